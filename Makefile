@@ -81,9 +81,10 @@ types: $(DEV) ## Check types (mypy strict)
 imports: $(DEV) ## Check that imports point one way
 	$(VENV)/bin/lint-imports --no-logo
 
-docs: $(DEV) ## Build the documentation; a warning is an error
-	rm -rf docs/measures docs/findings.rst docs/commands.rst
+docs: $(DEV) ## Build the documentation; a warning is an error, and so is a link that leads nowhere
+	rm -rf docs/_build docs/measures docs/findings.rst
 	$(PY) -m sphinx -q -E -W --keep-going -n -b html docs docs/_build/html
+	$(PY) docs/check_links.py docs/_build/html
 	@echo "Built docs/_build/html/index.html"
 
 # After docs, so that the generated pages are there to be tested.
@@ -117,8 +118,9 @@ mistakes: $(TEST) ## Hold the audit against brute force on 10,000 claims with a 
 audits: $(TEST) ## Audit 10,000 honest claims; none may be accused (long)
 	$(PY) benchmarks/audit_honest.py
 
-fuzz: $(TEST) ## Audit 20,000 mutated claims; none may break it or take 5 s (long)
+fuzz: $(TEST) ## Audit 20,000 mutated claims, and try 20,000 odd values of options: none may break it (long)
 	$(PY) benchmarks/audit_fuzz.py
+	ODD_VALUES=20000 $(PY) -m pytest -q -m slow tests/cli/test_option_values.py
 
 soak: $(TEST) ## Ask the web app for five minutes; its memory must not grow
 	SOAK_SECONDS=300 $(PY) -m pytest -q -s -m slow tests/web/test_soak.py
@@ -127,7 +129,7 @@ realdata: $(TEST) ## Train on real data, where they are, and write the tables of
 	$(PY) benchmarks/real_data.py
 
 clean: ## Remove what was built; delete .venv by hand to start afresh
-	rm -rf build dist docs/_build docs/measures docs/findings.rst docs/commands.rst .coverage .coverage.* htmlcov
+	rm -rf build dist docs/_build docs/measures docs/findings.rst .coverage .coverage.* htmlcov
 	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src tests docs examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 

@@ -63,7 +63,7 @@ AGORA = (
 LING = ("lingspam_bare.parquet", "--label", "label", "--text", "text")
 SITES = ("uci_phishing_websites.parquet", "--label", "Result", "--positive", "-1")
 SEEDS = range(42, 52)
-FOREST, TEXT, INSIDE = "safelink-forest", "darknet-text", ("--validation", "holdout:0.3")
+FOREST, TEXT, INSIDE = "forest", "text", ("--validation", "holdout:0.3")
 TWO = ("accuracy", "recall", "false_positive_rate", "roc_auc")
 MANY = ("accuracy", "f1.macro")
 
@@ -98,7 +98,7 @@ class Case:
 CASES = {
     "arp": (
         Case("arp-forest", "forest", FOREST, ARP),
-        Case("arp-ann", "network", "safelink-ann", ARP),
+        Case("arp-ann", "network", "network", ARP),
     ),
     "phishing": (
         Case("sites-forest", "5 folds of rows", FOREST, (*SITES, "--validation", "kfold:5")),
@@ -134,7 +134,7 @@ CASES = {
         Case("unsw-without", "without id", FOREST, (*UNSW, "--drop", "id")),
         Case("unsw-with", "with id", FOREST, UNSW),
     ),
-    "cic": (Case("cic-tree", "DDoS against all others", "ddos-tree", CIC),),
+    "cic": (Case("cic-tree", "DDoS against all others", "tree", CIC),),
     "seeds": tuple(
         Case(f"nsl-{seed}", f"seed {seed}", FOREST, (*NSL, *OFFICIAL, "--seed", str(seed)))
         for seed in SEEDS[1:]

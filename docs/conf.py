@@ -1,11 +1,16 @@
 """Sphinx configuration."""
 
 import importlib.util
+import sys
+from functools import cache
+from html import escape
 from pathlib import Path
 from types import ModuleType
 
+from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
+from sphinx.writers.html5 import HTML5Translator
 
 from assay import __version__
 
@@ -13,8 +18,16 @@ logger = logging.getLogger(__name__)
 
 HERE = Path(__file__).parent
 MEASURES = HERE / "measures"
-# Pages that are written by a function page() of the script beside them.
-WRITTEN = {"findings.rst": "generate_findings.py", "commands.rst": "generate_cli.py"}
+# Pages that are written by a function page() of the script beside them, and lines of other pages
+# that stand for what a function of a script gives.
+WRITTEN = {"findings.rst": "generate_findings.py"}
+FILLED = {
+    "cli": {
+        ".. commands": ("generate_cli.py", "commands"),
+        ".. options": ("generate_cli.py", "options"),
+    },
+    "install": {".. extras": ("generate_install.py", "extras")},
+}
 COVERAGE = HERE / "coverage.rst"
 
 project = "assay"
@@ -24,10 +37,12 @@ release = version = __version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.doctest",
-    "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
 ]
 exclude_patterns = ["_build"]
+templates_path = ["templates"]
+# Every page is read without a network, from a folder as well as from a server.
+html_math_renderer = "mathml"
 
 html_theme = "furo"
 html_title = f"assay {release}"
@@ -40,10 +55,12 @@ napoleon_numpy_docstring = False
 nitpick_ignore_regex = [(r"py:.*", r"(?!assay(\.|$)).*")]
 
 
+@cache
 def script(name: str) -> ModuleType:
     """A script of this folder, as a module."""
     spec = importlib.util.spec_from_file_location(name.removesuffix(".py"), HERE / name)
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where dataclasses look for what their annotations name
     spec.loader.exec_module(module)
     return module
 
@@ -63,12 +80,31 @@ def write_pages(app: Sphinx) -> None:
             logger.warning("docs/%s.rst does not list %s", page, ", ".join(missing))
 
 
-def list_coverage(app: Sphinx, docname: str, source: list[str]) -> None:
-    """List the measured coverage below the intervals, once ``make intervals`` has written it."""
+def fill(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Put what is computed in the place of the lines that stand for it.
+
+    The measured coverage is listed below the intervals once ``make intervals`` has written it.
+    """
+    for line, (writer, function) in FILLED.get(docname, {}).items():
+        source[0] = source[0].replace(f"\n{line}\n", f"\n{getattr(script(writer), function)()}\n")
     if docname == "intervals" and COVERAGE.exists():
         source[0] = source[0].replace(".. measured coverage", ".. toctree::\n\n   coverage")
 
 
+def draw_formula(translator: HTML5Translator, node: nodes.math | nodes.math_block) -> None:
+    """Write a formula as MathML; what can't be translated is a warning."""
+    mathml = script("mathml.py")
+    block = isinstance(node, nodes.math_block)
+    try:
+        drawn = mathml.mathml(node.astext(), block=block)
+    except mathml.UnknownTex as problem:
+        logger.warning("docs/mathml.py does not know %s", problem, location=node)
+        drawn = escape(node.astext())
+    translator.body.append(f'<div class="math">{drawn}</div>\n' if block else drawn)
+    raise nodes.SkipNode
+
+
 def setup(app: Sphinx) -> None:
+    app.add_html_math_renderer("mathml", (draw_formula, None), (draw_formula, None))
     app.connect("builder-inited", write_pages)
-    app.connect("source-read", list_coverage)
+    app.connect("source-read", fill)

@@ -204,7 +204,7 @@ def _facts(measure: Measure) -> str:
         ("Direction", measure.better.value),
         ("Group", f"{measure.group}"),
         ("Needs", measure.needs.value),
-        ("Also called", ", ".join(f"``{alias}``" for alias in measure.aliases) or "-"),
+        ("Also called", ", ".join(f"``{alias}``" for alias in measure.aliases) or "no other name"),
     ]
     names = {other.name for other in catalogue.CATALOGUE}
     if measure.complement in names:

@@ -14,19 +14,31 @@ from assay.cli.app import COMMANDS, app
 from assay.cli.command import Command
 
 
-def page() -> str:
-    """The page as reStructuredText: each command, its options by section, and its examples."""
-    intro = "Every option, as ``assay COMMAND --help`` shows it. :doc:`cli` tells how to use them."
-    parts = [_heading("Commands and options", "="), intro]
+def commands() -> str:
+    """A table of all commands, with what each is for."""
+    with click.Context(app, info_name="assay") as context:
+        rows = [(name, _found(name, context).get_short_help_str(200)) for name in COMMANDS]
+    lines = [f"   * - :ref:`{name} <assay-{name}>`\n     - {_plain(says)}" for name, says in rows]
+    return "\n".join([".. list-table::", "   :widths: 14 86", "", *lines])
+
+
+def options() -> str:
+    """Every command as reStructuredText: its options by section, and its examples."""
+    parts = []
     with click.Context(app, info_name="assay") as context:
         for name in COMMANDS:
-            command = app.get_command(context, name)
-            assert isinstance(command, Command)  # noqa: S101 - every command here is one
+            command = _found(name, context)
             inside = click.Context(command, context, info_name=name)
-            parts += _command(command, inside)
+            parts += [f".. _assay-{name}:", *_command(command, inside)]
             for part, subcommand in command.subcommands(inside):
                 parts += _command(subcommand, click.Context(subcommand, inside, info_name=part))
     return "\n\n".join(parts) + "\n"
+
+
+def _found(name: str, context: click.Context) -> Command:
+    command = app.get_command(context, name)
+    assert isinstance(command, Command)  # noqa: S101 - every command here is one
+    return command
 
 
 def _command(command: Command, context: click.Context) -> list[str]:

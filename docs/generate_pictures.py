@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from doctest import DocTestParser
+from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,7 +20,8 @@ from assay.decisions.threshold import choose_threshold
 from assay.learn.scenarios import make_flows, write_week
 from assay.plots import intervals
 
-EXAMPLES = Path(__file__).parent.parent / "examples"
+HERE = Path(__file__).parent
+EXAMPLES = HERE.parent / "examples"
 
 
 def comparison() -> Any:
@@ -61,36 +67,62 @@ def threshold() -> Any:
     ).plot
 
 
-class LabelLess:
-    """What labels at random and by strata tell of one detection rate."""
+@dataclass(frozen=True)
+class Drawn:
+    """A figure of its own, that is saved as those of results are."""
+
+    axes: Any
+    name: str
 
     def save(self, folder: str, *, formats: tuple[str, ...]) -> None:
         """Write the picture, in each format."""
-        import polars as pl
-
-        random = np.random.default_rng(1)
-        truth = np.where(np.arange(1_000_000) < 2000, "attack", "normal")
-        score = random.normal(size=1_000_000) + 4.0 * (truth == "attack")
-        flows = pl.DataFrame({"label": truth, "score": score})
-        named = {"label": "label", "score": "score", "threshold": 3.5}
-        rows = []
-        for labels in (5000, 10_000, 20_000):
-            drawn = assay.sample(flows, score="score", labels=labels, threshold=3.5)
-            by_strata = assay.evaluate(drawn.frame, weight="weight", strata="stratum", **named)
-            at_random = assay.evaluate(flows.sample(labels, seed=1), **named)
-            rows += [
-                (f"{labels:,} at random", at_random["recall"]),
-                (f"{labels:,} by strata", by_strata["recall"]),
-            ]
-        whole = assay.evaluate(flows, **named)["recall"]
-        axes = intervals.dots(rows, measures.RECALL, whole=whole, ordered=True)
         for kind in formats:
-            axes.figure.savefig(Path(folder, f"labels.{kind}"))
+            self.axes.figure.savefig(Path(folder, f"{self.name}.{kind}"))
 
 
-def label_less() -> Any:
-    """A million rows of two normal curves, of which 2,000 are attacks."""
-    return LabelLess()
+def label_less() -> Drawn:
+    """What labels at random and by strata tell: a million rows, of which 2,000 are attacks."""
+    import polars as pl
+
+    random = np.random.default_rng(1)
+    truth = np.where(np.arange(1_000_000) < 2000, "attack", "normal")
+    score = random.normal(size=1_000_000) + 4.0 * (truth == "attack")
+    flows = pl.DataFrame({"label": truth, "score": score})
+    named = {"label": "label", "score": "score", "threshold": 3.5}
+    rows = []
+    for labels in (5000, 10_000, 20_000):
+        drawn = assay.sample(flows, score="score", labels=labels, threshold=3.5)
+        by_strata = assay.evaluate(drawn.frame, weight="weight", strata="stratum", **named)
+        at_random = assay.evaluate(flows.sample(labels, seed=1), **named)
+        rows += [
+            (f"{labels:,} at random", at_random["recall"]),
+            (f"{labels:,} by strata", by_strata["recall"]),
+        ]
+    whole = assay.evaluate(flows, **named)["recall"]
+    return Drawn(intervals.dots(rows, measures.RECALL, whole=whole, ordered=True), "labels")
+
+
+def model() -> Drawn:
+    """The models of the page for people with a scikit-learn model: its examples, run."""
+    found: dict[str, Any] = {}
+    text = (HERE / "start" / "model.rst").read_text("utf-8")
+    with redirect_stdout(StringIO()):
+        for example in DocTestParser().get_examples(text):
+            exec(example.source, found)  # noqa: S102 - the page's own lines
+    return Drawn(found["comparison"].plot.roc(), "roc")
+
+
+def paper() -> Any:
+    """The mean ranks of the page for people who write a paper, of the rows that it makes."""
+    page = (HERE / "start" / "paper.rst").read_text("utf-8")
+    (lines,) = re.findall(r"python3 - > folds\.csv <<'END'\n((?:   > .*\n)+)   > END", page)
+    printed = StringIO()
+    with redirect_stdout(printed):
+        exec(re.sub("^   > ", "", lines, flags=re.MULTILINE), {})  # noqa: S102 - the page's own
+    with TemporaryDirectory() as folder:
+        folds = Path(folder, "folds.csv")
+        folds.write_text(printed.getvalue())
+        return assay.compare_folds(folds).plot
 
 
 def monitored() -> Any:
@@ -130,11 +162,18 @@ def incidents() -> Any:
         ).plot
 
 
+def over_data_sets() -> Any:
+    """The models of the example over its data sets."""
+    return assay.compare_folds(HERE.parent / "examples" / "folds.csv").plot
+
+
 # File: what draws it, and which of its figures.
 PICTURES = {
     "audit.svg": (audit, "numbers.svg"),
     "compare-forest.svg": (comparison, "forest.svg"),
+    "compare-ranks.svg": (over_data_sets, "ranks.svg"),
     "compare-hulls.svg": (comparison, "hulls.svg"),
+    "compare-roc.svg": (comparison, "roc.svg"),
     "curves-cost.svg": (evaluation, "cost.svg"),
     "curves-decision.svg": (evaluation, "decision.svg"),
     "curves-det.svg": (evaluation, "det.svg"),
@@ -145,13 +184,22 @@ PICTURES = {
     "label-less.svg": (label_less, "labels.svg"),
     "monitor-precision.svg": (monitored, "precision.svg"),
     "monitor-shift.svg": (monitored, "shift.svg"),
+    "model.svg": (model, "roc.svg"),
+    "paper-ranks.svg": (paper, "ranks.svg"),
     "threshold.svg": (threshold, "roc.svg"),
 }
 
 
+def cell() -> str:
+    """What a notebook shows of the new model of the flows."""
+    flows = make_flows()
+    return assay.evaluate(flows.label, y_score=flows.new, base_rate=0.001)._repr_html_()
+
+
 def write_pictures(folder: Path) -> None:
-    """Write every picture into a folder."""
+    """Write every picture into a folder, and the cell of a notebook."""
     folder.mkdir(exist_ok=True)
+    (folder / "cell.html").write_text(cell(), "utf-8")
     for made in dict.fromkeys(made for made, _ in PICTURES.values()):
         with TemporaryDirectory() as aside:
             made().save(aside, formats=("svg",))

@@ -3,7 +3,7 @@
 Every measure of the catalogue is a function of this module too: ``assay.precision(...)``.
 
 >>> import assay
->>> evaluation = assay.evaluate(["attack", "normal", "attack"], y_score=[0.9, 0.2, 0.4])
+>>> evaluation = assay.evaluate(["attack", "normal", "attack"], [0.9, 0.2, 0.4])
 >>> evaluation["recall"].value
 0.5
 >>> assay.precision(tp=6635, fp=167, fn=324, tn=7743)
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from assay.decisions import Comparison, Gate
     from assay.decisions.audit import Audit, audit_files, read_claims
     from assay.decisions.audit.audit import audit
-    from assay.decisions.compare import compare, compare_folds
+    from assay.decisions.compare import compare, compare_folds, compare_models
+    from assay.decisions.gate.from_evaluation import gate_evaluation
     from assay.decisions.gate.from_files import gate_files
     from assay.decisions.gate.gate import gate
     from assay.decisions.incidents import Incidents, incidents
@@ -40,9 +41,22 @@ if TYPE_CHECKING:
         evaluate_counts,
         fbeta,
     )
+    from assay.evaluation.displays import (
+        CalibrationDisplay,
+        ConfusionMatrixDisplay,
+        CostCurveDisplay,
+        DecisionCurveDisplay,
+        DetDisplay,
+        FarDrDisplay,
+        GainDisplay,
+        LiftDisplay,
+        PrecisionRecallDisplay,
+        RocDisplay,
+    )
     from assay.evaluation.evaluate import evaluate
     from assay.evaluation.from_files import evaluate_files
     from assay.evaluation.labelled_alerts import Unlabelled
+    from assay.evaluation.of_model import evaluate_model
     from assay.evaluation.scorer import scorer
     from assay.inference import (
         AgrestiCoull,
@@ -69,10 +83,14 @@ if TYPE_CHECKING:
         five_by_two_t,
         friedman,
         holm,
+        iman_davenport,
         mcnemar,
+        mean_rank_tests,
         nadeau_bengio,
         nemenyi,
         paired_t,
+        signed_rank_posterior,
+        wilcoxon,
     )
     from assay.measures import Measure
     from assay.sources.files.request import Request
@@ -89,22 +107,30 @@ __all__ = [
     "Audit",
     "BCa",
     "Bootstrap",
+    "CalibrationDisplay",
     "Choice",
     "Client",
     "ClopperPearson",
     "Comparison",
     "Confusion",
+    "ConfusionMatrixDisplay",
+    "CostCurveDisplay",
     "DailyTally",
     "DeLong",
+    "DecisionCurveDisplay",
     "Delta",
+    "DetDisplay",
     "Estimate",
     "Evaluation",
     "Events",
+    "FarDrDisplay",
     "FayFeuer",
+    "GainDisplay",
     "Gate",
     "Incidents",
     "Jeffreys",
     "KeptRows",
+    "LiftDisplay",
     "MaxFar",
     "MaxFpr",
     "Measure",
@@ -112,8 +138,10 @@ __all__ = [
     "Monitor",
     "Newcombe",
     "Plan",
+    "PrecisionRecallDisplay",
     "Request",
     "Resolved",
+    "RocDisplay",
     "RunningTally",
     "Significance",
     "Store",
@@ -131,21 +159,26 @@ __all__ = [
     "cochran_q",
     "compare",
     "compare_folds",
+    "compare_models",
     "count",
     "delong_test",
     "evaluate",
     "evaluate_counts",
     "evaluate_files",
+    "evaluate_model",
     "fbeta",
     "five_by_two_f",
     "five_by_two_t",
     "friedman",
     "from_bytes",
     "gate",
+    "gate_evaluation",
     "gate_files",
     "holm",
+    "iman_davenport",
     "incidents",
     "mcnemar",
+    "mean_rank_tests",
     "monitor",
     "monitor_files",
     "nadeau_bengio",
@@ -156,6 +189,8 @@ __all__ = [
     "read_events",
     "sample",
     "scorer",
+    "signed_rank_posterior",
+    "wilcoxon",
 ]
 
 
@@ -167,11 +202,13 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
         "Monitor",
         "compare",
         "compare_folds",
+        "compare_models",
         "gate",
         "monitor",
         "monitor_files",
     ),
     "assay.decisions.audit": ("Audit", "audit", "audit_files", "read_claims"),
+    "assay.decisions.gate.from_evaluation": ("gate_evaluation",),
     "assay.decisions.gate.from_files": ("gate_files",),
     "assay.decisions.incidents": ("Incidents", "incidents"),
     "assay.decisions.plan": ("Plan", "plan"),
@@ -185,8 +222,21 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
         "count",
         "evaluate",
         "evaluate_counts",
+        "evaluate_model",
         "fbeta",
         "scorer",
+    ),
+    "assay.evaluation.displays": (
+        "CalibrationDisplay",
+        "ConfusionMatrixDisplay",
+        "CostCurveDisplay",
+        "DecisionCurveDisplay",
+        "DetDisplay",
+        "FarDrDisplay",
+        "GainDisplay",
+        "LiftDisplay",
+        "PrecisionRecallDisplay",
+        "RocDisplay",
     ),
     "assay.evaluation.from_files": ("evaluate_files",),
     "assay.evaluation.labelled_alerts": ("Unlabelled",),
@@ -215,10 +265,14 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
         "five_by_two_t",
         "friedman",
         "holm",
+        "iman_davenport",
         "mcnemar",
+        "mean_rank_tests",
         "nadeau_bengio",
         "nemenyi",
         "paired_t",
+        "signed_rank_posterior",
+        "wilcoxon",
     ),
     "assay.measures": ("Measure",),
     "assay.sources.files.request": ("Request",),
@@ -245,7 +299,9 @@ _MODULES = frozenset(
         "inference",
         "learn",
         "measures",
+        "mlflow",
         "plots",
+        "pytest_plugin",
         "report",
         "sources",
         "store",

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from assay.cli import aside
+from assay.report import aside
 
 OLD, NEW = b"the old report\n", b"the new report, which is longer\n" * 100
 

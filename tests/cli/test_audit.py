@@ -19,6 +19,16 @@ positive = "attack"
 confusion = { tn = 90, fp = 10, fn = 5, tp = 95 }
 reported = { accuracy = "92.5%", recall = "0.95" }
 """
+REPORT = """
+              precision    recall  f1-score   support
+
+      normal       0.96      0.98      0.97      7910
+      attack       0.98      0.95      0.96      6959
+
+    accuracy                           0.97     14869
+   macro avg       0.97      0.97      0.97     14869
+weighted avg       0.97      0.97      0.97     14869
+"""
 WRONG = RIGHT.replace("92.5%", "91.5%")
 
 
@@ -130,6 +140,14 @@ def test_examples_of_the_help_parse(right: Path, tmp_path: Path) -> None:
         (tmp_path / name).write_text(RIGHT, "utf-8")
     claim = {"name": "a", "support": {"x": 1, "y": 2}, "positive": "x", "reported": {}}
     (tmp_path / "paper.json").write_text(json.dumps({"claim": [claim]}), "utf-8")
+    table = "Model,Accuracy,Recall\nforest,0.967,0.953\n"
+    (tmp_path / "results.csv").write_text(table, "utf-8")
+    rows = table.replace(",", " & ").replace("\n", " \\\\\n")
+    (tmp_path / "results.tex").write_text(
+        f"\\begin{{tabular}}{{lrr}}\n{rows}\\end{{tabular}}", "utf-8"
+    )
+    (tmp_path / "matrix.txt").write_text("[[7743  167]\n [ 324 6635]]\n", "utf-8")
+    (tmp_path / "report.txt").write_text(REPORT, "utf-8")
     for _, line in EXAMPLES:
         assert "assay audit" in line
         done = subprocess.run(

@@ -90,7 +90,7 @@ def test_an_id_that_tells_the_label_ends_with_1_until_it_is_dropped(cli: Cli, fi
 
 
 def test_with_a_recipe_the_drop_is_told(cli: Cli, files: Path) -> None:
-    options = ("--label", "label", "--drop", "time", "--drop", "host", "--recipe", "ddos-tree")
+    options = ("--label", "label", "--drop", "time", "--drop", "host", "--recipe", "tree")
     found = cli("check", files / "sorted.csv", *options, "--format", "json", "--seed", "3")
     assert found.code == 1
     plain = json.loads(found.out)
@@ -174,7 +174,7 @@ def test_bad_rows_are_counted_where_they_are_skipped(cli: Cli, tmp_path: Path) -
         (("train.csv", "--label", "label", "--group", "absent"), 3, "'absent'"),
         (("train.csv", "--label", "label", "--drop", "absent"), 3, "'absent'"),
         (("train.csv", "--label", "label", "--time", "bytes"), 3, "bytes"),
-        (("train.csv", "--label", "label", "--recipe", "forrest"), 2, "safelink-forest"),
+        (("train.csv", "--label", "label", "--recipe", "forrest"), 2, "forest"),
         (("train.csv", "--label", "label", "--base-rate", "2"), 2, "between 0 and 1"),
         (("train.csv", "--label", "label", "--positive", "a", "--negative", "b"), 2, "not both"),
         (("train.csv", "test.csv", "more.csv", "--label", "label"), 2, "more.csv"),
@@ -212,9 +212,7 @@ def test_a_report_is_not_written_over_its_input(cli: Cli, files: Path) -> None:
 def test_the_examples_of_the_help_run(cli: Cli, files: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(files)
     for _, line in EXAMPLES:
-        words = shlex.split(
-            line.replace("--drop id", "--drop host").replace("safelink-forest", "ddos-tree")
-        )
+        words = shlex.split(line.replace("--drop id", "--drop host").replace("forest", "tree"))
         found = cli(*words[1:])
         assert found.code in (0, 1), (line, found.err)
         assert "error" not in found.err

@@ -56,6 +56,9 @@ def some(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "flow", "label", score="old_score"
     ).write_parquet(folder / "old.parquet")
     (folder / "folds.csv").write_text(FOLDS)
+    for name, shift in (("iris", 0.02), ("wine", -0.03)):
+        table = pl.read_csv(io.StringIO(FOLDS)).with_columns(pl.col("accuracy", "f1") + shift)
+        table.write_csv(folder / f"{name}.csv")
     write_classes(folder)
     return folder
 
@@ -289,8 +292,9 @@ def test_folds_are_compared(cli: Cli, here: Path) -> None:
 def test_figures_are_drawn(cli: Cli, here: Path) -> None:
     found = cli("compare", "predictions.csv", *TWO, *QUICK, "--figures", here / "figures")
     assert found.code == 0, found.err
-    names = {f"{name}.{kind}" for name in ("forest", "hulls") for kind in ("pdf", "svg")}
-    assert {path.name for path in (here / "figures").iterdir()} == names
+    drawn = ("forest", "hulls", "roc", "det", "precision_recall", "far_dr")
+    names = {f"{name}.{kind}" for name in drawn for kind in ("pdf", "svg")}
+    assert names <= {path.name for path in (here / "figures").iterdir()}
     assert cli("compare", "--folds", "folds.csv", "--figures", here / "folds").code == 0
 
 
@@ -376,7 +380,7 @@ def test_flips_that_can_not_be_written_are_told_before_the_work(cli: Cli, here: 
         ("x.csv --model a=b --model c=d --margin 0", "not above 0"),
         ("x.csv --model a=b --model c=d --interval wilson", "'wilson' is not"),
         ("x.csv --model a=b --model c=d --positive a --negative b", "not both"),
-        ("x.csv --folds f.csv", "not both"),
+        ("--folds f.csv --model a=b", "not both"),
         ("--folds f.csv --at max-far=0.1", "--at says nothing of --folds"),
         ("--folds f.csv --id x", "--id says nothing of --folds"),
         ("--folds f.csv --mode grid", "--mode says nothing of --folds"),

@@ -73,10 +73,10 @@ def test_the_demo_trains_two_detectors_and_compares_them(
     assert shown.code == 0, shown.err
     json.loads(shown.out)  # one document, and no other report in between
     folder = here / "assay-demo"
-    for name, recipe in RECIPES.items():
-        assert {path.name for path in (folder / name).iterdir()} == set(FILES)
+    for recipe in RECIPES:
+        assert {path.name for path in (folder / recipe).iterdir()} == set(FILES)
         assert f"assay train {recipe} assay-demo/{PACKETS}" in shown.err
-        assert f"assay-demo/{name}/report.html" in shown.err
+        assert f"assay-demo/{recipe}/report.html" in shown.err
     assert shown.err.count("of attacks; ") == 2
     assert "  assay compare assay-demo/forest/predictions.parquet" in shown.err
     assert "network is " in shown.err

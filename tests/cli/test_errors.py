@@ -127,3 +127,13 @@ def test_an_exit_code_comes_even_where_nothing_can_be_said(
     monkeypatch.setattr(sys, "stderr", Full() if stream else None)
     assert errors.report(ours.InputError("no rows")) == 3
     assert errors.report(ZeroDivisionError()) == 5
+
+
+def test_a_message_stays_short_whatever_it_quotes(capsys: pytest.CaptureFixture[str]) -> None:
+    label = "a" * 1_000_000
+    errors.report(ours.LabelError(f"found {label!r} and {'b ' * 500_000!r}; say positive="))
+    said = capsys.readouterr().err
+    assert len(said) < 5_000
+    assert said.startswith("assay: error: found 'aaa")
+    assert said.endswith("say --positive\n")
+    assert "characters more" in said

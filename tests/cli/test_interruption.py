@@ -30,7 +30,8 @@ WORK = {
 }
 SCRIPT = """
 from pathlib import Path
-from assay.cli import aside, interruption
+from assay.cli import interruption
+from assay.report import aside
 interruption.watch()
 with aside.folder(Path({folder!r}) / "figures") as folder:
     (folder / "half").write_text("half")

@@ -266,14 +266,14 @@ EMPTY_INPUTS = {
     "audit": ("audit", ""),
     "check": ("check", "", "--label", "label"),
     "check, test part": ("check", "{}", "", "--label", "label"),
-    "train": ("train", "ddos-tree", "", "--label", "label"),
+    "train": ("train", "tree", "", "--label", "label"),
     "predict, model": ("predict", "", "{}"),
 }
 EMPTY_OUTPUTS = {
     "out": ("evaluate", "{}", "--out", ""),
     "figures": ("evaluate", "{}", "--figures", ""),
     "junit": ("gate", "{}", "--baseline", "{}", *RULE, "--junit", ""),
-    "train": ("train", "ddos-tree", "{}", "--label", "label", "--out", ""),
+    "train": ("train", "tree", "{}", "--label", "label", "--out", ""),
     "demo": ("demo", "--out", ""),
 }
 

@@ -62,7 +62,7 @@ def save(folder: Path, pipeline: Any, **header: Any) -> Path:
 @pytest.fixture(scope="session")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a model; not to be written to."""
-    pipeline = find_recipe("safelink-forest").pipeline(Task(labels=LABELS), {"trees": 8})
+    pipeline = find_recipe("forest").pipeline(Task(labels=LABELS), {"trees": 8})
     return save(tmp_path_factory.mktemp("model") / "run", pipeline)
 
 
@@ -160,7 +160,7 @@ def test_predictions_of_three_labels_can_be_judged_at_once(
     labels = ("-1", "0", "=x")
     truth = np.digitize(rows["rate"].to_numpy(), [-0.3, 0.3])
     features = rows.drop("flow", "label")
-    pipeline = find_recipe("ddos-tree").pipeline(Task(labels=labels)).fit(features, truth)
+    pipeline = find_recipe("tree").pipeline(Task(labels=labels)).fit(features, truth)
     header = model_header(pipeline, features, labels=labels, positive=None, threshold=None)
     save_model(pipeline, tmp_path / "model.skops", header=header)
     rows.with_columns(label=pl.Series(np.array(labels)[truth])).write_csv(new)

@@ -191,3 +191,17 @@ def test_out_may_be_a_pipe(shell: Callable[..., Any], predictions: Path) -> None
     found = shell("evaluate", predictions, "--out", "/dev/stdout", "--format", "json")
     assert found.code == 0, found.err
     assert json.loads(found.out)["schema"] == "assay.evaluation/1"
+
+
+def test_a_closed_standard_input_is_told(flows: Path) -> None:
+    line = f"{sys.executable} -m assay evaluate - <&-"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, check=False, text=True)
+    assert done.returncode == 3
+    assert "standard input is closed" in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--out", "--figures"])
+def test_a_name_that_no_file_can_have_is_an_output_that_fails(cli, predictions, option) -> None:
+    outcome = cli("evaluate", predictions, option, "x" * 300)
+    assert outcome.code == 4
+    assert "File name too long" in outcome.err

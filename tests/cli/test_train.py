@@ -43,7 +43,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def forest(packets: Path, *more: object) -> tuple[object, ...]:
     options = ("--label", "label", "--family", "family", "--time", "time", "--drop", "host")
-    return ("train", "safelink-forest", packets, *options, *FEW, *more)
+    return ("train", "forest", packets, *options, *FEW, *more)
 
 
 # -- what it does ----------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ def test_a_run_leaves_all_its_files_and_shows_the_report(
     shown = cli(*forest(packets, "--out", "run"))
     assert shown.code == 0, shown.err
     assert {path.name for path in (here / "run").iterdir()} == set(FILES)
-    assert shown.out.startswith("safelink-forest trained on arp.csv")
+    assert shown.out.startswith("forest trained on arp.csv")
     assert "Validated by holdout:0.3: 270 rows were judged" in shown.out
     assert "wrote run: model.skops, predictions.parquet" in shown.err
     assert list(here.rglob("*.tmp")) == []
@@ -95,16 +95,16 @@ def test_the_predictions_are_what_the_other_commands_judge(
 
 def test_the_folds_of_two_runs_are_what_compare_reads(cli: Cli, packets: Path, here: Path) -> None:
     shared = ("--label", "label", "--drop", "family", "--drop", "time", "--drop", "host")
-    for recipe, options in (("safelink-forest", FEW), ("ddos-tree", ())):
+    for recipe, options in (("forest", FEW), ("tree", ())):
         command = ("train", recipe, packets, *shared, *options, "--validation", "kfold:3")
         assert cli(*command, "--out", recipe).code == 0
-    one, other = (pl.read_csv(f"{run}/folds.csv") for run in ("safelink-forest", "ddos-tree"))
+    one, other = (pl.read_csv(f"{run}/folds.csv") for run in ("forest", "tree"))
     # A measure without a value in some fold is in one of them only.
     shared_columns = [column for column in one.columns if column in other.columns]
     pl.concat([one.select(shared_columns), other.select(shared_columns)]).write_csv("both.csv")
     found = cli("compare", "--folds", "both.csv", "--format", "json")
     assert found.code == 0, found.err
-    assert json.loads(found.out)["models"] == ["safelink-forest", "ddos-tree"]
+    assert json.loads(found.out)["models"] == ["forest", "tree"]
     assert cli("compare", "--folds", "both.csv").code == 0
 
 
@@ -138,7 +138,7 @@ def test_every_format_is_alone_on_standard_output(cli: Cli, packets: Path, face:
     if face == "json":
         found = json.loads(shown.out)
         assert found["schema"] == "assay.evaluation/1"
-        assert found["training"]["recipe"] == "safelink-forest"
+        assert found["training"]["recipe"] == "forest"
 
 
 def test_an_official_split_judges_the_other_file(cli: Cli, packets: Path, here: Path) -> None:
@@ -147,7 +147,7 @@ def test_an_official_split_judges_the_other_file(cli: Cli, packets: Path, here: 
     rows[600:].write_csv("test.csv")
     options = ("--label", "label", "--drop", "family", "--drop", "time", *FEW)
     shown = cli(
-        "train", "safelink-forest", "train.csv", *options, "--validation", "file:test.csv",
+        "train", "forest", "train.csv", *options, "--validation", "file:test.csv",
         "--format", "json",
     )  # fmt: skip
     found = json.loads(shown.out)
@@ -160,7 +160,7 @@ def test_with_a_negative_label_the_others_are_the_families(
     cli: Cli, packets: Path, here: Path
 ) -> None:
     shown = cli(
-        *("train", "safelink-forest", packets, "--label", "family", "--negative", "normal"),
+        *("train", "forest", packets, "--label", "family", "--negative", "normal"),
         *("--drop", "label", "--drop", "time", *FEW, "--validation", "leave-one-out:family"),
         *("--out", "run", "--format", "json"),
     )
@@ -183,7 +183,7 @@ def test_a_column_names_the_rows_and_is_no_feature(cli: Cli, packets: Path, here
 
 def test_more_than_two_classes_have_a_probability_each(cli: Cli, packets: Path, here: Path) -> None:
     options = ("--label", "family", "--drop", "label", "--drop", "time", *FEW, "--out", "run")
-    shown = cli("train", "safelink-forest", packets, *options)
+    shown = cli("train", "forest", packets, *options)
     assert shown.code == 0, shown.err
     rows = pl.read_parquet(here / "run" / "predictions.parquet")
     probabilities = [name for name in rows.columns if name.startswith("p_")]
@@ -203,7 +203,7 @@ def test_texts_are_told_by_their_words(cli: Cli, here: Path) -> None:
         }
     ).write_csv("titles.csv")
     options = ("--label", "kind", "--positive", "drugs", "--text", "title", "--out", "run")
-    shown = cli("train", "darknet-text", "titles.csv", *options, "--set", "characters=0")
+    shown = cli("train", "text", "titles.csv", *options, "--set", "characters=0")
     assert shown.code == 0, shown.err
     assert "pills" in shown.out
     assert (here / "run" / "importance.csv").read_text().startswith("label,word,weight")
@@ -212,7 +212,7 @@ def test_texts_are_told_by_their_words(cli: Cli, here: Path) -> None:
 def test_a_network_shows_and_draws_its_loss(cli: Cli, packets: Path, here: Path) -> None:
     options = ("--label", "label", "--drop", "family", "--drop", "time", "--figures", "figures")
     shown = cli(
-        *("train", "safelink-ann", packets, *options, "--set", "epochs=3", "--set", "hidden=8"),
+        *("train", "network", packets, *options, "--set", "epochs=3", "--set", "hidden=8"),
         *("--format", "markdown"),
     )
     assert shown.code == 0, shown.err
@@ -258,21 +258,21 @@ def test_refused_rows_are_counted_and_listed(cli: Cli, packets: Path, here: Path
     ("options", "said"),
     [
         (("nothing", "{}", "--label", "label"), "there is no recipe 'nothing'"),
-        (("safelink-forest", "{}"), "Missing option '--label'"),
-        (("safelink-forest", "{}", "--label", "label", "--set", "tree=1"), "did you mean trees"),
-        (("safelink-forest", "{}", "--label", "label", "--set", "trees"), "not NAME=VALUE"),
-        (("safelink-forest", "{}", "--label", "label", "--set", "trees=0"), "1 or more"),
+        (("forest", "{}"), "Missing option '--label'"),
+        (("forest", "{}", "--label", "label", "--set", "tree=1"), "did you mean trees"),
+        (("forest", "{}", "--label", "label", "--set", "trees"), "not NAME=VALUE"),
+        (("forest", "{}", "--label", "label", "--set", "trees=0"), "1 or more"),
         (("json:loads", "{}", "--label", "label"), "json:loads needs the setting s"),
         (("json:dumps", "{}", "--label", "label", "--set", "obj=1"), "gave str, and not an"),
-        (("safelink-forest", "{}", "--label", "label", "--validation", "x"), "Say one of holdout"),
-        (("darknet-text", "{}", "--label", "label"), "--text"),
-        (("safelink-forest", "{}", "--label", "label", "--seed", str(2**32)), "--seed is a whole"),
-        (("safelink-forest", "{}", "--label", "label", "--id", "label"), "of that name already"),
+        (("forest", "{}", "--label", "label", "--validation", "x"), "Say one of holdout"),
+        (("text", "{}", "--label", "label"), "--text"),
+        (("forest", "{}", "--label", "label", "--seed", str(2**32)), "--seed is a whole"),
+        (("forest", "{}", "--label", "label", "--id", "label"), "of that name already"),
         (
-            ("safelink-forest", "{}", "--label", "l", "--positive", "a", "--negative", "b"),
+            ("forest", "{}", "--label", "l", "--positive", "a", "--negative", "b"),
             "not both",
         ),
-        (("safelink-forest", "-", "--label", "label", "--validation", "file:-"), "once"),
+        (("forest", "-", "--label", "label", "--validation", "file:-"), "once"),
         (("no.such.module:make", "{}", "--label", "label"), "there is no module"),
     ],
 )
@@ -301,9 +301,7 @@ def test_a_wrong_command_line_ends_with_2(
 def test_bad_input_ends_with_3_and_leaves_nothing(
     cli: Cli, packets: Path, here: Path, options: tuple[str, ...], said: str
 ) -> None:
-    found = cli(
-        "train", "safelink-forest", *(part.format(packets) for part in options), "--out", "x"
-    )
+    found = cli("train", "forest", *(part.format(packets) for part in options), "--out", "x")
     assert found.code == 3, found.err
     assert said in found.err
     assert list(here.iterdir()) == []
@@ -323,7 +321,7 @@ def test_the_folder_of_somebody_else_is_left_alone(cli: Cli, packets: Path, here
 def test_an_input_is_not_replaced(cli: Cli, packets: Path, here: Path) -> None:
     assert cli(*forest(packets, "--out", "run", "--quiet")).code == 0
     options = ("--label", "label", "--drop", "time", "--out", "run")
-    found = cli("train", "safelink-forest", "run/predictions.parquet", *options)
+    found = cli("train", "forest", "run/predictions.parquet", *options)
     assert found.code == 2
     assert "which it would replace" in found.err
 
@@ -415,10 +413,10 @@ def test_the_examples_of_the_help_run(
         "titles.csv"
     )
     quick = {
-        "safelink-forest": ("--set", "trees=3"),
-        "safelink-ann": ("--set", "epochs=1", "--set", "hidden=4"),
+        "forest": ("--set", "trees=3"),
+        "network": ("--set", "epochs=1", "--set", "hidden=4"),
         "detector": ("--set", "trees=3"),
-        "darknet-text": ("--positive", "a", "--set", "characters=0"),
+        "text": ("--positive", "a", "--set", "characters=0"),
         "sklearn.ensemble:ExtraTreesClassifier": ("--set", "n_estimators=3"),
     }
     for _, line in EXAMPLES:
@@ -436,7 +434,7 @@ def official(learned: list[str], judged: list[str]) -> tuple[str, ...]:
         rows = [{"x": i % 7, "label": labels[i % len(labels)]} for i in range(60)]
         pl.DataFrame(rows).write_csv(name)
     options = ("--label", "label", "--set", "trees=2", "--validation", "file:test.csv")
-    return ("train", "safelink-forest", "train.csv", *options)
+    return ("train", "forest", "train.csv", *options)
 
 
 @pytest.mark.parametrize(
@@ -516,7 +514,7 @@ def test_a_row_without_a_time_to_split_by_is_a_bad_row(cli: Cli, here: Path) -> 
     rows[4] = "5,,normal"
     Path("flows.csv").write_text("x,seen,label\n" + "\n".join(rows) + "\n")
     options = ("--label", "label", "--validation", "time:seen@2026-03-15", *FEW)
-    command = ("train", "safelink-forest", "flows.csv", *options)
+    command = ("train", "forest", "flows.csv", *options)
     shown = cli(*command)
     assert shown.code == 3
     assert "flows.csv, line 6: column 'seen': found nothing" in shown.err

@@ -17,6 +17,7 @@ import polars as pl
 import pytest
 
 from assay import Comparison, compare, delong_test, evaluate, holm, mcnemar
+from assay.decisions.compare.question import Question
 from assay.errors import InputError, LabelError, LengthMismatch, MethodError, ScoreError
 from assay.measures import CATALOGUE
 
@@ -698,3 +699,19 @@ def test_difference_that_is_not_there_is_refused() -> None:
 def test_comparison_is_frozen() -> None:
     with pytest.raises(AttributeError):
         by_scores().models = ()
+
+
+def test_resamples_do_not_grow_with_the_level_without_end() -> None:
+    asked = {level: Question.of(("a", "b"), level=level) for level in (0.95, 0.999, 0.99999)}
+    assert {level: asked[level].method.resamples for level in asked} == {
+        0.95: 1_000,
+        0.999: 2_000,
+        0.99999: 10_000,
+    }
+    chance = np.random.default_rng(3)
+    truth = (chance.random(30) < 0.5).astype(int)
+    scores = {name: truth + chance.normal(size=30) for name in ("old", "new")}
+    few = compare(truth, scores=scores, positive=1, resamples=20)
+    assert "20 resamples are too few to show a difference between two models: it takes 40" in (
+        few.notes
+    )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import cache
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from assay import Comparison, compare, compare_folds
 from assay.decisions.plotting import ComparisonPlots
-from assay.errors import MethodError, UnknownMeasure
+from assay.errors import InputError, MethodError, UnknownMeasure
+from assay.report import Document, document_of
 
 
 @cache
@@ -110,7 +113,8 @@ def test_hulls_of_all_models_and_where_each_is_the_best() -> None:
 
 def test_hulls_need_two_classes_and_are_saved_where_there_are_scores(tmp_path) -> None:
     files = [path.stem for path in compared("old", "new").plot.save(tmp_path, ("svg",))]
-    assert files == ["forest", "hulls"]
+    curves = ["roc", "det", "precision_recall", "far_dr", "decision", "reliability"]
+    assert files == ["forest", "hulls", *curves]
     truth = np.arange(30) % 2
     said = {"old": truth, "new": 1 - truth}
     decided = compare(truth, decisions=said, resamples=50)
@@ -118,3 +122,74 @@ def test_hulls_need_two_classes_and_are_saved_where_there_are_scores(tmp_path) -
     three = compare(np.arange(30) % 3, decisions={n: np.arange(30) % 3 for n in "ab"}, resamples=20)
     with pytest.raises(MethodError, match="two classes"):
         three.plot.hulls()
+
+
+# -- curves of all models --------------------------------------------------------------------------
+
+CURVES = ("roc", "precision_recall", "far_dr", "det", "gain", "reliability", "decision", "cost")
+
+
+def legend(ax) -> list[str]:
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+@pytest.mark.parametrize("curve", CURVES)
+@pytest.mark.parametrize("models", [("old", "new"), ("a", "b", "c", "_d", "$e$")])
+def test_every_model_has_one_entry_of_the_legend(curve: str, models: tuple[str, ...]) -> None:
+    ax = getattr(compared(*models).plot, curve)()
+    shown = [text.replace("\u200b", "") for text in legend(ax)]
+    references = ["flag all", "flag nothing"] if curve in ("decision", "cost") else []
+    names = [text.partition(":")[0].replace("\\", "") for text in shown]
+    assert names == [*models, *references]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ax.figure.draw_without_rendering()
+
+
+def test_the_curve_of_each_model_is_that_of_its_own_evaluation() -> None:
+    comparison = compared("old", "new")
+    ax = comparison.plot.roc()
+    drawn = [line for line in ax.lines if line.get_drawstyle().startswith("steps")]
+    for line, model in zip(drawn, comparison.models, strict=True):
+        curve = comparison.evaluation(model).curves.roc()
+        assert np.array_equal(line.get_ydata(), curve["recall"])
+        auc = comparison.evaluation(model)["roc_auc"]
+        assert f"{model}: AUC {auc}" in legend(ax)
+
+
+def test_models_differ_in_colour_or_style_and_marks_have_the_colour_of_their_curve() -> None:
+    names = tuple(f"model{i}" for i in range(8))
+    ax = compared(*names).plot.roc()
+    drawn = [line for line in ax.lines if line.get_drawstyle().startswith("steps")]
+    looks = {(line.get_color(), line.get_linestyle()) for line in drawn}
+    assert len(looks) == len(names)
+    marks = [container.lines[0] for container in ax.containers]
+    assert [mark.get_color() for mark in marks] == [line.get_color() for line in drawn]
+
+
+def test_the_legend_of_many_models_covers_no_axes() -> None:
+    ax = compared("a", "b", "c", "d", "e").plot.roc()
+    ax.figure.draw_without_rendering()
+    box, axes = ax.get_legend().get_window_extent(), ax.get_window_extent()
+    assert box.y1 <= axes.y0
+    assert box.x0 >= 0
+    assert box.x1 <= ax.figure.bbox.x1
+
+
+def test_curves_are_drawn_on_given_axes() -> None:
+    given = Figure().add_subplot()
+    assert compared("a", "b", "c", "d", "e").plot.pr(given) is given
+    assert len(legend(given)) == 5
+
+
+def test_a_comparison_without_counts_has_no_curves() -> None:
+    again = Document.from_json(document_of(compared("old", "new")).to_json()).result
+    with pytest.raises(MethodError, match=r"of folds, or was read from a document"):
+        again.plot.roc()
+    with pytest.raises(InputError, match=r"there is no model 'other'; there are \['old', 'new'\]"):
+        compared("old", "new").evaluation("other")
+
+
+def test_a_namespace_names_its_figures() -> None:
+    assert "far_dr" in repr(compared("old", "new").plot)
+    assert "save" in repr(compared("old", "new").plot)

@@ -172,3 +172,14 @@ def test_level_interval_and_base_rate_are_taken() -> None:
 def test_counts_that_make_no_matrix_are_refused(given, message: str) -> None:
     with pytest.raises(InputError, match=message):
         evaluate_counts(**given)
+
+
+@pytest.mark.parametrize("cell", [10**400, 10**37, 1e300])
+def test_a_count_beyond_what_floats_can_cube_is_refused(cell: float) -> None:
+    with pytest.raises(InputError, match="at most 10\\^36; found one of"):
+        evaluate_counts(tp=cell, fp=1, fn=1, tn=1)
+
+
+def test_a_negative_count_is_refused_also_as_a_float() -> None:
+    with pytest.raises(InputError, match="not negative"):
+        evaluate_counts(tp=-3.0, fp=1, fn=1, tn=1)

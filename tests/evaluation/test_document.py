@@ -181,7 +181,7 @@ def test_any_rows_and_options_make_a_document_whose_intervals_hold_their_values(
     document = evaluation.to_dict()
     json.dumps(document, allow_nan=False)
     assert repr(evaluation)
-    assert evaluation.to_frame().height == len(document["estimates"])
+    assert len(evaluation.records()) == len(document["estimates"])
     for entry in evaluation.entries:
         found = entry.estimate
         assert math.isnan(found) == bool(found.undefined)
@@ -452,7 +452,7 @@ def test_without_probabilities_there_is_no_reliability(case: str) -> None:
 
 
 def test_frame_has_a_row_an_estimate(evaluation: Evaluation) -> None:
-    frame = evaluation.to_frame()
+    frame = evaluation.to_frame("polars")
     document = evaluation.to_dict()
     assert isinstance(frame, pl.DataFrame)
     assert frame["measure"].to_list() == [e["measure"] for e in document["estimates"]]
@@ -463,7 +463,7 @@ def test_frame_has_a_row_an_estimate(evaluation: Evaluation) -> None:
 
 
 def test_frame_has_two_columns_for_the_slice() -> None:
-    frame = made("slices").to_frame()
+    frame = made("slices").to_frame("polars")
     recall = frame.filter(pl.col("slice_column") == "os", pl.col("measure") == "recall")
     assert recall["slice_value"].to_list() == ["mac", "win"]
     assert recall["label"].to_list() == ["attack", "attack"]

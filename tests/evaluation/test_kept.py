@@ -72,7 +72,7 @@ def test_bounds_are_in_every_shape_of_an_evaluation() -> None:
     records = {record["measure"]: record for record in evaluation.records()[::-1]}
     auc = records[ROC_AUC.name]
     assert (auc["mode"], auc["bound_low"], auc["bound_high"]) == ("grid", low, high)
-    frame = evaluation.to_frame()
+    frame = evaluation.to_frame("polars")
     assert frame["bound_low"].drop_nulls().len() > 10
     (note,) = bounds_note(evaluation, evaluation.snapshot().bits)
     assert f"ROC AUC lies in {bound_text(found)}" in note

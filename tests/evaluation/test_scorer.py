@@ -6,13 +6,17 @@ from functools import cache
 
 import numpy as np
 import pytest
+from sklearn import config_context
+from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import IsolationForest, RandomForestClassifier
+from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.metrics import get_scorer, roc_auc_score
+from sklearn.metrics import get_scorer, make_scorer, roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.svm import LinearSVC
 
+import assay
 from assay import scorer
 from assay.errors import InputError, LabelError, UnknownMeasure
 
@@ -243,6 +247,86 @@ def test_scorer_pickles_and_is_a_value() -> None:
     one = scorer("recall_at_far", max_far=0.1, positive="attack")
     assert pickle.loads(pickle.dumps(one)) == one
     assert one != scorer("recall_at_far", max_far=0.2, positive="attack")
+
+
+@pytest.mark.slow
+def test_searches_take_several_scorers_and_halve() -> None:
+    from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+    from sklearn.model_selection import HalvingGridSearchCV
+
+    X, y = rows()
+    scoring = {"auc": scorer("roc_auc"), "far": scorer("recall_at_far", max_far=0.2)}
+    grid = {"C": [0.01, 1]}
+    search = GridSearchCV(LogisticRegression(), grid, scoring=scoring, refit="far", cv=3).fit(X, y)
+    assert {"mean_test_auc", "mean_test_far"} <= set(search.cv_results_)
+    halving = HalvingGridSearchCV(
+        LogisticRegression(), grid, scoring=scorer("roc_auc"), cv=3, random_state=0
+    ).fit(X, y)
+    assert 0.5 < halving.best_score_ <= 1
+
+
+def test_scorer_of_a_search_is_cloned_with_it() -> None:
+    one = scorer("f1", pos_label=1)
+    copied = clone(GridSearchCV(LogisticRegression(), {"C": [1]}, scoring=one)).scoring
+    assert copied == one
+    assert hash(copied) == hash(one)
+
+
+def test_weights_are_routed_where_they_are_asked_for() -> None:
+    X, y = rows()
+    weights = np.linspace(0.1, 3, len(y))
+    with config_context(enable_metadata_routing=True):
+        model = LogisticRegression().set_fit_request(sample_weight=False)
+        options = {"params": {"sample_weight": weights}, "cv": 3}
+        asked = scorer("roc_auc").set_score_request(sample_weight=True)
+        ours = cross_validate(model, X, y, scoring=asked, **options)["test_score"]
+        theirs = make_scorer(roc_auc_score, response_method="predict_proba")
+        theirs = theirs.set_score_request(sample_weight=True)
+        expected = cross_validate(model, X, y, scoring=theirs, **options)["test_score"]
+        np.testing.assert_allclose(ours, expected)
+        plain = cross_validate(model, X, y, scoring=scorer("roc_auc"), cv=3)["test_score"]
+        assert not np.allclose(plain, ours)
+        with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
+            cross_validate(model, X, y, scoring=scorer("roc_auc"), **options)
+
+
+def test_detectors_are_ranked_the_right_way_round() -> None:
+    X, y = rows()
+    model = IsolationForest(n_estimators=10, random_state=0).fit(X[y == 0])
+    area = roc_auc_score(y, -model.score_samples(X))
+    assert scorer("roc_auc")(model, X, y) == pytest.approx(area)
+    assert scorer("recall")(model, X, y) == np.mean(model.predict(X[y == 1]) == -1)
+
+
+def test_probabilities_are_asked_for_once() -> None:
+    asked = []
+
+    class Counted(LogisticRegression):
+        def predict_proba(self, X):
+            asked.append("predict_proba")
+            return super().predict_proba(X)
+
+        def predict(self, X):
+            asked.append("predict")
+            return super().predict(X)
+
+    model = Counted().fit(*rows())
+    scorer("roc_auc")(model, *rows())
+    scorer("f1")(model, *rows())
+    assert asked == ["predict_proba", "predict"]
+
+
+def test_measures_are_functions_for_make_scorer() -> None:
+    X, y = rows()
+    for name, options in (("f1", {}), ("roc_auc", {"response_method": "predict_proba"})):
+        ours = make_scorer(getattr(assay, name), **options)(FITTED, X, y)
+        assert ours == pytest.approx(get_scorer(name)(FITTED, X, y))
+
+
+def test_positive_by_two_names_must_be_one() -> None:
+    assert scorer("f1", pos_label="attack") == scorer("f1", positive="attack")
+    with pytest.raises(InputError, match="two names for one thing"):
+        scorer("f1", positive=1, pos_label=0)
 
 
 # -- what is refused -------------------------------------------------------------------------------

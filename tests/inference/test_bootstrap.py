@@ -9,7 +9,7 @@ from scipy import stats
 import assay
 from assay import BCa, Bootstrap, Confusion, evaluate_counts
 from assay.errors import MethodError
-from assay.inference import Quantity
+from assay.inference import Quantity, bootstrap
 from assay.inference.bootstrap import (
     Interval,
     Slopes,
@@ -440,3 +440,27 @@ def test_one_resample_is_not_enough(method, resamples: int) -> None:
 def test_level_is_checked(method, level: float) -> None:
     with pytest.raises(MethodError, match="level"):
         method(level)
+
+
+def test_acceleration_of_many_scores_leaves_out_few_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    chance = np.random.default_rng(7)
+    truth = (chance.random(2_000) < 0.02).astype(np.intp)
+    scores = np.where(truth, chance.beta(4, 2, 2_000), chance.beta(2, 4, 2_000))
+    tally = ScoreTally.of_rows(("normal", "attack"), scores, truth)
+    calls = []
+
+    def average_precision(some: ScoreTally) -> float:
+        calls.append(1)
+        negatives, positives = np.cumsum(some.counts[:, ::-1].astype(np.float64), axis=1)
+        gained = some.counts[1, ::-1] * positives / (positives + negatives)
+        return float(gained.sum() / positives[-1])
+
+    few = bootstrap._score_slopes(tally, average_precision)
+    assert len(calls) < 300
+    assert few.counts.sum() == pytest.approx(2_000)
+    monkeypatch.setattr(bootstrap, "_ENDS", 2_000)
+    every = bootstrap._score_slopes(tally, average_precision)
+    assert len(calls) > 2_000
+    assert few.acceleration() == pytest.approx(every.acceleration(), rel=0.01)

@@ -1,13 +1,16 @@
 import math
+from functools import partial
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
 from assay import five_by_two_f, five_by_two_t, nadeau_bengio, paired_t
-from assay.errors import LengthMismatch, MethodError
+from assay.errors import InputError, LengthMismatch, MethodError
 from assay.inference.folds import five_by_two_interval
 
 A = [0.95, 0.96, 0.94, 0.97, 0.95]
@@ -259,3 +262,24 @@ def test_tables_hold_means_and_variances() -> None:
         assert table["mean"] == pytest.approx(np.subtract(B10, A10).mean())
         assert table["means"] == pytest.approx(np.subtract(B10, A10).mean(axis=1))
         assert table["variances"] == pytest.approx(2 * np.subtract(B10, A10).var(axis=1))
+
+
+# -- names -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("series", [pd.Series, lambda v, name: pl.Series(name, v)])
+def test_named_columns_name_the_models(series) -> None:
+    values = [0.1, 0.2, 0.35, 0.3], [0.2, 0.25, 0.5, 0.4]
+    old, new = series(values[0], name="old"), series(values[1], name="new")
+    for test in (paired_t, partial(nadeau_bengio, n_train=3, n_test=1)):
+        found = test(old, new)
+        assert found.models == ("old", "new")
+        assert found.p == test(*values).p
+        assert test(*values).models == ("A", "B")
+        assert test(old, new, names=("x", "y")).models == ("x", "y")
+
+
+def test_folds_with_unlike_indexes_are_refused() -> None:
+    old = pd.Series([0.1, 0.2, 0.3], name="old")
+    with pytest.raises(InputError, match="name the same rows in another order"):
+        paired_t(old, old[::-1])

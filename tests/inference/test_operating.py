@@ -142,3 +142,9 @@ def test_unknown_rule_is_refused_with_the_known_ones(text: str) -> None:
 def test_limit_outside_of_its_range_is_refused(text: str) -> None:
     with pytest.raises(MethodError, match="must"):
         parse_rule(text)
+
+
+@pytest.mark.parametrize("limit", [5e-324, 1e-309, 1e-300, 1 - 2**-53])
+def test_a_limit_near_0_or_1_is_exact_too(limit: float) -> None:
+    tp, fp = np.array([0, 3, 5]), np.array([0, 0, 1])
+    assert MaxFar(limit).choose(tp, fp, 5, 10) == (2 if limit > 0.5 else 1)

@@ -1,13 +1,16 @@
 import math
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
 from assay import cochran_q, friedman, nemenyi
-from assay.errors import LengthMismatch, MethodError
+from assay.errors import InputError, LengthMismatch, MethodError
 from assay.inference import mean_ranks
 
 # Four models on six data sets.
@@ -202,3 +205,45 @@ def test_counts_of_another_length_are_refused() -> None:
 def test_text_is_refused() -> None:
     with pytest.raises(MethodError, match="a table of numbers is needed"):
         friedman([["good", "bad"], ["bad", "good"]])
+
+
+# -- names of columns ------------------------------------------------------------------------------
+
+
+def frames():
+    names = ("tree", "net", "knn", "bayes")
+    columns = {name: [row[i] for row in VALUES] for i, name in enumerate(names)}
+    yield from (columns, pd.DataFrame(columns), pl.DataFrame(columns), pa.table(columns))
+
+
+@pytest.mark.parametrize("frame", list(frames()), ids=["mapping", "pandas", "polars", "pyarrow"])
+def test_columns_of_a_frame_name_the_models(frame) -> None:
+    found = friedman(frame)
+    assert found.models == ("tree", "net", "knn", "bayes")
+    assert found.p == friedman(VALUES).p
+    assert list(found.table["mean_ranks"]) == list(found.models)
+    assert nemenyi(frame)[0].models == ("tree", "net")
+    assert friedman(frame, names=list("abcd")).models == ("a", "b", "c", "d")
+    np.testing.assert_array_equal(mean_ranks(frame), mean_ranks(VALUES))
+
+
+def test_columns_of_who_is_right_name_the_models() -> None:
+    right = pd.DataFrame({"old": [True, False, True], "new": [True, True, True]})
+    found = cochran_q(right)
+    assert found.models == ("old", "new")
+    assert found.p == cochran_q(right.to_numpy()).p
+
+
+def test_column_that_holds_no_numbers_is_named() -> None:
+    frame = pd.DataFrame(VALUES, columns=list("abcd"), index=[f"set {i}" for i in range(6)])
+    assert friedman(frame).models == ("a", "b", "c", "d")
+    with pytest.raises(MethodError, match=r"column 'index' holds .*, such as \['set 0'\]"):
+        friedman(frame.reset_index())
+
+
+def test_columns_of_unlike_length_or_index_are_refused() -> None:
+    with pytest.raises(MethodError, match="columns must be of one length; 'b' has 2 rows"):
+        friedman({"a": [1, 2, 3], "b": [1, 2]})
+    turned = pd.Series([1, 2, 3], index=[2, 1, 0])
+    with pytest.raises(InputError, match="name the same rows in another order"):
+        friedman({"a": pd.Series([1, 2, 3]), "b": turned})

@@ -49,7 +49,7 @@ def rows(count: int = 500, seed: int = 2) -> tuple[pl.DataFrame, np.ndarray]:
 
 @pytest.fixture(scope="module")
 def forest() -> Pipeline:
-    recipe = find_recipe("safelink-forest")
+    recipe = find_recipe("forest")
     return recipe.pipeline(Task(LABELS, "attack"), {"trees": 20}).fit(*rows())
 
 
@@ -77,7 +77,7 @@ def test_columns_that_were_spread_are_added_up() -> None:
 
 def test_models_without_trees_have_no_mdi() -> None:
     frame, truth = rows(100)
-    network = find_recipe("safelink-ann").pipeline(Task(LABELS, "attack"), {"epochs": 1})
+    network = find_recipe("network").pipeline(Task(LABELS, "attack"), {"epochs": 1})
     found = importance_of(network.fit(frame, truth), frame, truth, LABELS, repeats=2)
     assert all(math.isnan(row.mdi) for row in found.rows)
     assert all(row["mdi"] is None for row in found.table()[1])
@@ -126,7 +126,7 @@ def _auc(scores: np.ndarray, truth: np.ndarray) -> float:
 
 def test_columns_that_were_not_chosen_cost_nothing() -> None:
     frame, truth = rows()
-    tree = find_recipe("ddos-tree").pipeline(Task(LABELS, "attack"), {"k": 1}).fit(frame, truth)
+    tree = find_recipe("tree").pipeline(Task(LABELS, "attack"), {"k": 1}).fit(frame, truth)
     found = importance_of(tree, frame, truth, LABELS)
     costs = {row.column: row.permutation for row in found.rows}
     chosen = tree[2].get_feature_names_out(frame.columns).tolist()
@@ -138,7 +138,7 @@ def test_a_column_that_only_mdi_likes_is_told() -> None:
     generator = np.random.default_rng(0)
     truth = np.arange(300) % 2
     frame = pl.DataFrame({"id": generator.permutation(300), "flag": generator.integers(0, 2, 300)})
-    forest = find_recipe("safelink-forest").pipeline(Task(LABELS, "attack"), {"trees": 20})
+    forest = find_recipe("forest").pipeline(Task(LABELS, "attack"), {"trees": 20})
     forest.fit(frame, truth)
     fresh = pl.DataFrame({"id": generator.permutation(300), "flag": generator.integers(0, 2, 300)})
     found = importance_of(forest, fresh, truth, LABELS, repeats=10, seed=4)
@@ -156,7 +156,7 @@ def test_more_classes_are_judged_by_accuracy() -> None:
     generator = np.random.default_rng(0)
     truth = np.arange(200) % 3
     frame = pl.DataFrame({"a": truth + 0.1 * generator.normal(size=200)})
-    forest = find_recipe("safelink-forest").pipeline(Task(("a", "b", "c")), {"trees": 5})
+    forest = find_recipe("forest").pipeline(Task(("a", "b", "c")), {"trees": 5})
     found = importance_of(forest.fit(frame, truth), frame, truth, ("a", "b", "c"))
     assert found.measure == "accuracy"
     assert found.rows[0].permutation.value == pytest.approx(2 / 3, abs=0.1)

@@ -13,7 +13,7 @@ ARMS = ["glock pistol new", "old pistol ammo", "ammo for glock", "pistol and amm
 
 def fitted(model: str, **settings: object):
     frame = pl.DataFrame({"title": TITLES * 3 + ARMS * 3})
-    recipe = find_recipe("darknet-text")
+    recipe = find_recipe("text")
     pipeline = recipe.pipeline(Task(LABELS, text="title"), {"model": model, **settings})
     return pipeline.fit(frame, [0] * 12 + [1] * 12), frame
 

@@ -56,12 +56,12 @@ def model_of(recipe: str, labels: Sequence[str] = LABELS, **given: Any) -> Loade
 
 @pytest.fixture(scope="module")
 def network() -> Loaded:
-    return model_of("safelink-ann", epochs=2)
+    return model_of("network", epochs=2)
 
 
 @pytest.fixture(scope="module")
 def kinds() -> Loaded:
-    return model_of("ddos-tree", KINDS)
+    return model_of("tree", KINDS)
 
 
 def pieces_of(frame: pl.DataFrame, cuts: Sequence[int]) -> list[Features]:
@@ -78,7 +78,7 @@ def all_of(predictions: Predictions) -> pl.DataFrame:
 
 @cache
 def small_network() -> Loaded:
-    return model_of("safelink-ann", epochs=1)
+    return model_of("network", epochs=1)
 
 
 @settings(max_examples=25)
@@ -121,7 +121,7 @@ def test_more_labels_have_a_probability_each_and_the_first_wins_a_tie(
 
 def test_a_label_that_the_model_did_not_learn_has_probability_0(tmp_path: Path) -> None:
     rows = frame_of(90)
-    pipeline = find_recipe("ddos-tree").pipeline(Task(labels=KINDS))
+    pipeline = find_recipe("tree").pipeline(Task(labels=KINDS))
     pipeline.fit(rows, np.where(rows["rate"].to_numpy() > 0, 2, 0))
     header = model_header(pipeline, rows, labels=KINDS, positive=None, threshold=None)
     rows.write_csv(tmp_path / "rows.csv")

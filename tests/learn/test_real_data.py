@@ -12,7 +12,7 @@ from assay.learn.boosting import best_operating
 from assay.learn.data import Data, read_data
 from assay.learn.importance import telling_words
 from assay.learn.recipes import Task, find_recipe
-from assay.learn.recipes.ddos_tree import chosen_columns
+from assay.learn.recipes.tables import chosen_columns
 from assay.learn.rules import rules_of
 
 FOLDER = Path(os.environ.get("ASSAY_DATA", Path(__file__).parents[3] / "shared" / "data"))
@@ -53,7 +53,7 @@ def test_the_official_split_of_nsl_kdd_is_harder_than_its_training_part(nsl_kdd)
     assert train.labels == test.labels == ("normal", "not normal")
     assert train.family is not None
     assert len(train.family.names) == 23
-    forest = fitted("safelink-forest", part(train, 10), trees=20)
+    forest = fitted("forest", part(train, 10), trees=20)
     official = (forest.predict(test.frame) == test.truth).mean()
     inside = part(train, 10, offset=1)
     assert official == pytest.approx(0.777, abs=0.03)
@@ -64,7 +64,7 @@ def test_the_official_split_of_nsl_kdd_is_harder_than_its_training_part(nsl_kdd)
 def test_services_that_only_the_test_part_has_are_no_obstacle(nsl_kdd) -> None:
     train, test = nsl_kdd
     rare = train.take(np.flatnonzero((train.frame["service"] != "ecr_i").to_numpy())[::20])
-    tree = fitted("ddos-tree", rare)
+    tree = fitted("tree", rare)
     assert np.isfinite(tree.predict_proba(test.frame)).all()
     assert len(chosen_columns(tree)) == 20
 
@@ -83,7 +83,7 @@ def test_csv_and_parquet_give_the_same_table(nsl_kdd, tmp_path: Path) -> None:
 def test_the_detector_finds_more_than_the_forest_at_its_usual_threshold(nsl_kdd) -> None:
     train, test = nsl_kdd
     detector = fitted("detector", part(train, 20), trees=20)
-    forest = fitted("safelink-forest", part(train, 20), trees=20)
+    forest = fitted("forest", part(train, 20), trees=20)
     attack = test.truth == 1
     found = detector.predict(test.frame)[attack].mean()
     assert found > forest.predict(test.frame)[attack].mean()
@@ -98,7 +98,7 @@ def test_the_id_of_unsw_leaks_the_label() -> None:
     for name, drop in (("without", ["id"]), ("with", [])):
         data = part(read_data(file, label="label", family="attack_cat", drop=drop), 3)
         one, other = halves(data)
-        forest = fitted("safelink-forest", one, trees=20)
+        forest = fitted("forest", one, trees=20)
         right[name] = (forest.predict(other.frame) == other.truth).mean()
     assert right["without"] > 0.95
     assert right["with"] > right["without"] + 0.01
@@ -114,7 +114,7 @@ def test_spoofing_is_found_in_arp_flows() -> None:
     )
     assert np.bincount(data.truth).tolist() == [3277, 201]
     one, other = halves(data)
-    scores = fitted("safelink-forest", one, trees=40).predict_proba(other.frame)[:, 1]
+    scores = fitted("forest", one, trees=40).predict_proba(other.frame)[:, 1]
     attack, normal = scores[other.truth == 1][:, None], scores[other.truth == 0][None, :]
     assert ((attack > normal) + 0.5 * (attack == normal)).mean() > 0.95
 
@@ -133,7 +133,7 @@ def test_the_ddos_tree_reads_as_rules() -> None:
     assert data.time is not None
     assert data.time_zoned is False
     one, other = halves(data)
-    tree = fitted("ddos-tree", one)
+    tree = fitted("tree", one)
     assert (tree.predict(other.frame) == other.truth).mean() > 0.95
     leaves = rules_of(tree, data.labels).leaves
     assert sum(leaf.rows for leaf in leaves) == len(one)
@@ -154,7 +154,7 @@ def test_titles_tell_what_is_sold() -> None:
     assert len(data.labels) == 12
     assert data.frame.columns == ["title"]
     one, other = halves(part(data, 10))
-    bayes = fitted("darknet-text", one, model="bayes")
+    bayes = fitted("text", one, model="bayes")
     assert (bayes.predict(other.frame) == other.truth).mean() > 0.85
     assert {w.label for w in telling_words(bayes, data.labels)} == set(data.labels)
 
@@ -167,7 +167,7 @@ def test_phishing_with_plus_and_minus_one_needs_a_positive() -> None:
     data = read_data(file, label="Result", positive="-1")
     assert data.labels == ("1", "-1")
     one, other = halves(part(data, 3))
-    scores = fitted("safelink-forest", one, trees=20).predict_proba(other.frame)[:, 1]
+    scores = fitted("forest", one, trees=20).predict_proba(other.frame)[:, 1]
     best = best_operating(scores, other.truth == 1, 0.1)
     assert best is not None
     assert best.detection_rate > 0.9
@@ -185,6 +185,6 @@ def test_the_folds_of_ling_spam_are_kept_aside() -> None:
     )
     assert data.labels == ("ham", "spam")
     assert sorted(set(data.columns["fold"].to_list())) == list(range(1, 11))
-    bayes = fitted("darknet-text", part(data, 8), model="bayes", characters=0)
+    bayes = fitted("text", part(data, 8), model="bayes", characters=0)
     other = part(data, 8, offset=1)
     assert (bayes.predict(other.frame) == other.truth).mean() > 0.95

@@ -43,7 +43,7 @@ def holds(condition: str, row: dict) -> bool:
 
 def test_each_row_fits_one_rule_and_it_says_what_the_tree_says() -> None:
     frame, truth = rows()
-    pipeline = find_recipe("ddos-tree").pipeline(Task(LABELS, "attack")).fit(frame, truth)
+    pipeline = find_recipe("tree").pipeline(Task(LABELS, "attack")).fit(frame, truth)
     rules = rules_of(pipeline, LABELS).leaves
     said = pipeline.predict(frame)
     for row, code in zip(frame.iter_rows(named=True), said, strict=True):
@@ -66,7 +66,7 @@ def test_limits_are_in_the_units_of_the_file() -> None:
 
 
 def test_a_tree_without_a_split_has_one_rule() -> None:
-    pipeline = find_recipe("ddos-tree").pipeline(Task(LABELS, "attack"))
+    pipeline = find_recipe("tree").pipeline(Task(LABELS, "attack"))
     pipeline.fit(pl.DataFrame({"a": [1.0, 1.0, 1.0]}), [0, 1, 1])
     (rule,) = rules_of(pipeline, LABELS).leaves
     assert rule.text.startswith("always: ")
@@ -74,7 +74,7 @@ def test_a_tree_without_a_split_has_one_rule() -> None:
 
 def test_other_models_have_no_rules() -> None:
     frame, truth = rows(60)
-    forest = find_recipe("safelink-forest").pipeline(Task(LABELS, "attack"), {"trees": 2})
+    forest = find_recipe("forest").pipeline(Task(LABELS, "attack"), {"trees": 2})
     with pytest.raises(InputError, match="only a decision tree"):
         rules_of(forest.fit(frame, truth), LABELS)
 
@@ -162,7 +162,7 @@ def test_impurity_and_decrease_are_those_of_scikit_learn(
     truth = (frame["size"].to_numpy() // 500 + generator.integers(0, 2, 500)).clip(0, classes - 1)
     labels = ("a", "b", "c")[:classes]
     settings = {"depth": 4, "criterion": criterion, "balanced": balanced}
-    pipeline = find_recipe("ddos-tree").pipeline(Task(labels), settings).fit(frame, truth)
+    pipeline = find_recipe("tree").pipeline(Task(labels), settings).fit(frame, truth)
     rules, tree = rules_of(pipeline, labels), pipeline[-1].tree_
     assert rules.criterion == criterion
     inner = tree.children_left != tree.children_right
@@ -196,7 +196,7 @@ def test_another_name_of_the_entropy_is_the_entropy() -> None:
 def test_shares_are_those_of_the_rows_that_come_to_a_node() -> None:
     frame, truth = rows()
     settings = {"balanced": False, "depth": 3}
-    pipeline = find_recipe("ddos-tree").pipeline(Task(LABELS, "attack"), settings)
+    pipeline = find_recipe("tree").pipeline(Task(LABELS, "attack"), settings)
     rules = rules_of(pipeline.fit(frame, truth), LABELS)
     for node in (*rules.leaves, *rules.splits):
         here = [

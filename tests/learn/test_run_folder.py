@@ -40,9 +40,7 @@ def trained(scheme: str, **options: object) -> Run:
         keep=("host",),
         name="arp.csv",
     )
-    return train(
-        find_recipe("safelink-forest"), data, validation=scheme, settings={"trees": 4}, **options
-    )
+    return train(find_recipe("forest"), data, validation=scheme, settings={"trees": 4}, **options)
 
 
 @pytest.fixture(scope="module")
@@ -71,12 +69,12 @@ def test_a_kept_column_of_a_taken_name_is_not_written_over(run: Run) -> None:
     frame = make_arp(300).rename({"host": "decision"})
     data = data_of(frame, label="label", keep=("decision",), drop=("family", "time"))
     found = predictions_of(
-        train(find_recipe("safelink-forest"), data, settings={"trees": 2}, importance=False)
+        train(find_recipe("forest"), data, settings={"trees": 2}, importance=False)
     )
     assert set(found["decision"]) <= {"normal", "attack"}
     with pytest.raises(InputError, match="would be called 'decision'"):
         predictions_of(
-            train(find_recipe("safelink-forest"), data, settings={"trees": 2}, importance=False),
+            train(find_recipe("forest"), data, settings={"trees": 2}, importance=False),
             "decision",
         )
 
@@ -104,7 +102,7 @@ def test_the_model_is_the_one_that_was_kept_and_says_how_it_was_made(run: Run, t
     loaded = load_model(path)
     frame = run.data.frame
     assert np.array_equal(loaded.pipeline.predict_proba(frame), run.model.predict_proba(frame))
-    assert loaded.header["recipe"] == "safelink-forest"
+    assert loaded.header["recipe"] == "forest"
     assert loaded.header["validation"] == "group:host,k=3"
     assert loaded.header["settings"]["trees"] == 4
 
@@ -214,10 +212,10 @@ def mixed(count: int, seed: int) -> pl.DataFrame:
 @pytest.mark.parametrize(
     ("recipe", "settings"),
     [
-        ("safelink-forest", {"trees": 2}),
-        ("safelink-ann", {"epochs": 1}),
-        ("safelink-ann", {"epochs": 1, "one_hot": 10}),
-        ("ddos-tree", {"k": 50}),
+        ("forest", {"trees": 2}),
+        ("network", {"epochs": 1}),
+        ("network", {"epochs": 1, "one_hot": 10}),
+        ("tree", {"k": 50}),
         ("detector", {"trees": 5}),
     ],
 )
@@ -240,7 +238,7 @@ def test_the_encoding_is_what_the_saved_model_does(
 
 def test_scaler_and_codes_are_those_of_the_learned_rows() -> None:
     data = data_of(mixed(300, 0), label="label", name="mixed.csv", drop=("text",))
-    run = train("safelink-forest", data, settings={"trees": 2}, importance=False)
+    run = train("forest", data, settings={"trees": 2}, importance=False)
     encoding = json.loads(encoding_text(run))
     learned = data.frame[run.folds[0].train]
     assert encoding["labels"] == {"normal": 0, "attack": 1}
@@ -257,7 +255,7 @@ def test_scaler_and_codes_are_those_of_the_learned_rows() -> None:
 
 def test_texts_tell_their_column_and_terms() -> None:
     data = data_of(mixed(200, 0), label="label", text="text", name="mixed.csv")
-    run = train("darknet-text", data, importance=False)
+    run = train("text", data, importance=False)
     encoding = json.loads(encoding_text(run))
     assert encoding["columns"] == []
     assert encoding["scaling"] is None
@@ -267,6 +265,6 @@ def test_texts_tell_their_column_and_terms() -> None:
 
 def test_labels_of_many_classes_are_coded_in_sorted_order() -> None:
     frame = mixed(300, 0).with_columns(label=pl.Series(["zeta", "beta", "alpha"] * 100))
-    run = train("ddos-tree", data_of(frame, label="label", name="mixed.csv"), importance=False)
+    run = train("tree", data_of(frame, label="label", name="mixed.csv"), importance=False)
     assert json.loads(encoding_text(run))["labels"] == {"alpha": 0, "beta": 1, "zeta": 2}
     assert run.model.classes_.tolist() == [0, 1, 2]

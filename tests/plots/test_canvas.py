@@ -17,7 +17,7 @@ from assay.errors import InputError
 from assay.inference import Estimate
 from assay.measures import find
 from assay.plots import confusion, dots, forest, save
-from assay.plots.canvas import COLUMN
+from assay.plots.canvas import COLOURS, COLUMN, DASHES
 from assay.tally import Confusion
 
 from . import drawn
@@ -82,7 +82,17 @@ def test_drawing_changes_no_setting_and_leaves_pyplot_alone(tmp_path: Path) -> N
 
 
 def test_a_figure_shows_itself_in_a_notebook() -> None:
-    assert confusion(TABLE).figure._repr_png_().startswith(b"\x89PNG")
+    ax = confusion(TABLE)
+    for shown in (ax, ax.figure):
+        assert shown._repr_png_().startswith(b"\x89PNG")
+        tree = ET.fromstring(shown._repr_svg_())
+        assert "attack" in {"".join(node.itertext()) for node in tree.iter()}
+
+
+def test_colours_are_those_of_okabe_and_ito() -> None:
+    known = {"#000000", "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7"}
+    assert set(COLOURS) < known
+    assert len({(COLOURS[i % 7], DASHES[i % 4]) for i in range(28)}) == 28
 
 
 def test_the_style_of_others_does_not_change_a_figure_of_its_own(tmp_path: Path) -> None:

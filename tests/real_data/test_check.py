@@ -62,7 +62,7 @@ def test_the_kind_of_attack_is_the_label_in_disguise(tmp_path: Path) -> None:
 
 @needs(UNSW)
 def test_a_tree_is_perfect_with_the_id_of_unsw_and_not_without(tmp_path: Path) -> None:
-    options = ("--label", "label", "--drop", "attack_cat", "--recipe", "ddos-tree")
+    options = ("--label", "label", "--drop", "attack_cat", "--recipe", "tree")
     retest = Found(tmp_path, UNSW, *options).plain["retest"]
     drop = {each["measure"]: each for each in retest["drops"]}["accuracy"]
     assert drop["before"] > 0.999

@@ -53,7 +53,7 @@ def example() -> Check:
         data_of(part, label="label", name=name)
         for part, name in zip(parts, ("train.csv", "test.csv"), strict=True)
     )
-    return check(train, test, base_rate=0.001, recipe=find_recipe("ddos-tree"), seed=7)
+    return check(train, test, base_rate=0.001, recipe=find_recipe("tree"), seed=7)
 
 
 @cache
@@ -121,7 +121,7 @@ def test_every_face_names_every_leak_and_the_drop(face: str) -> None:
     text = draw(document_of(example(), provenance=MADE), face)
     for finding in example().leaks:
         assert finding.code in text
-    assert "ddos-tree" in text
+    assert "tree" in text
 
 
 @pytest.mark.parametrize("face", ["terminal", "markdown", "latex", "html"])
@@ -169,9 +169,9 @@ def test_hostile_names_do_no_harm(face: str) -> None:
 
 def test_a_recipe_without_a_leak_is_said_to_drop_by_nothing() -> None:
     table = frame(range(ROWS)).select("size", "rate", "label")
-    found = check(data_of(table, label="label"), recipe=find_recipe("ddos-tree"))
+    found = check(data_of(table, label="label"), recipe=find_recipe("tree"))
     said = document_of(found).report.headline
-    assert said[-1].startswith("Nothing had to be removed, so nothing drops: ROC AUC of ddos-tree")
+    assert said[-1].startswith("Nothing had to be removed, so nothing drops: ROC AUC of tree")
 
 
 def test_a_finding_tells_what_it_changes_and_what_to_do() -> None:

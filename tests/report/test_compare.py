@@ -17,13 +17,14 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from assay import compare_folds
 from assay.decisions.compare.comparison import Comparison, Difference, Verdict
 from assay.decisions.compare.flips import Flip
 from assay.decisions.optimal import BestOf, BestRange, Optimal
 from assay.inference import Estimate, Significance
 from assay.inference.operating import AtThreshold, MaxFar
 from assay.report import FORMATS, document_of, draw
-from assay.report.compare import MARKED
+from assay.report.data_sets import marked_rule
 from assay.report.schemas import schema_of
 from assay.report.sections import Forest, Marked, Table
 
@@ -162,30 +163,42 @@ def test_where_each_model_is_the_best_is_told() -> None:
 
 
 def test_the_headline_is_the_verdict_of_each_pair() -> None:
-    assert document_of(THREE).report.headline == tuple(v.text for v in THREE.verdicts)
+    assert document_of(THREE).report.headline == tuple(v.text for v in THREE.by_importance)
     many = document_of(FIVE).report.headline
     assert len(many) == 7
     assert many[-1] == "The other 4 pairs are among the differences below."
 
 
-def test_only_the_significantly_best_is_marked() -> None:
+def test_the_best_against_the_next_stands_first() -> None:
+    assert THREE.ranking == ("next", "new", "old")
+    assert [(v.a, v.b) for v in THREE.by_importance] == [
+        ("new", "next"),
+        ("old", "next"),
+        ("old", "new"),
+    ]
+    assert document_of(FIVE).report.headline[0] == "e against d."
+
+
+def test_the_best_and_what_is_not_told_from_it_are_marked() -> None:
     (table,) = tables(THREE)["Models side by side"]
     for row in table.rows:
         assert [isinstance(cell, Marked) for cell in row] == [False, False, False, True]
-    assert table.notes == (MARKED,)
+    assert table.notes == (marked_rule(0.95),)
+    assert "not significantly different from it at the 5% level" in table.notes[0]
     (table,) = tables(compared("old", "new", gap=0.005))["Models side by side"]
-    assert not any(isinstance(cell, Marked) for row in table.rows for cell in row)
-    assert "No model is significantly best" in table.notes[0]
+    for row in table.rows:
+        assert [isinstance(cell, Marked) for cell in row] == [False, True, True]
 
 
-def test_a_model_that_wins_one_pair_only_is_not_marked() -> None:
-    """Holm's p is what counts: of three models one pair that is open leaves none marked."""
+def test_holm_counts_for_what_is_marked() -> None:
+    """Of three models one pair is open: both of it are marked, and the third is not."""
     opened = tuple(
         replace(d, difference=estimate(0.001)) if (d.a, d.b) == ("new", "next") else d
         for d in THREE.differences
     )
     (table,) = tables(replace(THREE, differences=opened))["Models side by side"]
-    assert not any(isinstance(cell, Marked) for row in table.rows for cell in row)
+    row = next(row for row in table.rows if row[0] == "ROC AUC")
+    assert [isinstance(cell, Marked) for cell in row] == [False, False, True, True]
 
 
 def test_measures_of_which_less_is_better_have_an_arrow() -> None:
@@ -200,7 +213,7 @@ def test_few_pairs_are_drawn_each_and_many_by_the_measure_that_decides() -> None
         plots = [b for b in sections["Differences"].blocks if isinstance(b, Forest)]
         assert len(plots) == drawn
     assert len(sections["Differences of each pair"].blocks) == 10
-    assert [change.name for change in plots[0].changes][:2] == ["b less a", "c less a"]
+    assert [change.name for change in plots[0].changes][:2] == ["e less d", "e less c"]
 
 
 def test_raw_and_adjusted_p_stand_side_by_side() -> None:
@@ -261,7 +274,7 @@ def test_undefined_differences_are_told_as_such() -> None:
 def test_json_is_the_comparison_with_its_headline(comparison: Comparison) -> None:
     found = json.loads(draw(document_of(comparison), "json"))
     assert [e.message for e in VALIDATOR.iter_errors(found)] == []
-    assert found.pop("headline") == [v.text for v in comparison.verdicts][:6] + [
+    assert found.pop("headline") == [v.text for v in comparison.by_importance][:6] + [
         "The other 4 pairs are among the differences below."
     ] * (len(comparison.verdicts) > 6)
     assert found.pop("provenance")
@@ -338,3 +351,28 @@ def test_report_is_the_golden_one(
 ) -> None:
     text = draw(document_of(replace(comparison, source=SOURCE)), face, width=width)
     checked(GOLDEN / file, text)
+
+
+def over_data_sets() -> Comparison:
+    """Three models on four data sets of three folds, whose values are short decimals."""
+    keys = [(m, d, f) for m in range(3) for d in range(4) for f in range(3)]
+    return compare_folds(
+        {
+            "model": [("tree", "forest", "bayes")[m] for m, _, _ in keys],
+            "dataset": [("iris", "wine", "sonar", "glass")[d] for _, d, _ in keys],
+            "fold": [f for _, _, f in keys],
+            "accuracy": [
+                round(0.8 + 0.02 * ((2 * m) % 3) + 0.01 * ((m + d + f) % 3) + 0.03 * d, 3)
+                for m, d, f in keys
+            ],
+        },
+        rope=0.01,
+    )
+
+
+@pytest.mark.parametrize("file", ["data_sets_100.txt", "data_sets_fragment.tex"])
+def test_data_sets_are_the_golden_ones(file: str) -> None:
+    document = document_of(over_data_sets())
+    asked = {"fragment": True} if file.endswith(".tex") else {"width": 100}
+    face = "latex" if file.endswith(".tex") else "terminal"
+    checked(GOLDEN / file, draw(document, face, **asked))

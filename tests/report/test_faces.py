@@ -6,14 +6,14 @@ import csv
 import io
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
 
-from assay import choose_threshold, compare, evaluate, measures
+from assay import choose_threshold, compare, compare_folds, evaluate, measures
 from assay.decisions import Audit
 from assay.inference import Estimate
 from assay.report import Document, Report, document_of, draw, measure_document, measures_document
@@ -93,6 +93,24 @@ def _compared(**asked: Any) -> Document:
     return document_of(compare(truth, scores=scores, families=families, resamples=20, **asked))
 
 
+def _folds(models: Sequence[str], sets: int, **asked: Any) -> Document:
+    """Folds over several data sets, in which each model is better than the one before."""
+    random = np.random.default_rng(6)
+    keys = [(m, d, f) for m in range(len(models)) for d in range(sets) for f in range(1, 5)]
+    return document_of(
+        compare_folds(
+            {
+                "model": [models[m] for m, _, _ in keys],
+                "dataset": [f"set {d}" for _, d, _ in keys],
+                "fold": [f for _, _, f in keys],
+                "accuracy": [0.8 + 0.02 * m + random.normal(0, 0.01) for m, _, _ in keys],
+                "log_loss": [0.4 - 0.02 * m + random.normal(0, 0.01) for m, _, _ in keys],
+            },
+            **asked,
+        )
+    )
+
+
 CASES: dict[str, Callable[[], Document | Report]] = {
     **{f"evaluation: {name}": lambda name=name: cases.document(name) for name in cases.CASES},
     **{
@@ -112,6 +130,8 @@ CASES: dict[str, Callable[[], Document | Report]] = {
     "compare: three at a rule": lambda: document_of(test_compare.THREE),
     "compare: five": lambda: document_of(test_compare.FIVE),
     "compare: rows": _compared,
+    "compare: data sets": lambda: _folds(("tree", "forest", "boosted trees"), 6, rope=0.01),
+    "compare: two models on data sets": lambda: _folds(("old", "new"), 3),
     "compare: chosen": lambda: _compared(at="max-fpr=0.1"),
     "gate: every outcome": lambda: document_of(test_gate.example()),
     "gate: pass": lambda: document_of(test_gate.made("pass", "pass")),
@@ -127,13 +147,13 @@ CASES: dict[str, Callable[[], Document | Report]] = {
     "check: leaks": lambda: document_of(test_check.example()),
     "check: nothing found": lambda: document_of(test_check.quiet()),
     "training: forest by folds": lambda: document_of(
-        trained("safelink-forest", "kfold:3", settings={"trees": 5})
+        trained("forest", "kfold:3", settings={"trees": 5})
     ),
     "training: network": lambda: document_of(
-        trained("safelink-ann", "kfold:2", settings={"epochs": 3, "hidden": (8,)})
+        trained("network", "kfold:2", settings={"epochs": 3, "hidden": (8,)})
     ),
     "training: tree": lambda: document_of(
-        trained("ddos-tree", "holdout:0.7/0.2/0.1", settings={"k": 5, "depth": 2})
+        trained("tree", "holdout:0.7/0.2/0.1", settings={"k": 5, "depth": 2})
     ),
     "measures: all": measures_document,
     "measures: mcc": lambda: measure_document(measures.find("mcc")),

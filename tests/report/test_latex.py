@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 
 from assay import evaluate_counts
+from assay.formula.tex import escaped
 from assay.measures import CATALOGUE, find
 from assay.report import Document, Report, document_of, draw, measure_document, measures_document
 from assay.report.latex import MOST_ROWS
 from assay.report.sections import Column, Kind, Section, Table, Tier
-from assay.report.tex import escaped
 
 from .cases import CASES, document
 from .hostile import NAMES, document_with, evaluation_of, many_of, odd_texts

@@ -71,10 +71,11 @@ def test_rows_of_a_table_have_as_many_cells(case: str) -> None:
     harmless(text)
 
 
-def test_headline_and_findings_come_first() -> None:
+def test_headline_and_warnings_come_first() -> None:
     text = draw(document("binary"), "markdown")
-    order = ["## Evaluation of", "**Catches", "### Findings", "### Confusion matrix"]
+    order = ["## Evaluation of", "**Catches", "**E011** warning", "### Confusion matrix"]
     order += ["### Main results", "### At the base rate", "<summary>Families", "<summary>Slices"]
+    order += ["### Findings", "**E007** info", "### Notes"]
     places = [text.index(part) for part in order]
     assert places == sorted(places)
 

@@ -11,9 +11,8 @@ import pytest
 
 from assay.evaluation.findings import Finding
 from assay.learn.data import data_of
-from assay.learn.plotting import RunPlots
 from assay.learn.recipes import find_recipe
-from assay.learn.run import Run
+from assay.learn.run import Run, RunPlots
 from assay.learn.scenarios import make_arp
 from assay.learn.training import train
 from assay.report import FORMATS, Document, Provenance, document_of, draw
@@ -35,17 +34,17 @@ def trained(recipe: str, scheme: str, frame: pl.DataFrame | None = None, **how: 
 
 @pytest.fixture(scope="module")
 def forest() -> Run:
-    return trained("safelink-forest", "kfold:3", settings={"trees": 5})
+    return trained("forest", "kfold:3", settings={"trees": 5})
 
 
 @pytest.fixture(scope="module")
 def network() -> Run:
-    return trained("safelink-ann", "kfold:2", settings={"epochs": 3, "hidden": (8,)})
+    return trained("network", "kfold:2", settings={"epochs": 3, "hidden": (8,)})
 
 
 @pytest.fixture(scope="module")
 def tree() -> Run:
-    return trained("ddos-tree", "holdout:0.7/0.2/0.1", settings={"k": 5, "depth": 2})
+    return trained("tree", "holdout:0.7/0.2/0.1", settings={"k": 5, "depth": 2})
 
 
 def table(document: Document, title: str) -> Table:
@@ -144,7 +143,7 @@ def test_splits_of_a_tree_tell_what_they_lower_the_impurity_by(tree: Run) -> Non
 
 def test_a_forest_by_entropy_says_so() -> None:
     settings = {"trees": 5, "criterion": "entropy"}
-    run = trained("safelink-forest", "holdout:0.3", settings=settings)
+    run = trained("forest", "holdout:0.3", settings=settings)
     found = table(document_of(run), "What the model relies on")
     assert "MDI (entropy)" in [column.name for column in found.columns]
     assert run.model[-1].criterion == "entropy"
@@ -153,7 +152,7 @@ def test_a_forest_by_entropy_says_so() -> None:
 
 def test_the_learning_rate_of_each_epoch_is_told(network: Run) -> None:
     settings = {"epochs": 4, "decay": 0.1, "decay_every": 2, "validation_share": 0}
-    run = trained("safelink-ann", "holdout:0.3", settings=settings)
+    run = trained("network", "holdout:0.3", settings=settings)
     assert run.folds[0].rates == pytest.approx((0.001, 0.001, 0.0001, 0.0001))
     document = document_of(run)
     rows = table(document, "Loss by epoch").rows
@@ -170,7 +169,7 @@ def test_the_learning_rate_of_each_epoch_is_told(network: Run) -> None:
 def test_texts_have_telling_words() -> None:
     frame = pl.DataFrame({"title": ["red fox", "blue whale"] * 20, "label": ["a", "b"] * 20})
     run = trained(
-        *("darknet-text", "holdout:0.5", frame),
+        *("text", "holdout:0.5", frame),
         text="title",
         positive="b",
         family=None,
@@ -194,7 +193,7 @@ def test_findings_of_the_run_come_first_with_what_to_do(forest: Run) -> None:
 def test_the_json_is_an_evaluation_with_the_training_added(forest: Run) -> None:
     found = json.loads(draw(document_of(forest), "json"))
     jsonschema.validate(found, schema_of("assay.evaluation/1"))
-    assert found["training"]["recipe"] == "safelink-forest"
+    assert found["training"]["recipe"] == "forest"
     assert found["confusion"] == forest.evaluation.to_dict()["confusion"]
 
 
@@ -225,7 +224,7 @@ def test_hostile_names_do_no_harm() -> None:
         {name: [(i * 7 + k) % 11 for k in range(120)] for i, name in enumerate(names)}
     )
     frame = frame.with_columns(label=pl.Series([labels[k % 6] for k in range(120)]))
-    run = trained("safelink-forest", "kfold:2", frame, family=None, drop=(), settings={"trees": 2})
+    run = trained("forest", "kfold:2", frame, family=None, drop=(), settings={"trees": 2})
     document = document_of(run)
     for face in FORMATS:
         draw(document, face)
@@ -242,7 +241,7 @@ def test_the_card_begins_with_a_model_index_of_values_and_intervals(forest: Run)
     card = card_of(document_of(forest, provenance=MADE))
     start, header, body = card.split("---\n", 2)
     assert start == ""
-    assert 'model-index:\n- name: "safelink-forest"\n' in header
+    assert 'model-index:\n- name: "forest"\n' in header
     auc = forest.evaluation["roc_auc"]
     assert (
         f'type: "roc_auc"\n      name: "ROC AUC, 95% interval [{auc.low:.4f}, {auc.high:.4f}]"'
@@ -273,7 +272,7 @@ def test_a_small_value_is_a_number_to_every_reader_of_yaml(value: float) -> None
 
 def test_a_card_tells_the_settings_that_the_summary_does_not_know_of(tree: Run) -> None:
     said = card_of(document_of(tree))
-    assert "ddos-tree: decision tree of depth 8 on the 20 columns" in said
+    assert "tree: decision tree of depth 8 on the 20 columns" in said
     assert "Set otherwise: k=5, depth=2." in said
     usual = replace(tree, settings=tree.recipe.complete())
     assert "Set otherwise" not in card_of(document_of(usual))

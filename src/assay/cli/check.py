@@ -42,7 +42,7 @@ EXAMPLES = (
     ),
     (
         "what a forest loses once the leaks are gone",
-        "assay check train.csv test.csv --label label --recipe safelink-forest",
+        "assay check train.csv test.csv --label label --recipe forest",
     ),
     ("for other programs", "assay check train.csv test.csv --label label --format json"),
 )

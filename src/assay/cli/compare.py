@@ -48,13 +48,18 @@ EXAMPLES = (
     ),
     ("a hundred million rows in little memory", f"{_TWO} --mode grid"),
     ("results of cross-validation", "assay compare --folds folds.csv"),
+    (
+        "several data sets, for a paper: what is practically the same, a table to \\input",
+        "assay compare --folds iris.csv wine.csv --rope 0.01 --fragment --out table.tex",
+    ),
 )
 
-# Options that say nothing of folds.
+# Options that say nothing of folds, and those of folds alone.
 OF_ROWS = (
-    *("id_column", "label", "family", "count", "cluster", "positive", "negative", "labels"),
-    *("thresholds", "at", "interval", "resamples", "mode", "flips"),
+    *("id_column", "family", "count", "cluster", "labels"),
+    *("at", "interval", "resamples", "mode", "flips"),
 )
+OF_FOLDS = ("rope",)
 
 # Columns that name rows, in most files.
 _IDS = ("id", "row_id", "uid", "uuid", "flow_id", "event_id", "index")
@@ -130,8 +135,17 @@ _column = partial(click.option, cls=Option, section="Columns")
 )
 @judging(
     "--folds",
+    multiple=True,
     metavar="FILE",
-    help="Compare folds instead: columns model, repeat, fold, n_train, n_test, and measures.",
+    help="Compare folds instead: columns model, repeat, fold, n_train, n_test, and measures; or "
+    "predictions: model, fold, id, label, score or predicted. A column dataset, or several files, "
+    "compares over data sets.",
+)
+@judging(
+    "--rope",
+    type=values.positive_number,
+    metavar="X",
+    help="Over data sets: how likely models differ by no more than this (Bayesian signed-rank).",
 )
 @judging(
     "--flips",
@@ -160,7 +174,8 @@ def command(
     interval: str | None,
     resamples: int | None,
     mode: str,
-    folds: str | None,
+    folds: tuple[str, ...],
+    rope: float | None,
     flips: Path | None,
     figures: Path | None,
     reporting: Reporting,
@@ -174,10 +189,11 @@ def command(
     one_of_them(positive, negative)
     _must_make_sense(files, models, folds, at, thresholds)
     reporting.check()
-    if folds is not None and reporting.recording.keep_rows:
+    if folds and reporting.recording.keep_rows:
         raise click.UsageError("--keep-rows says nothing of --folds; leave it out")
-    must_keep_rows(reporting.recording, files, request)
-    inputs = [*files, *([folds] if folds else [])]
+    must_keep_rows(reporting.recording, () if folds else files, request)
+    # A shell that expands --folds *.csv gives the first to the option and the others after it.
+    inputs = [*folds, *files]
     check_figures(figures)
     elsewhere = [column.rpartition(":")[0] for _, column in models if ":" in column]
     naming = named(inputs, elsewhere)
@@ -186,11 +202,23 @@ def command(
         from assay.report import document_of
 
         compared = None
-        if folds is not None:
-            _must_not_be_given(context)
+        if folds:
+            _must_not_be_given(context, OF_ROWS, "of --folds")
             must_not_replace(reporting.out, inputs, request)
-            comparison = _of_folds(folds, request, margin, reporting, progress)
+            comparison = _of_folds(
+                inputs,
+                request,
+                progress,
+                level=reporting.level,
+                margin=margin,
+                rope=rope,
+                seed=reporting.seed,
+                positive=positive,
+                negative=negative,
+                threshold=_one_threshold(thresholds),
+            )
         else:
+            _must_not_be_given(context, OF_FOLDS, "without --folds")
             from assay.cli.flips import check_flips
 
             check_flips(flips)
@@ -243,12 +271,12 @@ def command(
 def _must_make_sense(
     files: Sequence[str],
     models: Sequence[tuple[str, str]],
-    folds: str | None,
+    folds: Sequence[str],
     at: Any,
     thresholds: Sequence[tuple[str | None, float]],
 ) -> None:
-    if folds is not None:
-        if files or models:
+    if folds:
+        if models:
             raise click.UsageError("give FILE and --model, or --folds, not both")
         return
     if not files:
@@ -302,22 +330,34 @@ def _suggested(files: Sequence[str]) -> str:
     return f". Perhaps: {shlex.join(words)}{why}"
 
 
-def _must_not_be_given(context: click.Context) -> None:
-    """Refuse options that say nothing of folds."""
+def _must_not_be_given(context: click.Context, names: Sequence[str], where: str) -> None:
+    """Refuse options that say nothing here."""
     for param in context.command.params:
         source = context.get_parameter_source(param.name or "")
-        if param.name in OF_ROWS and source is click.core.ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"{param.opts[0]} says nothing of --folds; leave it out")
+        if param.name in names and source is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{param.opts[0]} says nothing {where}; leave it out")
 
 
 def _of_folds(
-    folds: str, request: Request, margin: float, reporting: Reporting, progress: Progress
+    files: Sequence[str], request: Request, progress: Progress, **options: Any
 ) -> Comparison:
     from assay.decisions import compare_folds
     from assay.sources.files.fold_table import read_folds
 
-    table = read_folds(folds, request, progress)
-    return compare_folds(table, level=reporting.level, margin=margin)
+    rows = read_folds(files, request, progress)
+    if not rows.predictions:
+        for name in ("positive", "negative", "threshold"):
+            if options[name] is not None:
+                raise click.UsageError(
+                    f"--{name} is of predictions; {files[0]} has folds with their measures"
+                )
+    return compare_folds(rows, **options)
+
+
+def _one_threshold(given: Sequence[tuple[str | None, float]]) -> float | None:
+    if any(name is not None for name, _ in given) or len(given) > 1:
+        raise click.UsageError("--threshold of --folds is one number for all models")
+    return given[0][1] if given else None
 
 
 def _compared(

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import aside
 from assay.cli.command import Command, Option
 from assay.cli.errors import OutputError, say
 from assay.cli.progress import Progress
@@ -18,6 +17,7 @@ from assay.cli.reporting import QUIET, SEED, UNUSED_LEVEL
 from assay.cli.run_folder import check_place
 from assay.cli.tables import Target, target, write_table, writing
 from assay.cli.values import number
+from assay.report import aside
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,7 +65,7 @@ def _difficulty(text: str) -> float | str:
 @click.argument("scenario", type=click.Choice((*SCENARIOS, WEEK)), metavar="SCENARIO")
 @_option(
     "--rows",
-    type=click.IntRange(min=1),
+    type=click.IntRange(min=1, max=10**12),
     default=20_000,
     show_default=True,
     metavar="N",

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import aside
 from assay.cli.command import Command, Option
 from assay.cli.errors import OutputError, say
 from assay.cli.reporting import DEFAULT_LEVEL, LEVEL, QUIET, SEED, TERMINAL
 from assay.cli.values import FilePath
 from assay.errors import install_line
+from assay.report import aside
 from assay.report.kinds import FORMATS
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ RULES = (
 )
 # Detectors that are trained on a scenario, by the folder of their run.
 PACKETS, PACKET_ROWS = "arp.csv", 5000
-RECIPES = {"forest": "safelink-forest", "network": "safelink-ann"}
+RECIPES = ("forest", "network")
 TRAINING = ("--label", "label", "--family", "family", "--time", "time", "--drop", "host")
 TRAINED = "trained.html"
 # A folder that bears this mark may be written into again.
@@ -186,20 +186,13 @@ def _trained(out: Path, seed: int, tell: Callable[[str], None]) -> dict[str, lis
     )
     tell(f"Made {PACKET_ROWS:,} ARP packets of a network, {packets}. Training on them:")
     runs = {}
-    for folder, recipe in RECIPES.items():
-        asked = [
-            "train",
-            recipe,
-            str(packets),
-            *TRAINING,
-            *_drawn(seed),
-            "--out",
-            str(out / folder),
-        ]
+    for recipe in RECIPES:
+        folder = out / recipe
+        asked = ["train", recipe, str(packets), *TRAINING, *_drawn(seed), "--out", str(folder)]
         tell(f"  {_typed(asked)}")
         _printed([*asked, "--quiet"])  # the report is in the folder
-        tell(f"      {_headline(out / folder)}")
-        runs[folder] = asked
+        tell(f"      {_headline(folder)}")
+        runs[recipe] = asked
     judged = [str(out / folder / "predictions.parquet") for folder in runs]
     models = [f"{folder}={file}:score" for folder, file in zip(runs, judged, strict=True)]
     asked = [
@@ -321,8 +314,8 @@ def _guide_to_runs(out: Path, runs: dict[str, list[str]]) -> list[str]:
         f"  {out / PACKETS}: the packets that were learned from",
         f"  {out / TRAINED}: is the network better than the forest?",
         *(
-            f"  {out / folder / 'report.html'}: {recipe} on packets that it did not learn; its "
+            f"  {out / recipe / 'report.html'}: {recipe} on packets that it did not learn; its "
             f"model is beside it"
-            for folder, recipe in RECIPES.items()
+            for recipe in RECIPES
         ),
     ]

@@ -78,6 +78,7 @@ _OPTIONS = {
     "token_file": "token-file",
     "public_url": "public-url",
     "keep_rows": "keep-rows",
+    "kind": "as",
 }
 _ARGUMENT = re.compile(rf"(?<![\w'\"=.@,-])({'|'.join(_OPTIONS)})=(?=(['\"\w+-]|\.\d)?)")
 # Arguments that are options without a value.
@@ -93,6 +94,7 @@ _WORDS = (
     *("mode", "on_bad_row", "encoding", "max_memory", "input_format", "unlabelled"),
     "allocation",
     "timezone",
+    "orientation",
 )
 _WORD = re.compile(rf"(?<![\w'\"=.@,-])({'|'.join(_WORDS)})=(?:'([^']*)'|\"([^\"]*)\")?")
 # The same where a column is spoken of.
@@ -106,6 +108,8 @@ _COLUMNS = {
 _COLUMN = re.compile(
     rf"(?<![\w'\"=.-])({'|'.join(_COLUMNS)})(?= (?:has|holds|is|mixes|must|runs|with)\b)"
 )
+_LONGEST, _LONGEST_WORD = 4_000, 400
+_LONG_WORD = re.compile(rf"\S{{{_LONGEST_WORD + 1},}}")
 _CANT_WRITE = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS} if os.name == "posix" else {errno.ENOSPC}
 )
@@ -190,7 +194,26 @@ def as_options(message: str) -> str:
 
 
 def say(text: str) -> None:
-    """A line on standard error, in which nothing can act on the terminal."""
+    """A line on standard error, in which nothing can act on the terminal, and of bounded length."""
     # Nothing can be said where standard error itself is closed or full; the exit code still tells.
     with contextlib.suppress(OSError):
-        click.echo(visible(text), err=True)
+        click.echo(visible(_bounded(text)), err=True)
+
+
+def _bounded(text: str) -> str:
+    r"""A message in which no word, and not the whole, is so long that it can't be read.
+
+    >>> _bounded(f"'{1000 * 'a'}' is no label")[-50:]
+    'aaaaaaaaa [801 characters more] aaaa\' is no label'
+    """
+    short = _LONG_WORD.sub(lambda long: _cut(long[0], _LONGEST_WORD), text)
+    return _cut(short, _LONGEST)
+
+
+def _cut(text: str, length: int) -> str:
+    """A text of at most about this length; what is left out of its middle is counted."""
+    if len(text) <= length:
+        return text
+    head, tail = length * 3 // 4, length // 4
+    left_out = len(text) - head - tail
+    return f"{text[:head]} [{left_out:,} characters more] {text[-tail:]}"

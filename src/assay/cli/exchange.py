@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -182,7 +181,8 @@ def import_runs(*, place: str, name: str | None, store: str | None, quiet: bool)
 
     Runs keep their ids, so that one which is there already is left as it is.
     """
-    from assay.store.exchange import from_mlflow, imported
+    from assay.sources.files.inputs import STDIN_NAME, standard_input
+    from assay.store.exchange import export_lines, from_mlflow, imported
 
     path = Path(place)
     if place != "-" and not path.exists():
@@ -194,10 +194,11 @@ def import_runs(*, place: str, name: str | None, store: str | None, quiet: bool)
         if mlflow:
             added, known = from_mlflow(kept, path, name=name)
         elif place == "-":
-            added, known = imported(kept, sys.stdin, "standard input")
+            lines = export_lines(standard_input(), STDIN_NAME)
+            added, known = imported(kept, lines, STDIN_NAME)
         else:
-            with path.open(encoding="utf-8") as lines:
-                added, known = imported(kept, lines, place)
+            with path.open("rb") as file:
+                added, known = imported(kept, export_lines(file, place), place)
     there = f"; {known:,} were there already" if known else ""
     say_unless(f"read {added:,} {'run' if added == 1 else 'runs'} from {place}{there}", quiet=quiet)
 

@@ -12,7 +12,7 @@ import signal
 from types import FrameType
 from typing import NoReturn
 
-from assay.cli import aside
+from assay.report import aside
 
 # Those that people and schedulers send; a system may know fewer.
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")

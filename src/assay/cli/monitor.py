@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli import aside, values
+from assay.cli import values
 from assay.cli.command import Command, Option
 from assay.cli.errors import NO, OutputError
 from assay.cli.figures import FIGURES, check_figures, draw
@@ -19,6 +19,7 @@ from assay.cli.reading import files, named, reading_only, within_memory
 from assay.cli.recording import Recording, recording
 from assay.cli.reporting import Reporting, check_place, reporting, write
 from assay.errors import InputError, StoreError
+from assay.report import aside
 
 if TYPE_CHECKING:
     from assay.decisions import Monitor, Rule
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 LAST = "last"
 DEFAULT_MATURE = 0.9
+LARGEST_STATE = 256 << 20
 _WATCH = "assay monitor alerts.csv --time time"
 EXAMPLES = (
     (
@@ -281,6 +283,7 @@ def _state(state: Path | None, reporting: Reporting) -> Any:
     if state is None:
         return None
     from assay.errors import TallyError
+    from assay.sources.files.inputs import read_side_file
     from assay.tally import from_bytes
 
     path = _file(state)
@@ -290,9 +293,7 @@ def _state(state: Path | None, reporting: Reporting) -> Any:
         reporting.say(f"note: there is no {path} yet; a new state begins")
         return None
     try:
-        return from_bytes(path.read_bytes())
-    except OSError as odd:
-        raise InputError(f"{path} can't be read: {odd.strerror}") from odd
+        return from_bytes(read_side_file(path, LARGEST_STATE, "a state of a monitor"))
     except TallyError as odd:
         raise InputError(f"{path} is no state of a monitor: {odd}") from odd
 

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 # As the recipes call themselves; help is shown where scikit-learn is not installed, too.
 RECIPES = {
-    "safelink-forest": "random forest of 100 balanced trees on encoded, standardised columns",
-    "safelink-ann": "neural network of two hidden layers on encoded, standardised columns",
-    "ddos-tree": "decision tree of depth 8 on the 20 columns with the largest chi-square",
-    "darknet-text": "TF-IDF of words and characters with a linear model, naive Bayes or a forest",
+    "forest": "random forest of 100 balanced trees on encoded, standardised columns",
+    "network": "neural network of two hidden layers on encoded, standardised columns",
+    "tree": "decision tree of depth 8 on the 20 columns with the largest chi-square",
+    "text": "TF-IDF of words and characters with a linear model, naive Bayes or a forest",
     "detector": "boosted trees, tuned and calibrated for detection at --max-far (0.1 if not given)",
 }
 OWN = ("package.module:factory", "your own: anything with scikit-learn's interface")

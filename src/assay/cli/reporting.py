@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from assay.cli import aside
 from assay.cli.command import Option
 from assay.cli.errors import OutputError, say
 from assay.cli.recording import Recording
 from assay.cli.values import FilePath, share
-from assay.report.kinds import FORMATS
+from assay.report import aside
+from assay.report.kinds import FORMATS, SUFFIXES
 
 if TYPE_CHECKING:
     from assay.report import Document, Report
@@ -30,17 +30,6 @@ Function: TypeAlias = Callable[..., Any]
 Decorator: TypeAlias = Callable[[Function], Function]
 
 TERMINAL = "terminal"
-_SUFFIXES = {
-    ".json": "json",
-    ".csv": "csv",
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".tex": "latex",
-    ".html": "html",
-    ".htm": "html",
-    ".txt": TERMINAL,
-    "": TERMINAL,
-}
 DEFAULT_LEVEL = 0.95
 DEFAULT_SEED = 42
 WIDTH = 100  # of a report that no terminal shows
@@ -64,10 +53,19 @@ class Reporting:
     quiet: bool
     recording: Recording = field(default_factory=Recording)
     brief: bool | None = None
+    fragment: bool = False
+    tiers: tuple[str, ...] = ()
 
     def check(self) -> None:
         """Refuse now what could not be written after a long wait."""
         self.recording.check()
+        if self.fragment and self.face != "latex":
+            raise click.UsageError(
+                f"--fragment is of LaTeX: say --format latex, or a name such as --out table.tex; "
+                f"this would be {self.face}"
+            )
+        if self.tiers and not self.fragment:
+            raise click.UsageError("--tier says which tables of a --fragment; add --fragment")
         if self.brief and self.face not in _READ_BY_PEOPLE:
             raise click.UsageError(
                 f"--brief is for people: {self.face} has everything, or nothing to leave out"
@@ -98,8 +96,9 @@ class Reporting:
 
             whole = document.report if hasattr(document, "report") else document
             document = brief(whole, _REST)
+        paper: dict[str, Any] = {"fragment": self.fragment, "tiers": self.tiers}
         if self.out is not None:
-            write(self.out, draw(document, self.face, width=WIDTH))
+            write(self.out, draw(document, self.face, width=WIDTH, **paper))
             self.say(f"wrote {self.out} ({self.face})")
             return
         if sys.stdout is None:
@@ -109,7 +108,7 @@ class Reporting:
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
         color = sys.stdout.isatty() and not plain
         width = shutil.get_terminal_size((WIDTH, 24)).columns
-        text = draw(document, self.face, width=width, color=color, encoding=encoding)
+        text = draw(document, self.face, width=width, color=color, encoding=encoding, **paper)
         print_out(text.encode(encoding, errors="backslashreplace"))
 
     @property
@@ -202,6 +201,18 @@ BRIEF = _option(
     help="The verdict, the findings and ten numbers.  [default: in a terminal of fewer than "
     f"{_MANY_LINES} lines]",
 )
+FRAGMENT = _option(
+    "--fragment",
+    is_flag=True,
+    help="Of LaTeX only the tables, to \\input into a paper of any class, in one column or two.",
+)
+TIER = _option(
+    "--tier",
+    "tiers",
+    type=click.Choice(("main", "advanced", "appendix")),
+    multiple=True,
+    help="Which tables of a fragment; may be repeated.  [default: all]",
+)
 QUIET = _option("--quiet", is_flag=True, help="Say nothing on standard error but errors.")
 
 
@@ -225,17 +236,20 @@ def _with_reporting(command: Function, seed_option: Decorator, level_option: Dec
         seed: int = DEFAULT_SEED,
         quiet: bool,
         brief: bool | None,
+        fragment: bool,
+        tiers: tuple[str, ...],
         recording: Recording | None = None,
         **others: Any,
     ) -> Any:
         out = None if out == STDOUT else out
+        shape = "latex" if fragment and face is None and out is None else face_of(face, out)
         found = Reporting(
-            face_of(face, out), out, level, seed, quiet, recording or Recording(), brief
+            *(shape, out, level, seed, quiet, recording or Recording(), brief, fragment, tiers)
         )
         return command(reporting=found, **others)
 
     found: Function = with_reporting
-    for option in (QUIET, BRIEF, seed_option, level_option, OUT, FACE):
+    for option in (QUIET, TIER, FRAGMENT, BRIEF, seed_option, level_option, OUT, FACE):
         found = option(found)
     return found
 
@@ -245,11 +259,11 @@ def face_of(face: str | None, out: Path | None) -> str:
     if face is not None:
         return face
     suffix = "" if out is None else out.suffix.lower()
-    if suffix not in _SUFFIXES:
+    if suffix and suffix not in SUFFIXES:
         raise click.UsageError(
             f"the suffix {suffix} tells no format; say --format {'|'.join(FORMATS)}"
         )
-    return _SUFFIXES[suffix]
+    return SUFFIXES.get(suffix, TERMINAL)
 
 
 def check_place(path: Path) -> None:

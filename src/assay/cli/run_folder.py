@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli import aside
 from assay.cli.errors import OutputError
 from assay.cli.provenance import must_not_replace
+from assay.report import aside
 
 if TYPE_CHECKING:
     from assay.learn.run import Run

@@ -18,6 +18,7 @@ from assay.errors import InputError, install_line
 
 # Whatever has to be there, and the process that does the judging.
 _NEEDS = ("starlette", "uvicorn")
+LARGEST_TOKEN = 4096
 WORKER = (sys.executable, "-P", "-m", "assay.cli.worker")
 EXAMPLES = (
     ("on this machine, with the runs of assay.db", "assay serve"),
@@ -153,7 +154,9 @@ def _token(file: Path | None) -> str | None:
 
     if file is None:
         return os.environ.get(TOKEN) or None
+    from assay.sources.files.inputs import read_side_file
+
     try:
-        return file.read_text("utf-8").strip()
-    except OSError as error:
-        raise InputError(f"the token can't be read from {file}: {error.strerror}") from error
+        return read_side_file(file, LARGEST_TOKEN, "a file of a token").decode("utf-8").strip()
+    except UnicodeDecodeError as odd:
+        raise InputError(f"{file}: a token is UTF-8 text; byte {odd.start + 1} is not") from odd

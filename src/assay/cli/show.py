@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -125,11 +124,12 @@ def _typed_first(context: click.Context, *names: str) -> str | None:
 def read_document(path: Path) -> Document | Report:
     """The document in a file, refused with what is wrong with it."""
     from assay.report.document import parsed
+    from assay.sources.files.inputs import standard_input
     from assay.store.reports import drawn_from
 
     try:
         if path == STDOUT:
-            content = sys.stdin.buffer.read(_LARGEST + 1)
+            content = standard_input().read(_LARGEST + 1)
         else:
             with path.open("rb") as stream:
                 content = stream.read(_LARGEST + 1)

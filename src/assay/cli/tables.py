@@ -18,11 +18,11 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from assay.cli import aside
 from assay.cli.command import Option
 from assay.cli.errors import OutputError
 from assay.cli.reporting import check_place, discard
 from assay.cli.values import FilePath
+from assay.report import aside
 
 if TYPE_CHECKING:
     import polars as pl

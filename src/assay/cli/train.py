@@ -43,7 +43,7 @@ SCHEMES = (
     "holdout:0.3, holdout:0.7/0.2/0.1, kfold:5, repeated:5x2, group:COL, time:COL@2024-03-01, "
     "sliding:COL,train=30d,test=7d, folds:COL, leave-one-out:COL or file:TEST"
 )
-_FOREST = "assay train safelink-forest"
+_FOREST = "assay train forest"
 EXAMPLES = (
     (
         "learn from 70% of the rows, judge the others, keep the model and its report",
@@ -51,7 +51,7 @@ EXAMPLES = (
     ),
     (
         "five folds, none of which shares a host with another",
-        "assay train safelink-ann flows.csv --label label --validation group:host,k=5",
+        "assay train network flows.csv --label label --validation group:host,k=5",
     ),
     (
         "an official split; all labels but one are attacks, and their names the families",
@@ -63,7 +63,7 @@ EXAMPLES = (
     ),
     (
         "texts in many classes, by the words in them",
-        "assay train darknet-text titles.csv --label category --text title --set model=svm",
+        "assay train text titles.csv --label category --text title --set model=svm",
     ),
     (
         "a model of your own",
@@ -237,9 +237,7 @@ def command(
         kept = run_folder.files_of(run, model, document, asked, times) if out is not None else {}
     _say_beside(run, document, reporting)
     if figures is not None:
-        from assay.learn.plotting import RunPlots
-
-        draw(RunPlots(run), figures, reporting)
+        draw(run.plot, figures, reporting)
     if out is None:
         reporting.say("note: nothing is kept; --out DIR keeps the model, its predictions and more")
     else:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import errno
 import math
 import os
 import re
@@ -16,6 +17,7 @@ from typing import Any, NoReturn
 
 import click
 
+from assay.cli.errors import OutputError
 from assay.errors import InputError
 
 _NO_NAME = "the name is empty, which would be the current folder"
@@ -34,7 +36,17 @@ class FilePath(click.Path):
         """The path."""
         if value == "":
             self.refuse(param, ctx)
-        return Path(os.fsdecode(super().convert(value, param, ctx)))
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        try:
+            path.lstat()
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                raise self.too_long(path, error) from None
+        return path
+
+    def too_long(self, path: Path, error: OSError) -> Exception:
+        """What is wrong with a name that no file can have."""
+        return OutputError.of(path, error)
 
     def refuse(self, param: click.Parameter | None, ctx: click.Context | None) -> NoReturn:
         """Say that the name is empty."""
@@ -49,6 +61,10 @@ class InputPath(FilePath):
         hint = "" if param is None or ctx is None else f"{param.get_error_hint(ctx)}: "
         raise InputError(f"{hint}{_NO_NAME}")
 
+    def too_long(self, path: Path, error: OSError) -> Exception:
+        """What is wrong with a name that no file can have."""
+        return InputError(f"{path} can't be read: {error.strerror}")
+
 
 def share(text: str) -> float:
     """A number between 0 and 1, written 0.001, 0.1%, 1/1000 or 1e-3.
@@ -60,7 +76,7 @@ def share(text: str) -> float:
     if found is None or (found[3] and not Fraction(found[3])):
         raise click.BadParameter(f"{text!r} is no share; write 0.001, 0.1%, 1/1000 or 1e-3")
     exact = Fraction(found[1]) / (100 if found[2] else Fraction(found[3] or 1))
-    if not 0 < float(exact) < 1:
+    if not 0 < exact < 1 or float(exact) in {0.0, 1.0}:
         raise click.BadParameter(f"{text!r} is no share: it has to lie between 0 and 1")
     return float(exact)
 
@@ -156,7 +172,10 @@ def labels(text: str) -> tuple[str, ...]:
     >>> labels('normal,"scan, slow"')
     ('normal', 'scan, slow')
     """
-    found = tuple(next(csv.reader([text]), ()))
+    try:
+        found = tuple(next(csv.reader([text]), ()))
+    except csv.Error:
+        found = ()
     if len(found) < 2 or not all(found) or len(set(found)) < len(found):
         raise click.BadParameter(f"{text!r} is no list of two or more labels, such as a,b")
     return found

@@ -8,7 +8,7 @@ from assay.decisions.audit import (
     audit_files,
     read_claims,
 )
-from assay.decisions.compare import compare, compare_folds
+from assay.decisions.compare import compare, compare_folds, compare_models
 from assay.decisions.compare.comparison import Comparison, Difference, Verdict
 from assay.decisions.compare.flips import Flip, FlippedRow
 from assay.decisions.gate import Gate, Outcome, Rule, gate, parse_rule, read_rules
@@ -38,6 +38,7 @@ __all__ = [
     "choose_threshold_files",
     "compare",
     "compare_folds",
+    "compare_models",
     "gate",
     "monitor",
     "monitor_files",

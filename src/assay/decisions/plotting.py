@@ -1,25 +1,29 @@
-"""The figures of a comparison, a gate and an audit."""
+"""The figures of a comparison, a choice of threshold, a gate and an audit."""
 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from assay import plots
+from assay import curves, plots
 from assay.decisions.audit.exact import as_float
 from assay.decisions.audit.printed import printed
 from assay.decisions.audit.result import WRONG
 from assay.decisions.compare.comparison import key, known
 from assay.errors import MethodError
 from assay.inference import Estimate
-from assay.measures import Better, parse
+from assay.measures import (
+    FALSE_DISCOVERY_RATE,
+    FALSE_POSITIVE_RATE,
+    RECALL,
+    Better,
+    parse,
+)
 from assay.measures.shown import DIFFERENCES
 from assay.plots.intervals import Claimed, claimed
 from assay.plots.names import title
@@ -28,6 +32,8 @@ if TYPE_CHECKING:
     from assay.decisions.audit.result import Audit
     from assay.decisions.compare.comparison import Comparison
     from assay.decisions.gate.result import Gate
+    from assay.decisions.threshold.result import Choice, Point
+    from assay.evaluation.plotting import Plots
     from assay.plots.canvas import Axes
 
 
@@ -36,11 +42,75 @@ _LESS = "↓"
 _PAIRS = 3
 
 
-@dataclass(frozen=True)
-class ComparisonPlots:
-    """Figures of one comparison; each is drawn on ``ax``, or on axes of its own."""
+@dataclass(frozen=True, repr=False)
+class ComparisonPlots(plots.Figures):
+    """Figures of one comparison; each is drawn on ``ax``, or on axes of its own.
+
+    Curves are of all models on the same axes, with one entry of the legend each, and a mark where
+    each of them flags.
+    """
 
     comparison: Comparison
+
+    def roc(self, ax: Axes | None = None, *, band: float | None = None) -> Axes:
+        """Detection rate against false positive rate; ``band`` is the level of pointwise bands."""
+        return self._overlaid(lambda one, on, name: one.roc(on, band=band, name=name), ax)
+
+    def precision_recall(self, ax: Axes | None = None, *, band: float | None = None) -> Axes:
+        """Precision against detection rate."""
+        return self._overlaid(
+            lambda one, on, name: one.precision_recall(on, band=band, name=name), ax
+        )
+
+    pr = precision_recall
+
+    def far_dr(self, ax: Axes | None = None, *, band: float | None = None) -> Axes:
+        """Detection rate against false alarm rate."""
+        return self._overlaid(lambda one, on, name: one.far_dr(on, band=band, name=name), ax)
+
+    def det(self, ax: Axes | None = None, *, band: float | None = None) -> Axes:
+        """Miss rate against false positive rate, on axes of normal deviates (probits).
+
+        A diamond is where both errors of a model are equally frequent.
+        """
+        return self._overlaid(lambda one, on, name: one.det(on, band=band, name=name), ax)
+
+    def gain(self, ax: Axes | None = None, *, band: float | None = None) -> Axes:
+        """Detection rate against the share of rows that raise an alert."""
+        return self._overlaid(lambda one, on, name: one.gain(on, band=band, name=name), ax)
+
+    def reliability(self, ax: Axes | None = None) -> Axes:
+        """The observed share of positives against the probability that was said."""
+        return self._overlaid(lambda one, on, name: one.reliability(on, name=name), ax)
+
+    def decision(self, ax: Axes | None = None, *, base_rate: float | None = None) -> Axes:
+        """Net benefit against the threshold probability; ``base_rate`` is that of deployment."""
+        return self._overlaid(
+            lambda one, on, name: one.decision(on, base_rate=base_rate, name=name),
+            ax,
+            ("flag all", "flag nothing"),
+        )
+
+    decision_curve = decision
+
+    def cost(self, ax: Axes | None = None) -> Axes:
+        """Normalised expected cost against the probability cost, at the best threshold of each."""
+        return self._overlaid(
+            lambda one, on, name: one.cost(on, name=name), ax, ("flag all", "flag nothing")
+        )
+
+    def _overlaid(
+        self,
+        draw: Callable[[Plots, Axes | None, str], Axes],
+        ax: Axes | None,
+        references: Sequence[str] = (),
+    ) -> Axes:
+        """All models on the same axes, in the order in which they were given."""
+        models = self.comparison.models
+        for model in models:
+            ax = draw(self.comparison.evaluation(model).plot, ax, model)
+        assert ax is not None  # noqa: S101 - a comparison has two models at least
+        return plots.name_models(ax, len(models), references)
 
     def forest(self, ax: Axes | None = None, *, measures: Sequence[str] = ()) -> Axes:
         """Differences with their paired intervals, by default of the main measures.
@@ -59,6 +129,22 @@ class ComparisonPlots:
         notes = [f"{_LESS} less is better"] if any(_LESS in name for name, _ in rows) else []
         return plots.forest(rows, pair=pair, notes=notes, ax=ax)
 
+    def ranks(self, ax: Axes | None = None, *, measure: str | None = None) -> Axes:
+        """The critical-difference diagram of three models or more over data sets."""
+        found = measure or next((each.measure for each in self.comparison.verdicts), "")
+        tests = [t for t in self.comparison.tests if t.measure and key(t.measure) == key(found)]
+        ranks = next((t.table["mean_ranks"] for t in tests if "mean_ranks" in t.table), None)
+        pairs = [t for t in tests if t.test == "nemenyi"]
+        if ranks is None or not pairs or not self.comparison.datasets:
+            raise MethodError(
+                "a critical-difference diagram is of three models or more over several data sets; "
+                "this comparison has none"
+            )
+        critical = float(pairs[0].table["critical_difference"])
+        return plots.mean_ranks(ranks, critical=critical, title=_title(found), ax=ax)
+
+    cd = ranks
+
     def hulls(self, ax: Axes | None = None) -> Axes:
         """The ROC hulls of all models, and on how much of PC each is the best; see ``optimal``."""
         optimal = self.comparison.optimal
@@ -70,23 +156,33 @@ class ComparisonPlots:
             optimal.hulls, {best.model: best.share for best in optimal.models}, ax=ax
         )
 
-    def save(
-        self, folder: str | os.PathLike[str], formats: Sequence[str] = ("pdf", "svg")
-    ) -> tuple[Path, ...]:
-        """Write the forest plot and the ROC hulls, one file a format, and give their paths.
+    def _figures(self) -> plots.Named:
+        """The forest plot, ROC hulls, curves where models have scores, ranks over data sets.
 
         Of many pairs only the measure that decides is drawn, and hulls of decisions, which have one
         point each, are not.
         """
         verdicts = self.comparison.verdicts
-        drawn = [found for found in self.comparison.differences if math.isfinite(found.difference)]
-        figures: dict[str, Callable[[], Axes]] = {}
-        if drawn:
+        if any(math.isfinite(found.difference) for found in self.comparison.differences):
             deciding = [verdicts[0].measure] if len(verdicts) > _PAIRS else []
-            figures["forest"] = partial(self.forest, measures=deciding)
+            yield "forest", partial(self.forest, measures=deciding)
         if self._scored:
-            figures["hulls"] = self.hulls
-        return plots.save(figures, folder, formats) if figures else ()
+            yield "hulls", self.hulls
+            if self.comparison.tallies:
+                yield from self._curves()
+        if self.comparison.datasets and len(self.comparison.models) > 2:
+            yield "ranks", self.ranks
+
+    def _curves(self) -> plots.Named:
+        yield "roc", self.roc
+        yield "det", self.det
+        yield "precision_recall", self.precision_recall
+        yield "far_dr", self.far_dr
+        if all(tally.kind == "probability" for tally in self.comparison.tallies.values()):
+            yield "decision", self.decision
+        models = map(self.comparison.evaluation, self.comparison.models)
+        if all(model.has_reliability for model in models):
+            yield "reliability", self.reliability
 
     @property
     def _scored(self) -> bool:
@@ -121,8 +217,79 @@ def _title(name: str) -> str:
     return words + (f" {_LESS}" if measure.better is Better.LOWER else "")
 
 
-@dataclass(frozen=True)
-class GatePlots:
+@dataclass(frozen=True, repr=False)
+class ChoicePlots(plots.Figures):
+    """Figures of one choice; each is drawn on ``ax``, or on axes of its own."""
+
+    choice: Choice
+
+    def roc(self, ax: Axes | None = None) -> Axes:
+        """Detection rate against false positive rate, which is on a logarithmic scale."""
+        swept = self._swept()
+        return plots.chosen(
+            curves.roc(swept),
+            self._points(FALSE_POSITIVE_RATE.name, None),
+            x_limit=self.choice.constraints.get("max_fpr"),
+            y_limit=self.choice.constraints.get("min_dr"),
+            smallest=1 / swept.negatives,
+            ax=ax,
+        )
+
+    def far_dr(self, ax: Axes | None = None) -> Axes:
+        """Detection rate against false alarm rate, at the base rate where there is one."""
+        swept, rate = self._swept(), self.choice.base_rate
+        if rate is not None:
+            # So many harmless rows for each attack as there are in deployment.
+            scale = swept.positives / swept.negatives * (1 - rate) / rate
+            swept = curves.Sweep(
+                swept.threshold,
+                swept.tp,
+                swept.fp * scale,
+                swept.positives,
+                swept.negatives * scale,
+                weighted=True,
+            )
+        return plots.chosen(
+            curves.far_dr(swept),
+            self._points(FALSE_DISCOVERY_RATE.name, rate),
+            x_limit=self.choice.constraints.get("max_far"),
+            y_limit=self.choice.constraints.get("min_dr"),
+            ax=ax,
+        )
+
+    def _figures(self) -> plots.Named:
+        yield "roc", self.roc
+        yield "far_dr", self.far_dr
+
+    def _swept(self) -> curves.Sweep:
+        if self.choice.sweep is None:
+            raise MethodError("this choice holds no curve, so there is nothing to draw")
+        return self.choice.sweep
+
+    def _points(self, measure: str, base_rate: float | None) -> list[plots.ChosenPoint]:
+        both = (self.choice.guaranteed, self.choice.empirical)
+        found = [point for point in both if point is not None] or list(self.choice.candidates)
+        return [
+            plots.ChosenPoint(
+                point.name,
+                _estimate(point, measure, base_rate),
+                _estimate(point, RECALL.name, None),
+            )
+            for point in found
+        ]
+
+
+def _estimate(point: Point, measure: str, base_rate: float | None) -> Estimate:
+    """An estimate over all rows, at a base rate or on the rows themselves."""
+    return next(
+        e.estimate
+        for e in point.estimates
+        if (e.measure, e.family, e.base_rate) == (measure, None, base_rate)
+    )
+
+
+@dataclass(frozen=True, repr=False)
+class GatePlots(plots.Figures):
     """Figures of one gate; each is drawn on ``ax``, or on axes of its own."""
 
     gate: Gate
@@ -135,13 +302,9 @@ class GatePlots:
         """
         return plots.forest(list(self._rows()), pair="Value beyond the bound", ax=ax)
 
-    def save(
-        self, folder: str | os.PathLike[str], formats: Sequence[str] = ("pdf", "svg")
-    ) -> tuple[Path, ...]:
-        """Write the figure, where there is anything to draw, and give the paths."""
-        if not any(math.isfinite(found) for _, found in self._rows()):
-            return ()
-        return plots.save({"rules": self.rules}, folder, formats)
+    def _figures(self) -> plots.Named:
+        if any(math.isfinite(found) for _, found in self._rows()):
+            yield "rules", self.rules
 
     def _rows(self) -> Iterator[tuple[str, Estimate]]:
         for judged in self.gate.rules:
@@ -158,8 +321,8 @@ class GatePlots:
 _LARGEST = 1.0
 
 
-@dataclass(frozen=True)
-class AuditPlots:
+@dataclass(frozen=True, repr=False)
+class AuditPlots(plots.Figures):
     """Figures of one audit."""
 
     audit: Audit
@@ -168,13 +331,9 @@ class AuditPlots:
         """Every share that was reported, beside what it should be."""
         return claimed(tuple(self._rows()), ax=ax)
 
-    def save(
-        self, folder: str | os.PathLike[str], formats: Sequence[str] = ("pdf", "svg")
-    ) -> tuple[Path, ...]:
-        """Write the figure, where there is anything to draw, and give the paths."""
-        if not any(True for _ in self._rows()):
-            return ()
-        return plots.save({"numbers": self.numbers}, folder, formats)
+    def _figures(self) -> plots.Named:
+        if any(True for _ in self._rows()):
+            yield "numbers", self.numbers
 
     def _rows(self) -> Iterator[Claimed]:
         many = len(self.audit.claims) > 1

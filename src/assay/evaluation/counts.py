@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,9 @@ from assay.errors import InputError
 from assay.sources import infer, label_text
 from assay.sources.amounts import CELLS, ORIENTATIONS
 from assay.tally import Confusion, Resolved
+
+# The cubes of larger counts leave the range of floats, which intervals are computed in.
+_LARGEST = 10**36
 
 
 def counts_tally(
@@ -110,10 +114,14 @@ def _turned(confusion: Confusion) -> Confusion:
 
 
 def _count(cell: Any) -> int:
-    if isinstance(cell, bool) or not isinstance(cell, int | np.integer):
-        if isinstance(cell, float) and cell.is_integer():
-            return int(cell)
+    whole = isinstance(cell, int | np.integer) and not isinstance(cell, bool)
+    if not whole and not (isinstance(cell, float) and cell.is_integer()):
         raise InputError(f"a cell of a confusion matrix is a whole number; found {cell!r}")
     if cell < 0:
         raise InputError(f"a cell of a confusion matrix is not negative; found {cell}")
+    if cell > _LARGEST:
+        raise InputError(
+            f"a cell of a confusion matrix is at most 10^36; found one of "
+            f"{math.log10(cell):.0f} digits"
+        )
     return int(cell)

@@ -1,15 +1,12 @@
-"""An evaluation as plain text, and as a table in a notebook."""
+"""An evaluation as plain text."""
 
 from __future__ import annotations
 
-import html as escaping
-import math
 from typing import TYPE_CHECKING
 
 from assay.evaluation.deployment import reading
 from assay.evaluation.kept import bits_of, bounds_note
 from assay.inference import Estimate
-from assay.inference.estimate import decimal
 from assay.measures import find
 from assay.measures.shown import PRINTED
 
@@ -61,7 +58,8 @@ def _title(evaluation: Evaluation) -> str:
 
 def text(evaluation: Evaluation) -> str:
     """The title, the confusion matrix and the main measures with their intervals."""
-    lines = [_title(evaluation), ""]
+    warnings = [each.line for each in evaluation.findings if each.severity == "warning"]
+    lines = [_title(evaluation), *warnings, ""]
     if _has_matrix(evaluation):
         lines += [*_matrix(evaluation), ""]
     shown = _shown(evaluation)
@@ -70,7 +68,7 @@ def text(evaluation: Evaluation) -> str:
         lines.append(f"{name:<{width}}  {found.text()}{_remark(evaluation, name, found)}")
     level = f"{100 * evaluation.level:g}%"
     lines += ["", f"Intervals are at {level}; {len(evaluation)} estimates in all."]
-    findings = [f"{each.code} {each.severity}: {each.message}" for each in evaluation.findings]
+    findings = [each.line for each in evaluation.findings if each.severity == "info"]
     return "\n".join(
         [*lines, *evaluation.notes, *bounds_note(evaluation, bits_of(evaluation.tally)), *findings]
     )
@@ -92,33 +90,3 @@ def _matrix(evaluation: Evaluation) -> list[str]:
         body = (f"{cell:>{w}}" for cell, w in zip(row, widths, strict=True))
         lines.append("  ".join([f"{label:<{first}}", *body]))
     return lines
-
-
-def html(evaluation: Evaluation) -> str:
-    """The same for notebooks; every name is escaped."""
-    escape = escaping.escape
-    rows = []
-    for name, found in _shown(evaluation):
-        interval = "" if math.isnan(found.low) else f"{decimal(found.low)} to {decimal(found.high)}"
-        value = "undefined" if math.isnan(found) else decimal(found.value)
-        why = found.undefined or found.method
-        rows.append(
-            f"<tr><td>{escape(name)}</td><td>{value}</td><td>{interval}</td>"
-            f"<td>{escape(why)}</td></tr>"
-        )
-    matrix = ""
-    if _has_matrix(evaluation):
-        head = "".join(f"<th>{escape(label)}</th>" for label in evaluation.labels)
-        body = ""
-        for label, row in zip(evaluation.labels, evaluation.confusion.cells, strict=True):
-            cells = "".join(f"<td>{_count(cell)}</td>" for cell in row)
-            body += f"<tr><th>{escape(label)}</th>{cells}</tr>"
-        matrix = f"<table><tr><th>truth / decision</th>{head}</tr>{body}</table>"
-    said = [*evaluation.notes, *bounds_note(evaluation, bits_of(evaluation.tally))]
-    said += [f"{each.code} {each.severity}: {each.message}" for each in evaluation.findings]
-    notes = "".join(f"<p>{escape(note)}</p>" for note in said)
-    return (
-        f"<div><p>{escape(_title(evaluation))}</p>{matrix}"
-        f"<table><tr><th>measure</th><th>value</th><th>{100 * evaluation.level:g}% interval</th>"
-        f"<th>method</th></tr>{''.join(rows)}</table>{notes}</div>"
-    )

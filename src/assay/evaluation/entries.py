@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
 
-from assay.evaluation.class_scores import DEFINED_ONLY
 from assay.evaluation.deployment import PER_DAY, daily
 from assay.evaluation.judge import Judge
 from assay.evaluation.over_time import OverTime
+from assay.evaluation.probabilities import DEFINED_ONLY
 from assay.evaluation.top import PRECISION_AT_TOP, RECALL_AT_TOP, Top, at_top, told
 from assay.inference import Estimate
 from assay.measures import (

@@ -11,7 +11,14 @@ from assay.errors import EmptyInput, InputError
 from assay.evaluation.counts import counts_tally
 from assay.evaluation.deployment import costs_of
 from assay.evaluation.evaluation import Evaluation
-from assay.evaluation.from_frame import count_frame, names_columns, refusal_notes, with_strata
+from assay.evaluation.from_frame import (
+    NAMED,
+    count_frame,
+    names_columns,
+    refusal_notes,
+    with_strata,
+)
+from assay.evaluation.predictions import by_position
 from assay.inference import Method
 from assay.sources import checked_columns, columns_of
 from assay.sources.validation import OnBadRow
@@ -20,6 +27,7 @@ from assay.tally import Resolved, Tally
 
 def evaluate(
     y_true: Any,
+    predictions: Any = None,
     *,
     y_score: Any = None,
     y_pred: Any = None,
@@ -64,6 +72,11 @@ def evaluate(
     class, as an array, a dataframe or a mapping from label to column). The
     columns of an array are in the order of ``labels``, or sorted where those are not given.
 
+    By position, as in ``evaluate(y, scores)``, values tell which of the three they are. Columns of
+    several labels are probabilities, text and booleans are decisions, numbers with a fraction are
+    scores. Whole numbers are decisions where all of them are labels, and scores where there are
+    more of them than labels, and ``evaluation.notes`` say so; any others are refused.
+
     ``positive`` is the label that is the alarm, or ``negative`` the one that is not; for well-known
     pairs such as normal and attack it is inferred, and ``evaluation.notes`` say so. ``counts`` are
     frequencies, ``sample_weight`` sampling weights. ``slices`` maps a name to a column;
@@ -89,7 +102,7 @@ def evaluate(
     ``"grid"``, or ``"auto"``, exact while they fit into ``max_memory`` bytes.
 
     >>> truth = ["attack", "normal", "attack", "normal"]
-    >>> evaluation = evaluate(truth, y_score=[0.9, 0.2, 0.7, 0.6])
+    >>> evaluation = evaluate(truth, [0.9, 0.2, 0.7, 0.6])
     >>> evaluation["recall"].value, evaluation["roc_auc"].value
     (1.0, 1.0)
     >>> frame = {"y": truth, "p": [0.9, 0.2, 0.7, 0.6]}
@@ -107,6 +120,12 @@ def evaluate(
     named |= {"on_bad_row": on_bad_row, "family": family, "threshold": threshold}
     tally: Resolved | Tally
     source: dict[str, Any]
+    how: tuple[str, ...] = ()
+    if predictions is not None:
+        _must_be_columns(y_true, named)
+        y_true = y_true if hasattr(y_true, "__len__") else list(y_true)
+        column, how = by_position(y_true, predictions, columns)
+        columns |= column
     if names_columns(y_true, columns | named):
         tally, notes = count_frame(y_true, columns | named | {"unknown": unknown})
         source = {"name": "frame"}
@@ -114,7 +133,7 @@ def evaluate(
         tally, notes, counted = resolved_arrays(
             y_true, **columns, threshold=threshold, unknown=unknown, on_bad_row=on_bad_row
         )
-        notes = (*refusal_notes(counted.refused.reasons), *notes)
+        notes = (*refusal_notes(counted.refused.reasons), *how, *notes)
         source = {"name": "arrays", "rows_read": counted.rows}
         if counted.refused.total:
             source["rows_refused"] = counted.refused.total
@@ -133,6 +152,21 @@ def evaluate(
         source=source,
         notes=notes,
     )
+
+
+def _must_be_columns(y_true: Any, named: Mapping[str, Any]) -> None:
+    """Refuse predictions by position beside a frame that names its columns, a model or a file."""
+    given = [name for name in NAMED if named[name] is not None]
+    if given:
+        raise InputError(
+            f"{given[0]}= names a column of a frame, and the second argument is a column itself: "
+            f"give the names of all columns, evaluate(frame, label='y', score='p'), or only columns"
+        )
+    if hasattr(y_true, "predict") or hasattr(y_true, "predict_proba"):
+        raise InputError(
+            f"the first argument is what was true; found {type(y_true).__name__}. Of a model and "
+            f"rows that it did not learn from, say evaluate_model(model, X, y)"
+        )
 
 
 def evaluate_counts(

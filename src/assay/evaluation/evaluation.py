@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from assay.engines import resolve
 from assay.errors import InputError, MethodError
@@ -24,19 +24,17 @@ from assay.evaluation.over_time import (
     time_column,
 )
 from assay.evaluation.plotting import Plots
-from assay.evaluation.snapshot import RECORD, Snapshot, estimates_of, records_of, snapshot_of
+from assay.evaluation.snapshot import Snapshot, estimates_of, records_of, snapshot_of
 from assay.evaluation.top import top_of
 from assay.evaluation.undecided import NO_DECISIONS
 from assay.evaluation.views import ByKey, ByMeasure, Curves
 from assay.inference import Bootstrap, Delta, GammaInterval, Method, Strata, method_of
 from assay.inference.bootstrap import must_be_redrawn
+from assay.inference.result import Result
 from assay.measures import Costs, Measure, catalogue
 from assay.sources import FAMILY, label_text
 from assay.sources.times import TIME
 from assay.tally import Confusion, Resolved, Tally
-
-if TYPE_CHECKING:
-    import polars as pl
 
 NO_ALERTS = "rows without a label need one positive label; there are more than two classes"
 ONE_POSITIVE_COSTS = (
@@ -47,7 +45,7 @@ NO_VOLUME = "volume= is for alerts of one positive label; there are more than tw
 NO_BASE_RATE = "a base rate is the share of one positive label; there are more than two classes"
 
 
-class Evaluation(ByKey):
+class Evaluation(Result, ByKey):
     """What a model's decisions and scores are worth.
 
     A mapping from name to :class:`Estimate`: ``evaluation["f1"]``, ``evaluation["f1.macro"]``,
@@ -186,6 +184,11 @@ class Evaluation(ByKey):
     # -- what stands behind it ---------------------------------------------------------------------
 
     @property
+    def judge(self) -> Judge:
+        """What gives the estimate of any measure, by the level and method of this evaluation."""
+        return self._judge
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """The labels; of two, the negative first."""
         return self.tally.labels
@@ -273,25 +276,12 @@ class Evaluation(ByKey):
         """Whether scores are probabilities of one positive label, and known one by one."""
         return self._judge.reliability is not None
 
-    def to_frame(self) -> pl.DataFrame:
-        """All estimates as a polars dataframe."""
-        import polars as pl
-
-        numbers = ("base_rate", "value", "low", "high", "n", "bound_low", "bound_high")
-        schema: dict[str, Any] = {
-            name: pl.Float64 if name in numbers else pl.String for name in RECORD
-        }
-        return pl.DataFrame(self.records(), schema=schema)
-
     def records(self) -> list[dict[str, Any]]:
         """All estimates as rows of a table: plain values, the slice in two columns."""
         return records_of(estimates_of(self), keeping(self.tally).name)
 
     def __repr__(self) -> str:
         return display.text(self)
-
-    def _repr_html_(self) -> str:
-        return display.html(self)
 
 
 def _strata(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +10,7 @@ from assay.errors import InputError
 from assay.evaluation.counts import counts_tally
 from assay.evaluation.deployment import costs_of
 from assay.evaluation.judge import Judge
+from assay.evaluation.predictions import DECISIONS, PROBABILITIES, SCORES, is_table
 from assay.formula import plain
 from assay.inference import Estimate, Method, method_of
 from assay.measures import AVERAGES, MAX_FPR, Measure, Ranked, f_beta, find
@@ -96,12 +96,8 @@ class MeasureFunction:
         if y_said is None:
             return {}
         if self.measure.of_scores is None:
-            return {"y_pred": y_said}
-        table = hasattr(y_said, "columns") or isinstance(y_said, Mapping)
-        if table or getattr(y_said, "ndim", 1) == 2:
-            return {"y_proba": y_said}
-        nested = isinstance(y_said, list | tuple) and y_said and isinstance(y_said[0], list | tuple)
-        return {"y_proba" if nested else "y_score": y_said}
+            return {DECISIONS: y_said}
+        return {PROBABILITIES if is_table(y_said) else SCORES: y_said}
 
     def _estimate(self, judge: Judge, average: str | None) -> Estimate:
         measure = self.measure

@@ -9,10 +9,9 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 
 from assay.errors import InputError, MethodError
-from assay.evaluation import class_scores, labelled_alerts, probabilities
-from assay.evaluation.class_scores import DEFINED_ONLY, NOT_KEPT, TOO_FEW, bounded
+from assay.evaluation import labelled_alerts, probabilities
 from assay.evaluation.labelled_alerts import Unlabelled
-from assay.evaluation.probabilities import NO_ROWS
+from assay.evaluation.probabilities import DEFINED_ONLY, NO_ROWS, NOT_KEPT, TOO_FEW, bounded
 from assay.evaluation.undecided import NO_DECISIONS, needs_decisions
 from assay.formula import Expression, at_base_rate, of_classes, value
 from assay.inference import (
@@ -201,7 +200,7 @@ class Judge:
         if labelled_alerts.alerts_only(self):
             return False
         if measure.of_scores is not None:
-            return self._missing(measure) is None and class_scores.partly_defined(self, measure)
+            return self._missing(measure) is None and probabilities.partly_defined(self, measure)
         if self._undecided(measure):
             return False
         formula, confusion = _formula(measure), self.tally.confusion
@@ -310,7 +309,7 @@ class Judge:
             case Binned() as declared:
                 return self._binned(declared)
             case OverPairs() as declared:
-                return class_scores.over_pairs(self, declared, measure)
+                return probabilities.over_pairs(self, declared, measure)
             case Ranked() as declared:
                 assert self.rankings is not None  # noqa: S101 - scores are there
                 number, declared = label or 0, self._limited(declared)
@@ -451,7 +450,7 @@ class Judge:
         missing = self._missing(measure)
         if missing is not None:
             return self._undefined(missing)
-        return class_scores.averaged(self, self._limited(measure.of_scores), measure, average)
+        return probabilities.averaged(self, self._limited(measure.of_scores), measure, average)
 
     def _binned(self, declared: Binned) -> Estimate:
         assert self.reliability is not None  # noqa: S101 - checked by the caller

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError, UnknownMeasure
-from assay.evaluation.class_scores import DEFINED_ONLY
 from assay.evaluation.judge import Judge
 from assay.evaluation.labelled_alerts import BY_SLICE, alerts_only
+from assay.evaluation.probabilities import DEFINED_ONLY
 from assay.inference import Estimate
 from assay.inference.fields import Recorded, stored
 from assay.inference.trend import Slope, area_under_time, change, over_defined, slope

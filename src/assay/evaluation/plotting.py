@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-import os
 import re
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,12 +45,12 @@ if TYPE_CHECKING:
 _SLUG = 40
 
 
-@dataclass(frozen=True)
-class Plots:
+@dataclass(frozen=True, repr=False)
+class Plots(plots.Figures):
     """Figures of one evaluation; each is drawn on ``ax``, or on axes of its own, and returns them.
 
     A figure of its own is a column of a paper wide and is not known to pyplot: nothing has to be
-    closed, and ``plt.show`` does not show it. In a notebook ``ax.figure`` does.
+    closed, and ``plt.show`` does not show it. In a notebook its axes do.
     """
 
     evaluation: Evaluation
@@ -87,6 +84,8 @@ class Plots:
             name=name,
             ax=ax,
         )
+
+    pr = precision_recall
 
     def far_dr(self, ax: Axes | None = None, *, band: float | None = None, name: str = "") -> Axes:
         """Detection rate against false alarm rate."""
@@ -128,6 +127,8 @@ class Plots:
             name=name,
             ax=ax,
         )
+
+    decision_curve = decision
 
     def cost(self, ax: Axes | None = None, *, band: float | None = None, name: str = "") -> Axes:
         """Normalised expected cost against the probability cost, and the threshold in use."""
@@ -206,12 +207,13 @@ class Plots:
             ax=ax,
         )
 
-    def reliability(self, ax: Axes | None = None) -> Axes:
+    def reliability(self, ax: Axes | None = None, *, name: str = "") -> Axes:
         """The observed share of positives against the probability that was said."""
         self._must_know_all()
         return plots.reliability(
             self.evaluation.curves.reliability(),
             summary=self.evaluation[EXPECTED_CALIBRATION_ERROR],
+            name=name,
             ax=ax,
         )
 
@@ -278,17 +280,7 @@ class Plots:
 
     # -- files -------------------------------------------------------------------------------------
 
-    def save(
-        self, folder: str | os.PathLike[str], formats: Sequence[str] = ("pdf", "svg")
-    ) -> tuple[Path, ...]:
-        """Write all figures that apply, one file a figure and format, and give their paths.
-
-        Text stays text, there is no date in the files, and equal evaluations give equal bytes.
-        """
-        return plots.save(dict(self._figures()), folder, formats)
-
-    def _figures(self) -> Iterator[tuple[str, Callable[[], Axes]]]:
-        """Every figure that applies, by the name of its file."""
+    def _figures(self) -> plots.Named:
         tally = self.evaluation.tally
         if not alerts_only(self.evaluation):
             if tally.scores is not None and tally.positive is not None:
@@ -308,7 +300,7 @@ class Plots:
                 if len(found) > 1:
                     yield f"slices-{file}-{measure}", partial(self.slices, column, measure)
 
-    def _figures_over_time(self) -> Iterator[tuple[str, Callable[[], Axes]]]:
+    def _figures_over_time(self) -> plots.Named:
         """The measures that reports show, in one figure; those of one scale that have a value."""
         found = self.evaluation.over_time
         assert found is not None  # noqa: S101 - checked by the caller
@@ -317,7 +309,7 @@ class Plots:
         if defined:
             yield "over_time", partial(self.over_time, *defined)
 
-    def _figures_of_scores(self) -> Iterator[tuple[str, Callable[[], Axes]]]:
+    def _figures_of_scores(self) -> plots.Named:
         negatives, positives = self.evaluation.tally.confusion.rows
         both = bool(negatives and positives)
         # Rows that carry weights or come in clusters have no band.

@@ -1,21 +1,160 @@
-"""The mean loss of a probability, and how sure it is."""
+"""Measures of probabilities, and how sure they are: mean losses, and averages over classes.
+
+Classes share their rows, so an average over them is as sure as the rows themselves tell.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from assay.evaluation.class_scores import NOT_KEPT, bounded, by_rows
 from assay.inference import Estimate
+from assay.inference import bootstrap as resampling
 from assay.inference.bootstrap import Bootstrap
-from assay.inference.scored import clustered, mean_interval
-from assay.measures import MeanLoss
-from assay.measures.cell_bounds import bound_of
+from assay.inference.estimation import ONE_CLUSTER
+from assay.inference.scored import averaged_interval, clustered, mean_interval
+from assay.measures import ByRow, ClassAverage, MeanLoss, Measure, OverPairs, Ranked, Share
+from assay.measures.cell_bounds import bound_of, bound_of_average, bound_over_pairs
+from assay.tally import Sample
+from assay.tally.record import MOST_PROBABILITIES
 
 if TYPE_CHECKING:
     from assay.evaluation.judge import Judge
 
+DEFINED_ONLY = "macro_defined"
+NOT_KEPT = (
+    f"no interval: the classes share their rows, which are kept up to {MOST_PROBABILITIES:,} "
+    f"probabilities"
+)
 NO_ROWS = "no interval: with clusters it needs the unweighted rows of a binary score"
+TOO_FEW = "no interval: too few clusters, or every pair is ranked alike"
+NO_MICRO = "a ranking has no micro average: each class has its own scores"
+ABSENT_CLASS = "a class has no rows, so it can't be told from the others"
+
+Ends = tuple[tuple[float, float], str, str | None]
+_NONE = (math.nan, math.nan)
+
+
+def averaged(judge: Judge, ranked: Ranked, measure: Measure, average: str) -> Estimate:
+    """A measure of a ranking averaged over classes, one against the rest."""
+    rankings = judge.rankings
+    assert rankings is not None  # noqa: S101 - scores are there
+    if average == "micro":
+        return Estimate(math.nan, level=judge.level, undefined=NO_MICRO)
+    values = [ranked.of(ranking).value for ranking in rankings]
+    held = tuple(range(len(values)))
+    if average == DEFINED_ONLY:
+        held = tuple(i for i in held if not math.isnan(values[i]))
+    elif average == "weighted":
+        held = tuple(i for i in held if rankings[i].positives)
+    unknown = [i for i in held if math.isnan(values[i])]
+    if unknown or not held:
+        why = "no class has a value"
+        if unknown:
+            label = judge.tally.labels[unknown[0]]
+            why = f"class {label!r} has no value: it has no rows, or all rows are of it"
+        return Estimate(math.nan, level=judge.level, undefined=why)
+    declared = ClassAverage(ranked, weighted=average == "weighted", classes=held)
+    weights = [float(rankings[i].positives) if declared.weighted else 1.0 for i in held]
+    value = math.fsum(w * values[i] for w, i in zip(weights, held, strict=True))
+    found = _estimate(
+        judge, declared, declared.parts(rankings), value / math.fsum(weights), measure.range
+    )
+    if not rankings[0].tally.inexact:
+        return found
+    return bounded(found, bound_of_average(declared, rankings), measure.range)
+
+
+def partly_defined(judge: Judge, measure: Measure) -> bool:
+    """Whether a measure of a ranking has a value for some classes, and none for others.
+
+    It has none where a class lacks rows; what else may leave it undefined has to be computed.
+    """
+    ranked = measure.of_scores
+    assert isinstance(ranked, Ranked)  # noqa: S101 - others are not averaged
+    if ranked.undefined:
+        values = [ranked.of(ranking).value for ranking in judge.rankings or ()]
+        absent = [math.isnan(value) for value in values]
+    else:
+        absent = [ranked.missing(*sizes) is not None for sizes in judge.class_sizes]
+    return 0 < sum(absent) < len(absent)
+
+
+def over_pairs(judge: Judge, declared: OverPairs, measure: Measure) -> Estimate:
+    """A mean over pairs of classes."""
+    tally = judge.tally
+    assert tally.scores is not None  # noqa: S101 - scores are there
+    if judge.binary:
+        why = "it is for more than two classes; for two it is roc_auc"
+        return Estimate(math.nan, level=judge.level, undefined=why)
+    value = declared.value(tally.scores)
+    if math.isnan(value):
+        return Estimate(math.nan, level=judge.level, undefined=ABSENT_CLASS)
+    found = _estimate(judge, declared, declared.parts(tally.scores), value, measure.range)
+    if not tally.scores[0].inexact:
+        return found
+    return bounded(found, bound_over_pairs(declared, tally.scores), measure.range)
+
+
+def bounded(found: Estimate, ends: tuple[float, float], bounds: tuple[float, float]) -> Estimate:
+    """An estimate with the bounds of a grid, inside of the range of its measure."""
+    return found.bounded(max(ends[0], bounds[0]), min(ends[1], bounds[1]))
+
+
+def _estimate(
+    judge: Judge,
+    declared: ClassAverage | OverPairs,
+    parts: Sequence[Share],
+    value: float,
+    bounds: tuple[float, float],
+) -> Estimate:
+    sample = judge.tally.sample
+    assert judge.tally.scores is not None  # noqa: S101 - checked by the caller
+    ends, name, note = _no_rows()
+    if sample is not None:
+        resampled = isinstance(judge.method, Bootstrap)
+        if resampled or judge.tally.clusters is not None:
+            ends, name, note = by_rows(judge, sample, declared, value, bounds)
+        else:
+            ends = averaged_interval(sample, declared, parts, bounds, judge.level)
+            name, note = "delta", None
+    return Estimate(
+        value,
+        min(ends[0], value),
+        max(ends[1], value),
+        method=name,
+        n=judge.tally.scores[0].rows,
+        level=judge.level,
+        note=note,
+    )
+
+
+def _no_rows() -> Ends:
+    return _NONE, "", NOT_KEPT
+
+
+def by_rows(
+    judge: Judge, sample: Sample, declared: ByRow, value: float, bounds: tuple[float, float]
+) -> Ends:
+    """The interval by resampling rows, or by clusters of them: its ends, its name and a note."""
+    in_clusters = judge.tally.clusters is not None
+    if in_clusters and len(sample.clusters) < 2:
+        return _NONE, "", ONE_CLUSTER
+    if isinstance(judge.method, Bootstrap):
+        drawn = resampling.row_interval(
+            sample,
+            lambda counts: declared.resampled(sample, 0, counts),
+            declared.moves(sample, 0)[1],
+            judge.method,
+        )
+        name = f"cluster {judge.method.name}" if in_clusters else judge.method.name
+        return (drawn.low, drawn.high), name, drawn.note
+    ends = clustered(sample, declared, value, bounds, judge.level)
+    return (_NONE, "", TOO_FEW) if math.isnan(ends[0]) else (ends, "cluster delta", None)
+
+
+# -- mean losses -----------------------------------------------------------------------------------
 
 
 def loss(judge: Judge, declared: MeanLoss) -> Estimate:
@@ -42,7 +181,7 @@ def loss(judge: Judge, declared: MeanLoss) -> Estimate:
         bounds = 0.0, declared.largest
         ends, name, note = by_rows(judge, of_many, declared, moments.mean, bounds)
     elif tally.clusters is not None:
-        ends, name, note = _clustered(judge, declared, moments.mean)
+        ends, name, note = _clustered_loss(judge, declared, moments.mean)
     else:
         ends = mean_interval(moments, declared.largest, judge.level)
     clipped = 0
@@ -66,7 +205,7 @@ def loss(judge: Judge, declared: MeanLoss) -> Estimate:
     return bounded(found, bound_of(declared, tally.scores[0]), (0, declared.largest))
 
 
-def _clustered(
+def _clustered_loss(
     judge: Judge, declared: MeanLoss, mean: float
 ) -> tuple[tuple[float, float], str, str | None]:
     sample = judge.tally.sample

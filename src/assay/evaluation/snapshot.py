@@ -24,6 +24,7 @@ from assay.evaluation.views import ByKey
 from assay.inference import Estimate
 from assay.inference.fields import Recorded, codec_of, stored
 from assay.inference.not_finite import finite
+from assay.inference.result import Result
 from assay.measures import Measure, catalogue
 from assay.measures.shown import RANKED_AT_BASE_RATES
 from assay.sources.files.request import RowSource
@@ -129,8 +130,8 @@ class Starting:
     estimates: tuple[Estimated, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Snapshot(ByKey, Recorded):
+@dataclass(frozen=True, eq=False, repr=False)
+class Snapshot(Result, ByKey, Recorded):
     """All that an evaluation has to say, computed.
 
     ``base_rates`` are those that were asked for, ``family`` the sliced column that is the kind of

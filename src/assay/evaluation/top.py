@@ -9,9 +9,9 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError, MethodError
-from assay.evaluation.class_scores import bounded
 from assay.evaluation.judge import Judge
 from assay.evaluation.labelled_alerts import NOT_LABELLED, alerts_only
+from assay.evaluation.probabilities import bounded
 from assay.inference import Estimate
 from assay.inference.top import THRESHOLD, TopAlerts, of_rows, of_sample, over_days
 from assay.tally import Resolved, ScoreTally

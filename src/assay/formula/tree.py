@@ -202,6 +202,18 @@ def children(expression: Expression) -> tuple[Expression, ...]:
     return ()
 
 
+def denominators(expression: Expression) -> tuple[Expression, ...]:
+    """All that a formula divides by, each once.
+
+    >>> [str(sorted(cells(below))) for below in denominators(TP / (TP + FN) + TN / (TN + FP))]
+    ["['FN', 'TP']", "['FP', 'TN']"]
+    """
+    found = [each for child in children(expression) for each in denominators(child)]
+    if isinstance(expression, Divide):
+        found.append(expression.denominator)
+    return tuple(dict.fromkeys(found))
+
+
 # -- building ------------------------------------------------------------------------------------
 
 

@@ -13,7 +13,7 @@ from assay.engines.models import ModelRows
 from assay.errors import MethodError
 from assay.inference.estimate import Estimate, decimal
 from assay.inference.quantiles import normal, normal_p
-from assay.inference.significance import Significance, p_text
+from assay.inference.significance import Significance, p_text, pair_names
 from assay.measures import rank
 from assay.sources import code_arrays, must_share_index
 from assay.tally import Sample
@@ -66,9 +66,9 @@ def delong_test(
     *,
     positive: Any = None,
     level: float = 0.95,
-    names: Sequence[str] = ("A", "B"),
+    names: Sequence[str] | None = None,
 ) -> Significance:
-    """DeLong's paired test of two score columns on the same rows.
+    """DeLong's paired test of two score columns on the same rows, which may name the models.
 
     Reference: DeLong, DeLong and Clarke-Pearson 1988.
 
@@ -76,7 +76,7 @@ def delong_test(
     A has AUC 0.778, B 0.667: no difference is shown (p = 0.48).
     """
     must_share_index({"y_true": y_true, "a": a, "b": b})
-    first, second = names
+    first, second = pair_names(a, b, names)
     coded = {name: code_arrays(y_true, y_score=s) for name, s in ((first, a), (second, b))}
     rows = ModelRows.of(coded, {}, positive=positive)
     scores = {name: own.score for name, own in coded.items() if own.score is not None}

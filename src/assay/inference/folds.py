@@ -12,16 +12,17 @@ import numpy.typing as npt
 from assay.errors import LengthMismatch, MethodError
 from assay.inference.estimate import Estimate
 from assay.inference.quantiles import f_p, f_quantile, student, student_p
-from assay.inference.significance import Significance, p_text
+from assay.inference.significance import Significance, p_text, pair_names
+from assay.sources import must_share_index
 
 _ROUNDING = 1e-12
 Values: TypeAlias = Sequence[float] | npt.NDArray[np.float64]
 Pair: TypeAlias = tuple[str, str]
-_AB: Pair = ("A", "B")
 
 
 def _differences(a: Any, b: Any, least: int) -> npt.NDArray[np.float64]:
     """Values of B less those of A, fold by fold."""
+    must_share_index({"a": a, "b": b})
     try:
         first, second = np.asarray(a, np.float64), np.asarray(b, np.float64)
     except (TypeError, ValueError) as odd:
@@ -101,8 +102,10 @@ def _verdict(tested: float, p: float, level: float, names: Pair) -> str:
     )
 
 
-def paired_t(a: Values, b: Values, *, level: float = 0.95, names: Pair = _AB) -> Significance:
-    """The paired t test over folds.
+def paired_t(
+    a: Values, b: Values, *, level: float = 0.95, names: Sequence[str] | None = None
+) -> Significance:
+    """The paired t test over folds. Named columns, as those of pandas, name the models.
 
     It takes folds as independent, which those of one cross-validation are not: it finds differences
     that are not there. Prefer :func:`nadeau_bengio`.
@@ -112,7 +115,13 @@ def paired_t(a: Values, b: Values, *, level: float = 0.95, names: Pair = _AB) ->
     differences = _differences(a, b, 2)
     error = float(differences.std(ddof=1)) / math.sqrt(differences.size)
     return _result(
-        "paired_t", "student", differences, error, differences.size - 1, level, names=names
+        "paired_t",
+        "student",
+        differences,
+        error,
+        differences.size - 1,
+        level,
+        names=pair_names(a, b, names),
     )
 
 
@@ -123,7 +132,7 @@ def nadeau_bengio(
     n_train: float,
     n_test: float,
     level: float = 0.95,
-    names: Pair = _AB,
+    names: Sequence[str] | None = None,
 ) -> Significance:
     """The corrected resampled t test: the variance is raised by n_test / n_train.
 
@@ -142,7 +151,7 @@ def nadeau_bengio(
         math.sqrt(variance),
         differences.size - 1,
         level,
-        names=names,
+        names=pair_names(a, b, names),
         corrected_variance=variance,
         n_train=n_train,
         n_test=n_test,
@@ -158,7 +167,9 @@ def _five_by_two(a: Any, b: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[n
     return differences, ((differences - means) ** 2).sum(axis=1)
 
 
-def five_by_two_t(a: Any, b: Any, *, level: float = 0.95, names: Pair = _AB) -> Significance:
+def five_by_two_t(
+    a: Any, b: Any, *, level: float = 0.95, names: Sequence[str] | None = None
+) -> Significance:
     """Dietterich's 5x2cv t test: five repeats of two folds, given as 5 rows of 2.
 
     The statistic is the first difference over the root of the mean of the five variances.
@@ -174,14 +185,16 @@ def five_by_two_t(a: Any, b: Any, *, level: float = 0.95, names: Pair = _AB) -> 
         error,
         5,
         level,
-        names=names,
+        names=pair_names(a, b, names),
         numerator=float(differences[0, 0]),
         means=differences.mean(axis=1).tolist(),
         variances=variances.tolist(),
     )
 
 
-def five_by_two_f(a: Any, b: Any, *, level: float = 0.95, names: Pair = _AB) -> Significance:
+def five_by_two_f(
+    a: Any, b: Any, *, level: float = 0.95, names: Sequence[str] | None = None
+) -> Significance:
     """Alpaydin's 5x2cv F test, which does not depend on which fold comes first.
 
     Reference: Alpaydin 1999.
@@ -195,14 +208,15 @@ def five_by_two_f(a: Any, b: Any, *, level: float = 0.95, names: Pair = _AB) -> 
         statistic = top / bottom
         p = f_p(statistic, 10, 5)
     mean = float(differences.mean())
+    models = pair_names(a, b, names)
     return Significance(
         test="5x2cv_f",
         statistic=statistic,
         df=(10, 5),
         p=p,
         method="alpaydin",
-        sentence=f"{names[1]} less {names[0]} is {mean:+.4f} on average over 5x2 folds: "
-        f"{_verdict(mean, p, level, names)}.",
+        sentence=f"{models[1]} less {models[0]} is {mean:+.4f} on average over 5x2 folds: "
+        f"{_verdict(mean, p, level, models)}.",
         effect=Estimate(mean, n=10, level=level, note="the F test gives no interval"),
         table={
             "mean": mean,
@@ -210,7 +224,7 @@ def five_by_two_f(a: Any, b: Any, *, level: float = 0.95, names: Pair = _AB) -> 
             "means": differences.mean(axis=1).tolist(),
             "variances": variances.tolist(),
         },
-        models=names,
+        models=models,
     )
 
 

@@ -12,7 +12,7 @@ from assay.errors import LengthMismatch, MethodError
 from assay.inference.estimate import Estimate
 from assay.inference.proportions import Wilson
 from assay.inference.quantiles import binomial_p, chi_square_p
-from assay.inference.significance import Significance, checked_names, p_text
+from assay.inference.significance import Significance, checked_names, numbers_by_model, p_text
 from assay.tally import PairTally
 
 # Below this many rows on which only one model is right, the exact test is used.
@@ -159,13 +159,15 @@ def cochran_q(
     """Cochran's Q: do several models err equally often on the same rows?
 
     ``right`` has a row a case and a column a model, true where the model is right; ``counts`` says
-    how often each row occurs. For two models it is McNemar's uncorrected test.
+    how often each row occurs. Columns of a dataframe, or of a mapping from name to column, keep
+    their names. For two models it is McNemar's uncorrected test.
 
     Reference: Cochran 1950.
 
     >>> print(cochran_q([[1, 1, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1]]))
     3 models are right on 4, 3, 1 of 4 rows: no difference is shown (p = 0.097).
     """
+    right, columns = numbers_by_model(right)
     table = np.asarray(right)
     if table.dtype.kind not in "biuf" or not np.isin(table, (0, 1)).all():
         raise MethodError("Cochran's Q needs 1 where a model is right and 0 where it is wrong")
@@ -176,7 +178,7 @@ def cochran_q(
     if len(often) != len(table):
         raise LengthMismatch(f"there are {len(table)} rows and {len(often)} counts")
     models = table.shape[1]
-    labels = checked_names(names, models)
+    labels = checked_names(columns if names is None else names, models)
     # Python integers: products of large counts would not fit into 64 bits.
     rows = list(zip(often, table.tolist(), strict=True))
     of_model = [sum(count * row[model] for count, row in rows) for model in range(models)]

@@ -26,6 +26,8 @@ NOTHING = -1  # no threshold keeps the rule: nothing is flagged
 _LARGEST = 1 << 62
 # Floats further apart than this share of their sum are in the right order.
 _CLOSE = 1e-14
+# And so near to 0 they keep too few digits for that.
+_TINY = 1e-280
 
 
 @dataclass(frozen=True)
@@ -219,10 +221,11 @@ def at_most(a: Array, by_a: Fraction, b: Array, by_b: Fraction) -> Array:
     if whole and largest < _LARGEST:
         kind = np.result_type(a, b, np.min_scalar_type(-largest))
         return np.asarray(kind.type(first) * a <= kind.type(second) * b)
-    left, right = a * float(first), b * float(second)
+    larger = max(first, second)
+    left, right = a * float(Fraction(first, larger)), b * float(Fraction(second, larger))
     kept = np.asarray(left <= right)
     a, b = np.broadcast_arrays(a, b)
-    for i in np.flatnonzero(np.abs(left - right) <= _CLOSE * (left + right)).tolist():
+    for i in np.flatnonzero(np.abs(left - right) <= _CLOSE * (left + right) + _TINY).tolist():
         kept[i] = Fraction(a[i].item()) * first <= Fraction(b[i].item()) * second
     return kept
 

@@ -4,7 +4,7 @@ Names are imported when they are first used: scenarios need no scikit-learn, the
 
 >>> from assay.learn import data_of, make_arp, train
 >>> packets = data_of(make_arp(rows=2000), label="label", drop=["time", "host", "family"])
->>> run = train("ddos-tree", packets, validation="kfold:5")
+>>> run = train("tree", packets, validation="kfold:5")
 >>> run.evaluation["detection_rate"].value > 0.5, run.over_folds["roc_auc"].value > 0.8
 (True, True)
 """

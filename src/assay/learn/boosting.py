@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from assay.errors import InputError, install_line
@@ -69,8 +70,10 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Rows of one group are in one inner fold, unless groups can't be divided (``divided_`` is
         false then).
         """
-        rows = np.asarray(X, np.float64)
-        self.classes_, truth = np.unique(np.asarray(y), return_inverse=True)
+        # Trees read what is missing or infinite as it is.
+        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False)
+        check_classification_targets(labels)
+        self.classes_, truth = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError("Detector needs rows of two classes at least; found 1 class")
         together = None if groups is None else np.asarray(groups)
@@ -84,8 +87,12 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(self.classes_) == 2:
             self._calibrate(said, truth)
         self.model_ = self._fitted(self.chosen_, rows, truth)
-        self.n_features_in_ = rows.shape[1]
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
     def _search(self, rows: Floats, truth: Codes, groups: Codes | None) -> Floats:
         """Choose a candidate, on a part of the rows where there are very many.
@@ -176,7 +183,8 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> Floats:
         """The calibrated probability of each class."""
         check_is_fitted(self)
-        found = _probabilities(self.model_, np.asarray(X, np.float64))
+        options = {"dtype": np.float64, "ensure_all_finite": False}
+        found = _probabilities(self.model_, validate_data(self, X, reset=False, **options))
         if len(self.classes_) > 2:
             return found
         chance = sigmoid(self.slope_ * _logit(found[:, 1]) + self.intercept_)

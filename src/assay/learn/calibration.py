@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from assay.errors import InputError
 from assay.learn.validation import GroupFolds, Rows
@@ -130,7 +131,9 @@ class Calibrated(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Calibrated:
         """Fit the sigmoids, then the model; rows of one group are in one inner fold."""
-        self.classes_, truth = np.unique(np.asarray(y), return_inverse=True)
+        X, y = validate_data(self, X, y, accept_sparse="csr")
+        check_classification_targets(y)
+        self.classes_, truth = np.unique(y, return_inverse=True)
         width = len(self.classes_)
         if width < 2:
             raise ValueError("Calibrated needs rows of two classes at least; found 1 class")
@@ -145,13 +148,17 @@ class Calibrated(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             found = platt(scores[there, code], truth[there] == code)
             self.slopes_[code], self.intercepts_[code] = found
         self.model_ = clone(self.estimator).fit(X, truth)
-        self.n_features_in_ = X.shape[1]
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def predict_proba(self, X: Any) -> Floats:
         """The probability of each class."""
         check_is_fitted(self)
-        scores = _decisions(self.model_, X)
+        scores = _decisions(self.model_, validate_data(self, X, accept_sparse="csr", reset=False))
         found = sigmoid(self.slopes_ * scores + self.intercepts_)
         if len(self.classes_) == 2:
             found[:, 0] = 1 - found[:, 1]
@@ -161,7 +168,8 @@ class Calibrated(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The likeliest class; the first one on a tie."""
-        found: npt.NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        said = self.predict_proba(X)
+        found: npt.NDArray[Any] = self.classes_[said.argmax(axis=1)]
         return found
 
 

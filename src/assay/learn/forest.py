@@ -35,8 +35,10 @@ class Forest(RandomForestClassifier):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> Floats:
         """The mean of what the trees say, in blocks of rows."""
-        if not hasattr(X, "shape") or X.shape[0] <= _ROWS:
-            return np.asarray(super().predict_proba(X))
+        several = getattr(self, "n_outputs_", 1) > 1
+        if several or not hasattr(X, "shape") or X.shape[0] <= _ROWS:
+            said: Floats = super().predict_proba(X)
+            return said
 
         def worker() -> Any:
             return lambda i, j: super(Forest, self).predict_proba(X[i:j])

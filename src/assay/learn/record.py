@@ -11,11 +11,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from assay.evaluation.findings import Finding
+from assay.evaluation.findings import Finding, urgent_first
 from assay.evaluation.snapshot import Estimated, Snapshot, estimates_of
 from assay.evaluation.views import ByKey
 from assay.inference import Estimate
 from assay.inference.fields import Recorded, codec_of, stored
+from assay.inference.result import Result
 from assay.learn.explained import Importance, TreeRules, tree_read, tree_written
 from assay.learn.validation.split import SplitCounts
 from assay.sources.files.request import RowSource, refused_row
@@ -135,8 +136,8 @@ class TrainingRecord:
     trusted: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
-class Training(Recorded):
+@dataclass(frozen=True, eq=False, repr=False)
+class Training(Result, Recorded):
     """A training: the evaluation of the judged rows, and how it came about."""
 
     SCHEMA: ClassVar[str] = Snapshot.SCHEMA
@@ -183,7 +184,7 @@ def training_of(run: Run, trusted: tuple[str, ...] = ()) -> Training:
     judged = replace(
         found,
         source=_judged_source(run, found.source),
-        findings=(*run.findings, *found.findings),
+        findings=urgent_first((*run.findings, *found.findings)),
         notes=tuple(dict.fromkeys(notes)),
     )
     return Training(judged, _record(run, trusted))

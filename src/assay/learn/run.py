@@ -10,22 +10,31 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from assay import plots
+from assay.errors import MethodError
 from assay.evaluation import Evaluation
 from assay.evaluation.findings import Finding
 from assay.inference import Estimate
+from assay.inference.result import Result
 from assay.learn.explained import TreeRules
-from assay.learn.recipes.ddos_tree import chosen_columns
+from assay.learn.recipes.tables import chosen_columns
 from assay.learn.record import Training, training_of
 from assay.learn.rules import rules_of_tree
 from assay.learn.validation.split import SplitCounts
+from assay.measures import find
+from assay.plots.lines import losses
 
 if TYPE_CHECKING:
     from assay.learn.data import Data
     from assay.learn.explained import Importance
     from assay.learn.recipes.recipe import Recipe
+    from assay.plots.canvas import Axes
 
 Positions: TypeAlias = npt.NDArray[np.intp]
 Floats: TypeAlias = npt.NDArray[np.float64]
+
+# Columns that a figure of what a model relies on shows.
+_COLUMNS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +74,8 @@ class Fold:
     not_chosen: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
+@dataclass(frozen=True, eq=False, repr=False)
+class Run(Result):
     """A recipe that was trained and judged by a validation scheme.
 
     ``max_far`` is the false alarm rate that thresholds were chosen for, where one was tolerated.
@@ -119,6 +128,11 @@ class Run:
         return training_of(self, trusted)
 
     @property
+    def plot(self) -> RunPlots:
+        """Figures by matplotlib: ``run.plot.losses()``; needs the extra ``plot``."""
+        return RunPlots(self)
+
+    @property
     def judged_data(self) -> Data:
         """The table that the judged rows are of: the test file, or the data themselves."""
         return self.data if self.test is None else self.test
@@ -132,3 +146,33 @@ class Run:
     def binary(self) -> bool:
         """Whether there is one positive class."""
         return self.data.positive is not None
+
+
+@dataclass(frozen=True, repr=False)
+class RunPlots(plots.Figures):
+    """Figures of a run: those of its evaluation, what it relies on, how it learned."""
+
+    run: Run
+
+    def losses(self, ax: Axes | None = None) -> Axes:
+        """The training loss after each epoch, a line a fold."""
+        return losses({fold.name: fold.losses for fold in self.run.folds}, ax=ax)
+
+    def importance(self, ax: Axes | None = None) -> Axes:
+        """What shuffling each column costs, with its interval."""
+        if self.run.importance is None:
+            raise MethodError("what the model relies on was not measured in this run")
+        rows = self.run.importance.rows[:_COLUMNS]
+        measure = find(self.run.importance.measure).title
+        return plots.forest(
+            [(row.column, row.permutation) for row in rows],
+            pair=f"{measure} lost when the column is shuffled",
+            ax=ax,
+        )
+
+    def _figures(self) -> plots.Named:
+        yield from self.run.evaluation.plot._figures()
+        if any(fold.losses for fold in self.run.folds):
+            yield "losses", self.losses
+        if self.run.importance is not None and self.run.importance.rows:
+            yield "importance", self.importance

@@ -155,7 +155,8 @@ class Measure:
     cost so much; :meth:`priced` is the measure at some costs. ``of_scores`` says how a measure that
     has no formula is computed, and ``definition`` how it is written, as it may be of a formula that
     is too long to be read. ``title`` is what headings call it, where that is not its name with
-    blanks; ``aside`` another word that they add; ``short`` what has little room.
+    blanks; ``aside`` another word that they add; ``short`` what has little room; ``headings`` are
+    what columns of published tables call it beside its names.
     ``parts`` are steps on the way that people ask for.
 
     What a reader of published numbers has to know stands here too. ``identities`` bind it to other
@@ -174,6 +175,7 @@ class Measure:
     better: Better
     range: tuple[float, float]
     aliases: tuple[str, ...] = ()
+    headings: tuple[str, ...] = ()
     title: str = ""
     aside: str = ""
     short: str = ""

@@ -77,6 +77,7 @@ LOG_LOSS = Measure(
     name="log_loss",
     group=GROUP,
     aliases=("cross_entropy",),
+    headings=("cross entropy loss",),
     better=LOWER,
     range=(0, math.inf),
     of_scores=MeanLoss(

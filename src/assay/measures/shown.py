@@ -129,6 +129,14 @@ DIFFERENCES = _names(
     "false_discovery_rate f1 precision.macro recall.macro f1.macro precision.weighted "
     "recall.weighted f1.weighted mcc kappa"
 )
+# What predictions of folds are measured by, before their folds are compared.
+PREDICTED_FOLDS = Shown(
+    two=_names(
+        "roc_auc average_precision accuracy balanced_accuracy precision recall false_positive_rate "
+        "f1 mcc"
+    ),
+    many=_names("accuracy balanced_accuracy precision.macro recall.macro f1.macro mcc"),
+)
 
 # What is watched after deployment: of one model, and the difference of two.
 WATCHED = _names("precision recall alert_rate")

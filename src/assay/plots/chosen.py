@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from assay.curves import Curve
 from assay.errors import MethodError
 from assay.inference import Estimate
-from assay.plots.canvas import BLUE, COLOURS, GREY, drawing, label, reach
+from assay.plots.canvas import BLUE, COLOURS, GREY, MARKS, drawing, label, reach
 from assay.plots.names import full_title, plain
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 _SQUARE = 3.2
 _MARGIN = 0.02
-# The first is filled and the others hollow, so that they are told apart in grey too.
-_MARKS = ("o", "s", "^", "D", "v")
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,8 @@ def _mark(ax: Axes, point: ChosenPoint, number: int) -> None:
         [float(point.y)],
         xerr=reach([point.x]),
         yerr=reach([point.y]),
-        fmt=_MARKS[number % len(_MARKS)],
+        fmt=MARKS[number % len(MARKS)],
+        # The first is filled and the others hollow, so that they are told apart in grey too.
         color=colour,
         markerfacecolor=colour if number == 0 else "white",
         elinewidth=1,

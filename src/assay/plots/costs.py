@@ -10,8 +10,8 @@ import numpy as np
 
 from assay.curves import Curve
 from assay.plots.canvas import COLOURS, DASHES, GREY, ORANGE, drawing, label
-from assay.plots.lines import MARGIN, SQUARE, WIDE, Point, drawn, legible, mark, plane, stepped
-from assay.plots.names import full_title, plain, title
+from assay.plots.lines import MARGIN, SQUARE, WIDE, Point, drawn, mark, plane, stepped
+from assay.plots.names import full_title, legible, plain, title
 
 if TYPE_CHECKING:
     from assay.plots.canvas import Axes
@@ -42,7 +42,7 @@ def decision(
             axes.axhline(0, color=GREY, ls=(0, (1, 2)), lw=1, label="flag nothing")
         colour = _line(axes, curve, "threshold", name, number)
         if point is not None:
-            mark(axes, point, "black" if not number else colour, point.text)
+            mark(axes, point, colour if number or name else "black", point.text)
         top = float(max(y.max(), 0.0)) or 0.01
         top = max(top, axes.get_ylim()[1]) if number else top
         axes.set_ylim(-0.25 * top, 1.1 * top)
@@ -67,7 +67,7 @@ def cost(curve: Curve, *, name: str = "", ax: Axes | None = None) -> Axes:
             axes.plot(x, columns["everything"], color=GREY, lw=1, label="flag all")
             axes.plot(x, columns["nothing"], color=GREY, ls=(0, (1, 2)), lw=1, label="flag nothing")
         _line(axes, curve, curve.x.name, name or "best threshold of each", number)
-        if "in_use" in columns and not number:
+        if "in_use" in columns and not number and not name:
             axes.plot(x, columns["in_use"], color=ORANGE, ls="--", lw=1, label="threshold in use")
         note = "\n".join(textwrap.wrap(curve.note, _LETTERS))
         label(axes, f"{title(curve.x)} (PC)\n{note}", full_title(curve.y))

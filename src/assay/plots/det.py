@@ -11,8 +11,8 @@ from assay.curves import Curve, Floats
 from assay.inference import Estimate
 from assay.measures import FALSE_NEGATIVE_RATE, FALSE_POSITIVE_RATE
 from assay.plots.canvas import COLOURS, DASHES, GREY, drawing, label
-from assay.plots.lines import SQUARE, Point, drawn, legible, stepped
-from assay.plots.names import full_title, plain
+from assay.plots.lines import SQUARE, Point, drawn, stepped
+from assay.plots.names import full_title, legible, plain
 
 if TYPE_CHECKING:
     from assay.plots.canvas import Axes
@@ -62,9 +62,10 @@ def det(
             at = float(ndtri(equal))
             axes.plot([at], [at], "D", color=colour, mfc="white", zorder=3, label=text)
         if point is not None:
-            _mark(axes, point, rows, "black" if not number else colour)
-        _ticks(axes)
+            _mark(axes, point, rows, colour if number or name else "black")
+        # Before there are ticks, which widen them.
         xlim, ylim = axes.get_xlim(), axes.get_ylim()
+        _ticks(axes)
         left, bottom = floors[0] - _MARGIN, floors[1] - _MARGIN
         if number:
             left, bottom, ceiling = min(left, xlim[0]), min(bottom, ylim[0]), max(ceiling, xlim[1])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.errors import MethodError
-from assay.plots.canvas import BLUE, COLOURS, GREY, ORANGE, PAGE, drawing, label
+from assay.plots.canvas import BLUE, COLOURS, GREY, MARKS, ORANGE, PAGE, drawing, label
 from assay.plots.lines import MARGIN, WIDE
 from assay.plots.names import plain
 
@@ -20,7 +20,6 @@ _ROW, _MORE = 0.17, 0.9  # inches
 _THICK = 0.6
 # No span is drawn thinner than this share of the time.
 _THIN = 0.002
-_MARKS = ("o", "s")
 # Above this false incidents a day are on a logarithmic scale.
 LINEAR = 20.0
 # Seconds that are shorter than this can't be told apart where minutes are shown.
@@ -156,7 +155,7 @@ def operating(
             axes.axvline(limit, color=GREY, linestyle="--", linewidth=0.8, label="at most")
         for i, (said, x, y) in enumerate(points):
             colour = COLOURS[(i + 1) % len(COLOURS)]
-            mark = _MARKS[i % len(_MARKS)]
+            mark = MARKS[i % len(MARKS)]
             axes.plot(x, y, mark, color=colour, mfc=colour if not i else "white", label=plain(said))
         axes.set_ylim(
             0, (1 + 2 * MARGIN) * max(highest, *heights, *(y for _, _, y in points), 1e-9)

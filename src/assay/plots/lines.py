@@ -17,7 +17,7 @@ from assay.curves import Curve
 from assay.errors import MethodError
 from assay.inference import Estimate
 from assay.plots.canvas import BLUE, COLOURS, DASHES, GREY, drawing, label, reach
-from assay.plots.names import full_title, plain, title
+from assay.plots.names import full_title, legible, named, plain, title
 
 if TYPE_CHECKING:
     from assay.plots.canvas import Axes
@@ -72,7 +72,7 @@ def precision_recall(
     ``summary`` is the average precision: the area under these steps.
     """
     share = _prevalence(curve)
-    words = _summed("average precision", summary)
+    words = _summed("AP" if name else "average precision", summary)
     return plane(curve, "pre", ((0, 1), (share, share)), point, words, name, ax)
 
 
@@ -181,10 +181,10 @@ def plane(
         others = stepped(axes)
         if not others:
             axes.plot(*guessing, color=GREY, linestyle=(0, (1, 2)), linewidth=1, label=trivial)
-        said = ": ".join(part for part in (name and plain(name), words) if part) or "detector"
+        said = named(name, words) or "detector"
         colour = step(axes, drawn(curve), curve.x.name, curve.y.name, where, said, others)
         if point is not None:
-            mark(axes, point, colour if others else "black", point.text)
+            mark(axes, point, colour if others or name else "black", point.text)
         label(axes, full_title(curve.x), full_title(curve.y))
         _unit(axes.set_xlim, [curve.x.range])
         _unit(axes.set_ylim, [curve.y.range])
@@ -222,11 +222,6 @@ def step(
     shown = legible(said)
     ax.step(columns[x], columns[y], where=where, color=colour, linestyle=dashes, label=shown)
     return colour
-
-
-def legible(text: str) -> str:
-    """A label that starts with an underscore would be kept out of the legend."""
-    return "\u200b" + text if text.startswith("_") else text
 
 
 def stepped(ax: Axes) -> int:

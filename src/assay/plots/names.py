@@ -9,6 +9,7 @@ from assay.measures import Measure
 from assay.measures.measure import spoken
 
 _LONGEST = 32
+_IN_LEGEND = 24
 _MOST = 500  # letters that are looked at, from either end
 _REPLACEMENT = "\ufffd"
 # Persian and emoji are spelled with these two; other invisible characters are left out.
@@ -29,6 +30,16 @@ def plain(name: str, longest: int = _LONGEST) -> str:
         head = longest // 2
         line = f"{line[:head]}…{line[head + 1 - longest :]}"
     return line.replace("$", r"\$") or "(empty)"
+
+
+def named(name: str, words: str) -> str:
+    """A model's name and what is said of it, short enough for the legend of a column."""
+    return ": ".join(filter(None, (name and plain(name, _IN_LEGEND if words else _LONGEST), words)))
+
+
+def legible(text: str) -> str:
+    """A label that starts with an underscore would be kept out of the legend."""
+    return "\u200b" + text if text.startswith("_") else text
 
 
 def _shown(letter: str) -> str:

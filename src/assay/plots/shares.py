@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from assay.errors import MethodError
 from assay.inference import Estimate
-from assay.plots.canvas import BLUE, GREY, ORANGE, drawing, label
-from assay.plots.names import plain
+from assay.plots.canvas import BLUE, COLOURS, GREY, MARKS, ORANGE, drawing, label
+from assay.plots.names import legible, named, plain
 
 if TYPE_CHECKING:
     from assay.plots.canvas import Axes
@@ -102,26 +102,33 @@ def _decades(shares: Floats) -> tuple[float, float]:
 
 
 def reliability(
-    table: Mapping[str, Floats], *, summary: Estimate | None = None, ax: Axes | None = None
+    table: Mapping[str, Floats],
+    *,
+    summary: Estimate | None = None,
+    name: str = "",
+    ax: Axes | None = None,
 ) -> Axes:
     """The observed share against the probability that was said, with intervals.
 
-    ``summary`` is the expected calibration error.
+    ``summary`` is the expected calibration error, ``name`` the model's; a further one on the same
+    axes has another mark.
     """
     with drawing(ax, 3.2) as axes:
-        axes.plot(
-            (0, 1), (0, 1), color=GREY, linestyle=(0, (1, 2)), linewidth=1, label="calibrated"
-        )
+        number = len(axes.containers)
+        if not number:
+            axes.plot(
+                (0, 1), (0, 1), color=GREY, linestyle=(0, (1, 2)), linewidth=1, label="calibrated"
+            )
         below, above = table["observed"] - table["low"], table["high"] - table["observed"]
         axes.errorbar(
             table["predicted"],
             table["observed"],
             yerr=np.maximum([below, above], 0),
-            fmt="o",
-            color=BLUE,
+            fmt=MARKS[number % len(MARKS)],
+            color=COLOURS[number % len(COLOURS)],
             elinewidth=1,
             capsize=2,
-            label=_error(summary),
+            label=legible(named(name, _error(summary, short=bool(name)))),
         )
         label(axes, "Probability said", "Share observed")
         axes.set_xlim(-0.02, 1.02)
@@ -130,9 +137,9 @@ def reliability(
     return axes
 
 
-def _error(summary: Estimate | None) -> str:
+def _error(summary: Estimate | None, *, short: bool) -> str:
     if summary is None or math.isnan(summary):
         return "observed"
     calibrated = summary.parts.get("if_calibrated")
-    aside = "" if calibrated is None else f"\n(if calibrated: about {calibrated:.2g})"
+    aside = "" if calibrated is None or short else f"\n(if calibrated: about {calibrated:.2g})"
     return f"calibration error {summary:.2g}{aside}"

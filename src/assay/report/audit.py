@@ -59,7 +59,9 @@ def _headline(audit: Audit) -> Iterator[str]:
         yield f"{disputed}{among} can't all be right, and it can't be told which is wrong."
     if not wrong and not disputed:
         judged = found[Verdict.CONSISTENT] + found[Verdict.ROUNDING]
-        if judged:
+        if not numbers:
+            yield "There is no reported number to judge."
+        elif judged:
             yield f"Nothing contradicts these {of}."
         else:
             yield f"None of {of} could be judged: there are no counts to hold them against."
@@ -213,6 +215,7 @@ def _further(wrong: list[Judged]) -> Iterator[str]:
 
 
 def _findings(audit: Audit) -> Iterator[Finding]:
+    yield from audit.findings
     many = len(audit.claims) > 1
     for claim in audit.claims:
         for found in claim.findings:
@@ -222,6 +225,7 @@ def _findings(audit: Audit) -> Iterator[Finding]:
 
 def _notes(audit: Audit) -> Iterator[str]:
     many = len(audit.claims) > 1
+    yield from audit.notes
     for claim in audit.claims:
         for note in claim.notes:
             yield f"{quoted(claim.name)}: {note}" if many else note

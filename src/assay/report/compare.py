@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from assay.decisions.compare.comparison import Comparison, Difference
+from assay.decisions.compare.comparison import Comparison, Difference, leading
 from assay.decisions.compare.flips import Flip
 from assay.errors import UnknownMeasure
 from assay.evaluation.kept import bound_text
@@ -16,8 +16,9 @@ from assay.inference.operating import AtThreshold
 from assay.measures import Better, find, parse
 from assay.measures.measure import spoken
 from assay.measures.shown import DIFFERENCES
+from assay.report.data_sets import called, equals, marked_rule, on_data_sets, overall, p_cell
 from assay.report.names import name
-from assay.report.numbers import count, p_value, plain_number
+from assay.report.numbers import count
 from assay.report.optimal import where_optimal
 from assay.report.refused import refused_rows
 from assay.report.sections import (
@@ -33,20 +34,22 @@ from assay.report.sections import (
     Table,
     Tier,
 )
-from assay.report.words import measure_name, plural, quoted
+from assay.report.words import plural, quoted
 
 TESTS = {
     "mcnemar": "McNemar",
     "delong": "DeLong, ROC AUC",
     "cochran_q": "Cochran's Q",
     "friedman": "Friedman",
+    "iman_davenport": "Iman-Davenport",
+    "mean_ranks": "mean ranks",
+    "wilcoxon": "Wilcoxon",
     "nemenyi": "Nemenyi",
     "paired_t": "paired t",
     "nadeau_bengio": "Nadeau-Bengio",
     "5x2cv_t": "5x2cv t",
     "5x2cv_f": "5x2cv F",
 }
-MARKED = "Marked: significantly better than every other model, with Holm's correction."
 _RECORD = (
     *("measure", "a", "b", "value_a", "value_b", "difference", "low", "high"),
     *("p", "p_adjusted", "method"),
@@ -63,6 +66,7 @@ def report_of(comparison: Comparison) -> Report:
         title=f"Comparison of {listed([name(model) for model in comparison.models])}",
         headline=said,
         sections=(
+            *on_data_sets(comparison),
             *_side_by_side(comparison),
             *_differences(comparison),
             *_tests(comparison),
@@ -72,6 +76,7 @@ def report_of(comparison: Comparison) -> Report:
             *_thresholds(comparison),
             *(() if source is None else refused_rows(source)),
         ),
+        findings=comparison.findings,
         notes=comparison.notes,
         records=tuple(_record(found) for found in comparison.differences),
     )
@@ -87,7 +92,9 @@ def _record(found: Difference) -> dict[str, Any]:
 
 
 def _headline(comparison: Comparison) -> Iterator[str]:
-    verdicts = [verdict.text for verdict in comparison.verdicts]
+    """The best model against the next one first, whatever order they came in."""
+    yield from overall(comparison)
+    verdicts = [verdict.text for verdict in comparison.by_importance]
     yield from verdicts[:_FIRST]
     if len(verdicts) > _FIRST:
         yield f"The other {len(verdicts) - _FIRST} pairs are among the differences below."
@@ -103,7 +110,10 @@ def _side_by_side(comparison: Comparison) -> Iterator[Section]:
     others = [measure for measure in measures if measure not in main]
     percent = f"{100 * comparison.level:.10g}% intervals"
     caption = f"Each model by itself, {percent}{_chosen(comparison)}"
-    yield Section("Models side by side", (_table(comparison, main, caption),), Tier.MAIN)
+    if comparison.datasets:
+        caption = f"Means over {len(comparison.datasets)} data sets, {percent}"
+    tier = Tier.ADVANCED if comparison.datasets else Tier.MAIN
+    yield Section("Models side by side", (_table(comparison, main, caption),), tier)
     if others:
         table = _table(comparison, others, caption)
         yield Section("Further measures", (table,), Tier.APPENDIX, detail=True)
@@ -125,27 +135,14 @@ def _table(comparison: Comparison, measures: list[str], caption: str) -> Table:
         *(Column(name(model), Kind.SHARE) for model in comparison.models),
     )
     rows: list[tuple[Cell, ...]] = []
-    marked = False
     for measure in measures:
-        best = comparison.best(measure)
-        marked = marked or best is not None
+        best = leading(comparison.differences, measure, comparison.level)
         cells: list[Cell] = []
         for model in comparison.models:
             found = comparison.estimates.get(model, {}).get(measure)
-            cells.append(Marked(found) if model == best else found)
-        rows.append((_called(measure), *cells))
-    none = "No model is significantly best in any of these measures."
-    return Table(caption, columns, tuple(rows), (MARKED if marked else none,))
-
-
-def _called(measure: str) -> str:
-    """A measure in words, with an arrow where less is better."""
-    try:
-        found, suffix = parse(measure)
-    except UnknownMeasure:
-        return measure
-    words = measure_name(found.name, suffix)
-    return f"{words} ↓" if found.better is Better.LOWER else words
+            cells.append(Marked(found) if model in best else found)
+        rows.append((called(measure), *cells))
+    return Table(caption, columns, tuple(rows), (marked_rule(comparison.level),))
 
 
 def _better(measure: str) -> Better:
@@ -159,7 +156,7 @@ def _better(measure: str) -> Better:
 
 
 def _differences(comparison: Comparison) -> Iterator[Section]:
-    pairs = [(verdict.a, verdict.b) for verdict in comparison.verdicts]
+    pairs = [(verdict.a, verdict.b) for verdict in comparison.by_importance]
     measures = {found.measure for found in comparison.differences}
     wanted = [m for m in dict.fromkeys([*_deciding(comparison), *DIFFERENCES]) if m in measures]
     wanted = wanted or sorted(measures)
@@ -175,7 +172,7 @@ def _differences(comparison: Comparison) -> Iterator[Section]:
 
 def _of_pair(comparison: Comparison, a: str, b: str, wanted: list[str]) -> Forest:
     found = {d.measure: d for d in comparison.differences if (d.a, d.b) == (a, b)}
-    changes = tuple(_change(comparison, found[m], _called(m)) for m in wanted if m in found)
+    changes = tuple(_change(comparison, found[m], called(m)) for m in wanted if m in found)
     caption = f"{name(b)} less {name(a)}"
     return Forest(
         f"{caption}, {_intervals(comparison)}", changes, comparison.margin, _keys(changes)
@@ -183,12 +180,13 @@ def _of_pair(comparison: Comparison, a: str, b: str, wanted: list[str]) -> Fores
 
 
 def _of_all(comparison: Comparison, measure: str) -> Forest:
+    of_pair = {(d.a, d.b): d for d in comparison.differences if d.measure == measure}
     changes = tuple(
-        _change(comparison, d, f"{name(d.b)} less {name(d.a)}")
-        for d in comparison.differences
-        if d.measure == measure
+        _change(comparison, of_pair[v.a, v.b], f"{name(v.b)} less {name(v.a)}")
+        for v in comparison.by_importance
+        if (v.a, v.b) in of_pair
     )
-    caption = f"{_called(measure)}: {_intervals(comparison)}"
+    caption = f"{called(measure)}: {_intervals(comparison)}"
     return Forest(caption, changes, comparison.margin, _keys(changes), column="models")
 
 
@@ -201,7 +199,9 @@ def _change(comparison: Comparison, found: Difference, called: str) -> Change:
 
 
 def _intervals(comparison: Comparison) -> str:
-    return f"paired {100 * comparison.level:.10g}% intervals; the margin is {comparison.margin:g}"
+    over = f" over {len(comparison.datasets)} data sets" if comparison.datasets else ""
+    percent = f"{100 * comparison.level:.10g}%"
+    return f"paired {percent} intervals{over}; the margin is {comparison.margin:g}"
 
 
 def _keys(changes: tuple[Change, ...]) -> tuple[str, ...]:
@@ -214,13 +214,8 @@ def _p(found: Difference) -> str:
         return ""
     adjusted = found.p_adjusted
     if adjusted is None or adjusted == found.p:
-        return f"p {_equals(found.p)}"
-    return f"p {_equals(found.p)}, Holm {_equals(adjusted)}"
-
-
-def _equals(p: float) -> str:
-    text = p_value(p)
-    return text if text.startswith("<") else f"= {text}"
+        return f"p {equals(found.p)}"
+    return f"p {equals(found.p)}, Holm {equals(adjusted)}"
 
 
 def _all_differences(comparison: Comparison) -> Table:
@@ -234,30 +229,26 @@ def _all_differences(comparison: Comparison) -> Table:
         Column(b if pair else "B", Kind.SHARE, optional=True),
         Column("difference", Kind.DIFFERENCE),
         *((Column("bound", optional=True),) if bounds else ()),
-        Column("p"),
-        Column("p by Holm"),
+        Column("p", Kind.P_VALUE),
+        Column("p by Holm", Kind.P_VALUE),
         Column("method", optional=True),
     )
     rows = tuple(
         (
-            _called(d.measure),
+            called(d.measure),
             *(() if pair else (f"{name(d.b)} less {name(d.a)}",)),
             d.value_a,
             d.value_b,
             d.difference,
             *((bound_text(d.difference),) if bounds else ()),
-            _p_cell(d.p),
-            _p_cell(d.p_adjusted),
+            p_cell(d.p),
+            p_cell(d.p_adjusted),
             d.difference.method,
         )
         for d in comparison.differences
     )
     note = "Holm's correction is over the pairs of models, measure by measure."
     return Table("Differences with their paired intervals", columns, rows, () if pair else (note,))
-
-
-def _p_cell(p: float | None) -> str:
-    return "" if p is None or math.isnan(p) else p_value(p)
 
 
 def _per_class(comparison: Comparison) -> Iterator[Section]:
@@ -302,22 +293,22 @@ def _tests(comparison: Comparison) -> Iterator[Section]:
         *((Column("measure"),) if of_measure else ()),
         Column("models"),
         Column("on", optional=True),
-        Column("statistic"),
+        Column("statistic", Kind.SHARE),
         *((Column("df", optional=True),) if with_df else ()),
-        Column("p"),
-        Column("p by Holm"),
+        Column("p", Kind.P_VALUE),
+        Column("p by Holm", Kind.P_VALUE),
         Column("method", optional=True),
     )
     rows = tuple(
         (
             TESTS.get(test.test, test.test),
-            *((_called(test.measure) if test.measure else "",) if of_measure else ()),
+            *((called(test.measure) if test.measure else "",) if of_measure else ()),
             _models(test),
             test.on,
-            "" if test.statistic is None else plain_number(test.statistic),
+            test.statistic,
             *((", ".join(f"{df:g}" for df in test.df),) if with_df else ()),
-            _p_cell(test.p),
-            _p_cell(test.p_adjusted),
+            p_cell(test.p),
+            p_cell(test.p_adjusted),
             test.method,
         )
         for test in tests

@@ -60,8 +60,9 @@ class Document:
             self.result
         )
         made = self.provenance
+        said = (*_first_line(drawn), *drawn.headline)
         # Of a result that was made in Python there is nothing to tell but the version.
-        return replace(drawn, made=made if made.command or made.inputs else None)
+        return replace(drawn, headline=said, made=made if made.command or made.inputs else None)
 
     @property
     def headline(self) -> str:
@@ -106,6 +107,13 @@ class Document:
             found = cls(restored(KINDS[kind].type, values), made)
             found.plain  # noqa: B018 - what can't be drawn is refused now
         return found
+
+
+def _first_line(report: Report) -> Iterator[str]:
+    """What looks like a mistake is said before anything else."""
+    mistakes = [f"{each.title} ({each.code})" for each in report.warnings if each.mistake]
+    if mistakes:
+        yield f"Likely a mistake: {'; '.join(mistakes)}."
 
 
 _BROKEN = (

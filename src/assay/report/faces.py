@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from assay.errors import InputError
 from assay.report.document import Document, json_text
 from assay.report.kinds import FORMATS, FURTHER
@@ -15,8 +17,18 @@ def draw(
     width: int | None = None,
     color: bool = False,
     encoding: str = "utf-8",
+    fragment: bool = False,
+    tiers: Sequence[str] = (),
 ) -> str:
-    """The document as text; the last three arguments are those of a terminal."""
+    """The document as text; width, color and encoding are those of a terminal.
+
+    ``fragment`` gives the tables of LaTeX alone, for a paper to input, and ``tiers`` some of
+    ``main``, ``advanced`` and ``appendix``.
+    """
+    if (fragment or tiers) and format != "latex":
+        raise InputError(f"fragment= and tiers= are of the format latex; found {format!r}")
+    if tiers and not fragment:
+        raise InputError("tiers= is of a fragment; give fragment=True too")
     if format == "json":
         return document.to_json() if isinstance(document, Document) else json_text(document.plain)
     if format in FURTHER:
@@ -34,6 +46,11 @@ def draw(
         from assay.report.markdown import render as in_markdown
 
         return in_markdown(report)
+    if fragment:
+        from assay.report.fragment import render as in_fragment
+        from assay.report.fragment import tiers_of
+
+        return in_fragment(report, tiers_of(tiers))
     if format == "latex":
         from assay.report.latex import render as in_latex
 

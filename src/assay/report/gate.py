@@ -44,6 +44,7 @@ def report_of(gate: Gate) -> Report:
         title=_title(gate),
         headline=said,
         sections=(_rules(gate), *_reasons(gate), _detail(gate), *_refused(gate)),
+        findings=gate.findings,
         notes=gate.notes,
         records=tuple(_records(gate)),
     )

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from assay.report.names import LONGEST, name
-from assay.report.numbers import cell_parts, count, difference_parts, measured_parts
+from assay.report.numbers import (
+    cell_parts,
+    count,
+    difference_parts,
+    even_decimals,
+    even_parts,
+    measured_parts,
+)
 from assay.report.sections import (
     Bare,
     Column,
@@ -70,19 +78,29 @@ class Grid:
 
 
 def grid_of(
-    block: Table | Dots | Forest | Matrix, longest: int = LONGEST, *, drawn: bool = False
+    block: Table | Dots | Forest | Matrix,
+    longest: int = LONGEST,
+    *,
+    drawn: bool = False,
+    even: bool = False,
 ) -> Grid:
     """The cells of a block as text; names longer than ``longest`` are cut.
 
-    ``drawn`` adds what can be drawn in characters of one width.
+    ``drawn`` adds what can be drawn in characters of one width; ``even`` gives all numbers of a
+    column as many decimals.
     """
     match block:
         case Table():
-            return _of_table(block, longest).filled
+            grid = _of_table(block, longest)
+            return (_evened(grid, block) if even else grid).filled
         case Dots():
-            return _of_dots(block, longest)
+            grid = _of_dots(block, longest)
+            cells = [dot.estimate for dot in block.dots]
+            return _with_even(grid, 1, cells + [block.whole] * (block.whole is not None), even=even)
         case Forest():
-            return _of_forest(block, longest, drawn=drawn).filled
+            grid = _of_forest(block, longest, drawn=drawn)
+            cells = [change.difference for change in block.changes]
+            return _with_even(grid, 1, cells, even=even).filled
         case Matrix():
             return _of_matrix(block, longest)
 
@@ -97,6 +115,32 @@ def _of_table(table: Table, longest: int) -> Grid:
             cells.append(text._replace(marked=True) if isinstance(cell, Marked) else text)
         rows.append(tuple(cells))
     return Grid(table.columns, tuple(rows))
+
+
+def _evened(grid: Grid, table: Table) -> Grid:
+    for i, column in enumerate(table.columns):
+        if column.kind in (Kind.SHARE, Kind.DAILY, Kind.DIFFERENCE, Kind.P_VALUE):
+            column_cells = [row[i] for row in table.rows]
+            bare = [cell.cell if isinstance(cell, Marked) else cell for cell in column_cells]
+            grid = _with_even(grid, i, bare, even=True)
+    return grid
+
+
+def _with_even(grid: Grid, i: int, cells: Sequence[Bare | Marked], *, even: bool) -> Grid:
+    """The grid with as many decimals in every number of one column; text stays as it is."""
+    if not even:
+        return grid
+    kind = grid.columns[i].kind
+    numbers = [c for c in cells if isinstance(c, int | float) and not isinstance(c, bool)]
+    decimals = even_decimals(numbers, kind)
+    rows = []
+    for row, cell in zip(grid.rows, cells, strict=True):
+        found = row[i]
+        if isinstance(cell, int | float):
+            value, interval = even_parts(cell, kind, decimals)
+            found = found._replace(value=value, interval=interval)
+        rows.append((*row[:i], found, *row[i + 1 :]))
+    return Grid(grid.columns, tuple(rows))
 
 
 def _text(cell: Bare, kind: Kind, longest: int, *, first: bool) -> Text:

@@ -8,6 +8,17 @@ from typing import Any, NamedTuple
 FORMATS = ("terminal", "json", "csv", "markdown", "latex", "html")
 # Faces that only some documents have.
 FURTHER = ("junit", "card", "openmetrics")
+# What the suffix of a file tells.
+SUFFIXES = {
+    ".html": "html",
+    ".htm": "html",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".tex": "latex",
+    ".json": "json",
+    ".csv": "csv",
+    ".txt": "terminal",
+}
 # Numbers of other tools, which a store keeps beside documents.
 IMPORTED = "imported"
 

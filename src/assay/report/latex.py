@@ -6,8 +6,9 @@ the packages it needs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from assay.formula.tex import escaped
 from assay.report.grid import LONGEST_REMARK, Grid, Text, grid_of
 from assay.report.layout import NARROW, Layout, widths_of
 from assay.report.names import LONGEST, LONGEST_SENTENCE
@@ -20,7 +21,6 @@ from assay.report.sections import (
     Section,
     Tier,
 )
-from assay.report.tex import escaped
 
 _PREAMBLE = r"""\documentclass[a4paper,10pt]{article}
 \usepackage[margin=2cm]{geometry}
@@ -40,7 +40,7 @@ _PREAMBLE = r"""\documentclass[a4paper,10pt]{article}
 _ROOM, _CHARACTER = 100, 4.4
 # A longer table goes over the page; from a still longer one the first so many rows are shown.
 _ONE_PAGE, MOST_ROWS = 25, 200
-_WIDEST_MATRIX, _LONGEST_LABEL = 20, 16
+WIDEST_MATRIX, _LONGEST_LABEL = 20, 16
 
 
 def render(report: Report) -> str:
@@ -54,6 +54,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield rf"\section*{{{escaped(report.title, LONGEST_SENTENCE)}}}"
     for said in report.headline:
         yield _paragraph(said)
+    yield from _items(finding.line for finding in report.warnings)
     tables = Tables()
     for tier in (*Tier, None):
         sections = [section for section in report.sections if section.tier is tier]
@@ -63,10 +64,13 @@ def _lines(report: Report) -> Iterator[str]:
             if tier is None:
                 yield rf"\section*{{{escaped(section.title)}}}"
             yield from tables.of_section(section)
-    yield from _listing(
-        "Findings", [f"{f.code} {f.severity}: {f.message}" for f in report.findings]
-    )
-    yield from _listing("Notes", list(report.notes))
+    for title, texts in (
+        ("Findings", [finding.line for finding in report.remarks]),
+        ("Notes", list(report.notes)),
+    ):
+        if texts:
+            yield rf"\section*{{{title}}}"
+        yield from _items(texts)
     yield r"\end{document}"
 
 
@@ -74,14 +78,9 @@ def _paragraph(text: str) -> str:
     return f"{escaped(text, LONGEST_SENTENCE)}\n"
 
 
-def _listing(title: str, said: list[str]) -> Iterator[str]:
-    if not said:
-        return
-    yield rf"\section*{{{title}}}"
-    yield r"\begin{itemize}"
-    for text in said:
-        yield rf"  \item {{}}{escaped(text, LONGEST_SENTENCE)}"
-    yield r"\end{itemize}"
+def _items(texts: Iterable[str]) -> Iterator[str]:
+    lines = [rf"  \item {{}}{escaped(text, LONGEST_SENTENCE)}" for text in texts]
+    yield from (r"\begin{itemize}", *lines, r"\end{itemize}") if lines else ()
 
 
 class Tables:
@@ -99,7 +98,7 @@ class Tables:
         if isinstance(block, Prose):
             yield _paragraph(block.text)
             return
-        if isinstance(block, Matrix) and len(block.labels) > _WIDEST_MATRIX:
+        if isinstance(block, Matrix) and len(block.labels) > WIDEST_MATRIX:
             yield _paragraph(f"{title}: {len(block.labels)} classes are too many for a table.")
             return
         grid = grid_of(block, _LONGEST_LABEL if isinstance(block, Matrix) else LONGEST)
@@ -145,11 +144,12 @@ def _pieces(grid: Grid) -> Iterator[Layout]:
         yield layout or Layout(grid, tuple(_ROOM // 2 for _ in grid.columns), folded=True)
         return
     middle = (len(grid.columns) + 1) // 2
-    yield from _pieces(_kept(grid, range(middle)))
-    yield from _pieces(_kept(grid, [0, *range(middle, len(grid.columns))]))
+    yield from _pieces(kept_columns(grid, range(middle)))
+    yield from _pieces(kept_columns(grid, [0, *range(middle, len(grid.columns))]))
 
 
-def _kept(grid: Grid, which: range | list[int]) -> Grid:
+def kept_columns(grid: Grid, which: range | list[int]) -> Grid:
+    """The grid with these columns alone."""
     return Grid(
         tuple(grid.columns[i] for i in which),
         tuple(tuple(row[i] for i in which) for row in grid.rows),

@@ -46,11 +46,13 @@ def _parts(report: Report) -> Iterator[str]:
     yield f"## {prose(name(report.title, 200))}"
     for i, said in enumerate(report.headline):
         yield f"**{prose(sentence(said))}**" if not i else prose(sentence(said))
-    if report.findings:
-        yield "### Findings"
-        yield "\n".join(_finding(finding) for finding in report.findings)
+    if report.warnings:
+        yield "\n".join(_finding(finding) for finding in report.warnings)
     for section in report.sections:
         yield from _section(section)
+    if report.remarks:
+        yield "### Findings"
+        yield "\n".join(_finding(finding) for finding in report.remarks)
     if report.notes:
         yield "### Notes"
         yield "\n".join(f"- {prose(sentence(note))}" for note in report.notes)
@@ -59,7 +61,7 @@ def _parts(report: Report) -> Iterator[str]:
 
 
 def _finding(finding: Finding) -> str:
-    mark = "⚠️ " if finding.severity == "warning" else ""
+    mark = "" if finding.severity == "info" else "⚠️ "
     return f"- {mark}**{finding.code}** {finding.severity}: {prose(sentence(finding.message))}"
 
 

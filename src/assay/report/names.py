@@ -6,38 +6,12 @@ marks that turn the reading direction. Those are shown as escapes.
 
 from __future__ import annotations
 
-import unicodedata
+# Both stand here for all that write names.
+from assay.formula.tex import LONGEST as LONGEST  # noqa: PLC0414
+from assay.formula.tex import visible as visible  # noqa: PLC0414
 
-# Longer names are cut in the middle, where they differ least.
-LONGEST = 60
 LONGEST_SENTENCE = 2000
 NOTHING, BLANK = "(empty)", "(blank)"
-
-# Control, format (bidi, zero width), surrogate, private use, unassigned, line and paragraph breaks.
-_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-_USUAL = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
-
-
-def visible(text: str) -> str:
-    r"""The text with every character that can't be seen as an escape.
-
-    >>> visible("a\nb\x1b[31m\u202e")
-    'a\\nb\\x1b[31m\\u202e'
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(_seen(character) for character in text)
-
-
-def _seen(character: str) -> str:
-    if unicodedata.category(character) not in _UNSEEN:
-        return character
-    code = ord(character)
-    if character in _USUAL:
-        return _USUAL[character]
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def short(text: str, longest: int = LONGEST, gap: str = "…") -> str:

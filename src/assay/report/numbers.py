@@ -8,6 +8,7 @@ and ``0.0004`` means few.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from decimal import ROUND_FLOOR, Decimal
 
@@ -22,6 +23,8 @@ UNDEFINED = "undefined"
 _LEAST, _LEAST_PERCENT = 3, 1
 # Ends that still agree after so many decimals are alike for any reader.
 _MOST = 9
+# No column of a paper's table has more decimals than this.
+_EVEN = 5
 # A float64 is told from all others by so many digits.
 _MOST_DIGITS = 17
 # What floating point may leave of an exact 1.
@@ -186,11 +189,54 @@ def cell_parts(found: Cell, kind: Kind) -> tuple[str, str]:
         return (found if isinstance(found, str) else found.plain), ""
     if kind is Kind.DAILY:
         return daily_parts(found)
+    if kind is Kind.P_VALUE:
+        return p_value(found), ""
     if kind is Kind.DIFFERENCE:
         return difference_parts(found)
     if isinstance(found, Estimate):
         return measured_parts(found)
     return (count(found) if kind is Kind.COUNT else plain_number(found)), ""
+
+
+def even_parts(found: float, kind: Kind, decimals: int) -> tuple[str, str]:
+    """A number and its interval with so many decimals, as all of its column have them.
+
+    >>> even_parts(Estimate(1, 0.715, 1), Kind.SHARE, 3), even_parts(0.0125, Kind.DIFFERENCE, 2)
+    (('1.000', '[0.715, 1.000]'), ('+0.01', ''))
+    >>> even_parts(0.000001, Kind.SHARE, 3)
+    ('<0.001', '')
+    """
+    sign = "+" if kind is Kind.DIFFERENCE else ""
+    if math.isnan(found):
+        return UNDEFINED, ""
+    if kind is Kind.P_VALUE:
+        least = 10.0**-decimals
+        return (f"<{least:.{decimals}f}" if found < least else _even(found, decimals, "")), ""
+    value = _even(float(found), decimals, sign)
+    if float(value) == 0 and found != 0 and sign == "":
+        value = f"<{10.0**-decimals:.{decimals}f}"
+    if not isinstance(found, Estimate) or math.isnan(found.low):
+        return value, ""
+    ends = ", ".join(_even(end, decimals, sign) for end in (found.low, found.high))
+    return value, f"[{ends}]"
+
+
+def _even(number: float, decimals: int, sign: str) -> str:
+    if math.isinf(number):
+        return _written(number, decimals)
+    text = f"{number:{sign}.{decimals}f}"
+    return text.lstrip("+-") if float(text) == 0 else text
+
+
+def even_decimals(cells: Iterable[float], kind: Kind) -> int:
+    """The fewest decimals that serve every number of a column, up to five.
+
+    >>> even_decimals([0.5, Estimate(0.97, 0.9694, 0.9697)], Kind.SHARE)
+    4
+    """
+    texts = [text for cell in cells for text in cell_parts(cell, kind)]
+    found = (len(part) for text in texts for part in re.findall(r"\.(\d+)", text))
+    return min(max(found, default=0), _EVEN)
 
 
 def _joined(value: str, interval: str) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, TypeAlias
 
-from assay.evaluation.findings import Finding
+from assay.evaluation.findings import Finding, urgent_first
 from assay.inference import Estimate
 from assay.measures import Better, Measure
 from assay.report.provenance import Provenance
@@ -55,6 +55,7 @@ class Kind(Enum):
     SHARE = "a number between 0 and 1, or any measure"
     DAILY = "a number a day"
     DIFFERENCE = "a difference, with its sign"
+    P_VALUE = "a p-value"
     DRAWING = "drawn in characters"
 
 
@@ -115,6 +116,19 @@ class StepCurve(Table):
     high: tuple[float, ...] = ()
     marks: tuple[tuple[float, float, str], ...] = ()
     highest: float = 0.0
+
+
+@dataclass(frozen=True)
+class MeanRanks(Table):
+    """A table of mean ranks; a page draws it as a critical-difference diagram.
+
+    ``ranks`` are the models, best first; ``critical`` is how far apart mean ranks must be to be
+    told apart, and ``groups`` the runs of models that are not, each from its first to its last.
+    """
+
+    ranks: tuple[tuple[str, float], ...] = ()
+    critical: float = 0.0
+    groups: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -296,6 +310,17 @@ class Report:
     panel: Panel | None = None
     made: Provenance | None = None
     records: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """The findings that stand above all numbers."""
+        told = urgent_first(self.findings)
+        return tuple(finding for finding in told if finding.severity != "info")
+
+    @property
+    def remarks(self) -> tuple[Finding, ...]:
+        """The findings that stand below them."""
+        return tuple(finding for finding in self.findings if finding.severity == "info")
 
     def made_by(self, made: Provenance | None) -> Report:
         """The same page, and its JSON, with how they came about."""

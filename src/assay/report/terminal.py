@@ -79,6 +79,10 @@ def _draw(console: Console, report: Report) -> None:
     console.print()
     for i, said in enumerate(report.headline):
         _say(console, sentence(said), "" if i else "bold")
+    if report.warnings:
+        console.print()
+    for finding in report.warnings:
+        _say(console, sentence(finding.line), "yellow", indent=_INDENT)
     for section in report.sections:
         if not section.detail:
             _section(console, section)
@@ -198,13 +202,11 @@ def _stacked(grid: Grid, room: int) -> RenderableType:
 
 
 def _listing(console: Console, report: Report) -> None:
-    if report.findings:
+    if report.remarks:
         console.print()
         _say(console, "Findings", "bold")
-    for finding in report.findings:
-        style = "yellow" if finding.severity == "warning" else ""
-        said = f"{finding.code} {finding.severity}: {finding.message}"
-        _say(console, sentence(said), style, indent=_INDENT)
+    for finding in report.remarks:
+        _say(console, sentence(finding.line), indent=_INDENT)
     if report.notes:
         console.print()
         _say(console, "Notes", "bold")

@@ -15,7 +15,9 @@ from assay.sources.columns import array_of, scores_of
 Array: TypeAlias = npt.NDArray[Any]
 
 LIMIT = 2**62
-LARGEST_WEIGHT = 1e100
+# Weights are squared, and what they weigh is divided by.
+_WEIGHTS = (1e-100, 1e100)
+WEIGHTS = "0, or between 1e-100 and 1e+100"
 # The cells of two classes, and what the rows of a matrix may be.
 CELLS = ("tp", "fp", "fn", "tn")
 ORIENTATIONS = ("truth-rows", "predicted-rows")
@@ -118,9 +120,10 @@ def not_weights(numbers: Array) -> npt.NDArray[np.bool_]:
     return np.asarray(~np.isfinite(numbers) | (numbers < 0))
 
 
-def too_heavy(numbers: Array) -> npt.NDArray[np.bool_]:
-    """Which weights are too large to be squared."""
-    return np.asarray(numbers > LARGEST_WEIGHT)
+def beyond_squares(numbers: Array) -> npt.NDArray[np.bool_]:
+    """Which weights are too large to be squared, or too small."""
+    smallest, largest = _WEIGHTS
+    return np.asarray((numbers > largest) | ((numbers > 0) & (numbers < smallest)))
 
 
 def amounts_of(
@@ -150,8 +153,11 @@ def _weights(weights: Any) -> npt.NDArray[np.float64] | None:
         )
     if not array.any():
         raise CountError("all weights are zero; there are no rows left")
-    if too_heavy(array).any():
-        raise CountError(f"sample_weight must stay below {LARGEST_WEIGHT:g}: it is squared")
+    odd = np.flatnonzero(beyond_squares(array))
+    if len(odd):
+        raise CountError(
+            f"sample_weight is squared, so each is {WEIGHTS}; row {odd[0]} has {array[odd[0]]:g}"
+        )
     return array
 
 

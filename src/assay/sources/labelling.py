@@ -35,6 +35,18 @@ _OPPOSITE = {"1": "0", "0": "1", "true": "false", "false": "true", "yes": "no", 
 _SIGNS = ({"-1", "1"}, {"-1", "+1"})
 
 
+def named_harmless(label: str, *, beside: str) -> bool:
+    """Whether a label is a usual name of harmless rows, and the one beside it is not.
+
+    >>> named_harmless("Benign", beside="attack"), named_harmless("no", beside="maybe")
+    (True, False)
+    """
+    one, other = label.lower(), beside.lower()
+    if other in NEGATIVE_WORDS or one not in NEGATIVE_WORDS:
+        return False
+    return one not in _OPPOSITE or _OPPOSITE[one] == other
+
+
 @dataclass(frozen=True)
 class Labelling:
     """The labels in order, where each name found stands, and what was inferred."""
@@ -64,7 +76,8 @@ def resolve(
         unknown = [name for name in found if name not in allowed]
         if unknown:
             raise LabelError(
-                f"the data hold {_shown(unknown)}, which labels= does not list: {_shown(allowed)}"
+                f"the data hold {shown_labels(unknown)}, which labels= does not list: "
+                f"{shown_labels(allowed)}"
             )
     names = found if allowed is None else list(dict.fromkeys([*allowed, *found]))
     chosen = _chosen(names, kind, positive=positive, negative=negative)
@@ -90,8 +103,8 @@ def lookalikes(names: Sequence[str]) -> list[str]:
     for name in names:
         alike.setdefault(_folded(name), []).append(name)
     return [
-        f"the labels {_shown(written)} differ only in how they are written (case, blanks, letters "
-        f"or a decimal point) and count as different labels"
+        f"the labels {shown_labels(written)} differ only in how they are written (case, blanks, "
+        f"letters or a decimal point) and count as different labels"
         for written in alike.values()
         if len(written) > 1
     ]
@@ -107,16 +120,16 @@ def _names(truth: Labels, decision: Labels | None, *, listed: bool) -> list[str]
         return list(truth.names)
     if truth.kind != decision.kind:
         raise LabelError(
-            f"labels are {truth.kind} ({_shown(truth.names, truth.kind)}) but decisions are "
-            f"{decision.kind} ({_shown(decision.names, decision.kind)}): the same label must be "
-            f"written the same way in both. Convert one of them"
+            f"labels are {truth.kind} ({shown_labels(truth.names, truth.kind)}) but decisions are "
+            f"{decision.kind} ({shown_labels(decision.names, decision.kind)}): the same label must "
+            f"be written the same way in both. Convert one of them"
         )
     names = list(dict.fromkeys([*truth.names, *decision.names]))
     # Two names may be a batch of errors alone; more are two ways to write the same labels.
     if not listed and len(names) > 2 and not set(truth.names) & set(decision.names):
         raise LabelError(
-            f"labels ({_shown(truth.names)}) and decisions ({_shown(decision.names)}) have no "
-            f"value in common. Check spelling, case and blanks, or map one to the other"
+            f"labels ({shown_labels(truth.names)}) and decisions ({shown_labels(decision.names)}) "
+            f"have no value in common. Check spelling, case and blanks, or map one to the other"
         )
     return names
 
@@ -155,7 +168,7 @@ def _against(chosen: str, names: list[str], *, positive_side: bool) -> Labelling
     side = "positive" if positive_side else "negative"
     if chosen not in names:
         raise LabelError(
-            f"{side}={chosen!r} does not occur; the labels are {_shown(names)}. "
+            f"{side}={chosen!r} does not occur; the labels are {shown_labels(names)}. "
             f"If it may be absent, list it in labels="
         )
     others = [name for name in names if name != chosen]
@@ -236,6 +249,7 @@ def _one(name: str, kind: str) -> str:
     return repr(name) if kind == TEXT else str(native(name, kind))
 
 
-def _shown(names: Sequence[str], kind: str = TEXT) -> str:
+def shown_labels(names: Sequence[str], kind: str = TEXT) -> str:
+    """The first six of some labels as they would be typed, and how many more there are."""
     shown = ", ".join(_one(name, kind) for name in list(names)[:6])
     return shown + (f" and {len(names) - 6} more" if len(names) > 6 else "")

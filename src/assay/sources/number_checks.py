@@ -12,10 +12,10 @@ import numpy as np
 
 from assay.errors import CountError, InputError, ScoreError
 from assay.sources.amounts import (
-    LARGEST_WEIGHT,
+    WEIGHTS,
+    beyond_squares,
     exact_counts,
     not_weights,
-    too_heavy,
     whole_text,
 )
 from assay.sources.row_checks import Array, Problem, plain, value_shown, whole_column
@@ -131,16 +131,16 @@ class WeightCheck(NumberCheck):
         return not_weights(numbers)
 
     def check(self, values: pl.Series) -> tuple[Array, list[Problem]]:
-        """The weights, and what is wrong; they are squared, so they have an end."""
+        """The weights, and what is wrong; they are squared, so they have two ends."""
         numbers, problems = super().check(values)
-        heavy = too_heavy(numbers) & np.isfinite(numbers)
-        if heavy.any():
-            most = f"{LARGEST_WEIGHT:g}"
+        beyond = beyond_squares(numbers) & np.isfinite(numbers)
+        if beyond.any():
 
             def reason(i: int) -> str:
-                return f"column {self.column!r}: found {value_shown(values[i])}, above {most}"
+                found = value_shown(values[i])
+                return f"column {self.column!r}: found {found}, expected {WEIGHTS}"
 
-            problems.append(Problem(heavy, reason, self.error, kind=f"weight: above {most}"))
+            problems.append(Problem(beyond, reason, self.error, kind=f"weight: not {WEIGHTS}"))
         return numbers, problems
 
 

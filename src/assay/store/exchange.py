@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from assay.errors import StoreError
 from assay.report.kinds import IMPORTED
@@ -29,6 +29,8 @@ from assay.store.tables import Content, Prepared, checked_name, checked_tags, pa
 SCHEMA = "assay.export/1"
 _ID = re.compile("[0-9a-z]{1,64}")
 _FIELDS = ("id", "name", "made", "note", "tags")
+# A head only names the schema; content has no more bytes than so many a line.
+LONGEST_HEAD, LONGEST_LINE = 1 << 16, 1 << 30
 # So many runs are added at once; if the process ends, those that were are kept.
 _AT_ONCE = 200
 
@@ -101,6 +103,19 @@ def imported(store: Store, lines: Iterable[str], name: str) -> tuple[int, int]:
             waiting = []
     added += len(store.add(waiting)) if waiting else 0
     return added, total - added
+
+
+def export_lines(stream: BinaryIO, name: str) -> Iterator[str]:
+    """The lines of an export, none longer than one can be: the first only names the schema."""
+    most = LONGEST_HEAD
+    while line := stream.readline(most + 1):
+        if len(line) > most:
+            raise StoreError(f"{name}: a line has more than {most:,} bytes, so this is no export")
+        try:
+            yield line.decode()
+        except UnicodeDecodeError as odd:
+            raise StoreError(f"{name}: an export is UTF-8 text, and this is not") from odd
+        most = LONGEST_LINE
 
 
 def _line(value: Mapping[str, Any]) -> str:

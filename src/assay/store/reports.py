@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assay import plots
@@ -192,8 +190,8 @@ def _drawn(trend: Trend) -> tuple[Section, ...]:
     return (Section("Over time", tuple(blocks), detail=True),)
 
 
-@dataclass(frozen=True)
-class TrendPlots:
+@dataclass(frozen=True, repr=False)
+class TrendPlots(plots.Figures):
     """The figure of a trend; a line joins runs on the same test set alone."""
 
     trend: Trend
@@ -213,11 +211,8 @@ class TrendPlots:
         names = [_moment(point.made)[5:] for point in points]
         return plots.over_time(names, range(len(points)), courses, period="run", ax=ax)
 
-    def save(
-        self, folder: str | os.PathLike[str], formats: Sequence[str] = ("pdf", "svg")
-    ) -> tuple[Path, ...]:
-        """Write the figure and give its paths."""
-        return plots.save({"trend": self.course}, folder, formats)
+    def _figures(self) -> plots.Named:
+        yield "trend", self.course
 
 
 # -- comparisons -----------------------------------------------------------------------------------

@@ -8,6 +8,8 @@ from typing import Any
 
 from assay.errors import StoreError
 from assay.inference import Estimate
+from assay.inference.result import Result
+from assay.report.sections import Report
 from assay.store.rows import KeptRows
 from assay.store.summary import stored_estimate
 from assay.tally import from_bytes
@@ -100,8 +102,8 @@ class Run:
         return cls(seq=0, tags=tuple(plain["tags"]), contents=held, **fields)
 
 
-@dataclass(frozen=True)
-class Page:
+@dataclass(frozen=True, repr=False)
+class Page(Result):
     """Runs of a store at ``place``, newest first.
 
     ``more`` where older ones follow; ``damaged`` is how many can't be read.
@@ -111,6 +113,12 @@ class Page:
     more: bool = False
     damaged: int = 0
     place: str = ""
+
+    def to_report(self) -> Report:
+        """What its report says."""
+        from assay.store.reports import runs_report
+
+        return runs_report(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The page as the plain values of the contract."""

@@ -11,8 +11,10 @@ from typing import Any
 from assay.inference import Estimate, holm
 from assay.inference.estimate import decimal
 from assay.inference.not_finite import finite
+from assay.inference.result import Result
 from assay.inference.significance import p_text
 from assay.inference.trend import MOVER, unpaired_difference
+from assay.report.sections import Report
 from assay.store.run import Point
 
 SCHEMA = "assay.trend/1"
@@ -56,8 +58,8 @@ class Step:
         return plain
 
 
-@dataclass(frozen=True)
-class Trend:
+@dataclass(frozen=True, repr=False)
+class Trend(Result):
     """The points of a measure, oldest first, and what changed between them.
 
     ``steps`` are between neighbours; ``whole`` is from the first to the last run of the newest test
@@ -88,6 +90,12 @@ class Trend:
         """What :meth:`to_dict` wrote: the points tell the rest."""
         points = [Point(**point) for point in plain["points"]]
         return trend_of(plain["name"], plain["measure"], points)
+
+    def to_report(self) -> Report:
+        """What its report says."""
+        from assay.store.reports import trend_report
+
+        return trend_report(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The trend as plain values, ready for JSON."""

@@ -112,6 +112,24 @@ def measured(key: str, cells: Cells) -> Number | None:
         return None
 
 
+def filled(key: str, cells: Cells) -> list[Number]:
+    """What libraries print of an undefined value: 0 or 1, or an average without it."""
+    name, _, average = key.rpartition(".")
+    if average not in ("macro", "weighted"):
+        return [Fraction(0), Fraction(1)]
+    own, other = measured(name, cells), measured(name, cells.swapped())
+    rows = (cells.tp + cells.fn, cells.fp + cells.tn) if average == "weighted" else (1, 1)
+    pairs = [*zip((own, other), rows, strict=True)]
+    found = [
+        sum((Fraction(end) if v is None else v) * w for v, w in pairs) / Fraction(sum(rows))
+        for end in (0, 1)
+    ]
+    kept = [(value, weight) for value, weight in pairs if value is not None]
+    if sum(weight for _, weight in kept):
+        found.append(sum(v * w for v, w in kept) / Fraction(sum(w for _, w in kept)))
+    return found
+
+
 def accepted(text: str, value: Number | None) -> bool:
     """Whether a value may have been printed so, by the rule of the contract."""
     if value is None:
@@ -150,7 +168,12 @@ def printed(value: Number, digits: int, how: str) -> str:
 def possible(reported: Sequence[tuple[str, str]], candidates: Sequence[Cells]) -> list[Cells]:
     """The matrices that give all numbers."""
     return [
-        cells
-        for cells in candidates
-        if all(accepted(text, measured(key, cells)) for key, text in reported)
+        cells for cells in candidates if all(_may_be(text, key, cells) for key, text in reported)
     ]
+
+
+def _may_be(text: str, key: str, cells: Cells) -> bool:
+    value = measured(key, cells)
+    if value is not None:
+        return accepted(text, value)
+    return any(accepted(text, each) for each in filled(key, cells))

@@ -166,9 +166,13 @@ def test_a_truncated_number_is_rounding() -> None:
     assert verdicts(claim) == {"recall": "rounding"}
 
 
-def test_a_matrix_where_the_measure_is_undefined_gives_no_number() -> None:
-    claim = judged({"precision": "0.00", "fpr": "0.000"}, support={"normal": 4, "attack": 4})
-    assert claim.verdict is Verdict.INCONSISTENT
+def test_what_libraries_print_of_an_undefined_value_is_no_mistake() -> None:
+    told = {"normal": 4, "attack": 4}
+    zero = judged({"precision": "0.00", "fpr": "0.000"}, support=told)
+    assert zero.verdict is Verdict.CONSISTENT
+    assert "undefined" in zero.numbers[0].said
+    other = judged({"precision": "0.30", "recall": "0.00", "fpr": "0.000"}, support=told)
+    assert other.verdict is Verdict.INCONSISTENT
 
 
 @pytest.mark.parametrize("told", [{"support": {"normal": 1000, "attack": 1000}}, {}], ids=str)

@@ -1,10 +1,12 @@
 """Rules from files: TOML and plain text, and what is said of files that are neither."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from assay.decisions.gate import read_rules
+from assay.decisions.gate import parse_rule, read_rules
+from assay.decisions.gate.rule_file import parsed_rules
 from assay.errors import InputError
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples/gate.toml"
@@ -84,3 +86,51 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"new(f1) >= 0\n\xff\xfe")
     with pytest.raises(InputError, match="UTF-8 text; byte 13 is not"):
         read_rules(path)
+
+
+# -- in any form -----------------------------------------------------------------------------------
+
+
+def test_rules_come_as_texts_files_tables_and_mixtures(tmp_path: Path) -> None:
+    file = tmp_path / "gate.toml"
+    file.write_text('rules = ["new(f1) > 0.5"]\n')
+    rule = parse_rule("new(f1) > 0.5")
+    unwritten = replace(rule, text="")
+    for given in (
+        "new(f1) > 0.5",
+        rule,
+        [rule],
+        unwritten,
+        file,
+        str(file),
+        {"rules": [rule.text]},
+    ):
+        assert [each.text for each in parsed_rules(given)] == [rule.text]
+    mixed = parsed_rules([rule, {"named": "new(mcc) > 0"}, file])
+    assert [(each.text, each.name) for each in mixed] == [
+        ("new(f1) > 0.5", None),
+        ("new(mcc) > 0", "named"),
+        ("new(f1) > 0.5", None),
+    ]
+
+
+def test_one_rule_may_be_a_mapping_with_its_name_and_reason() -> None:
+    (rule,) = parsed_rules({"rule": "new(f1) > 0.5", "name": "good", "reason": "since"})
+    assert (rule.name, rule.why) == ("good", "since")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([], "needs a rule"),
+        (3, "found int"),
+        ({"precision": ">= 0.9"}, r"rules\['precision'\]: the rule '>= 0.9' is wrong"),
+        ({"rules": "new(f1) > 0.5"}, "rules is a list"),
+        ({"rule": "new(f1) > 0.5", "why": "typed wrong"}, "rule"),
+        ("nowhere.toml", "nowhere.toml can't be read"),
+        ("precision >= 0.9", r"expected new\(...\)"),
+    ],
+)
+def test_what_is_no_rule_says_so(given: object, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        parsed_rules(given)  # type: ignore[arg-type]

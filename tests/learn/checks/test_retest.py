@@ -16,7 +16,7 @@ from assay.tally import Sample
 
 from .tables import clean, data, parted, smote
 
-TREE = find_recipe("ddos-tree")
+TREE = find_recipe("tree")
 FRAME = clean(np.random.default_rng(41), rows=1000)
 
 

@@ -21,13 +21,13 @@ LABELS = {2: ("normal", "attack"), 3: ("drugs", "fraud", "other")}
 MODELS = [
     (recipe, {**settings}, classes)
     for recipe, settings in [
-        ("safelink-forest", {"trees": 7}),
-        ("safelink-ann", {"epochs": 2}),
-        ("ddos-tree", {"k": 3}),
-        ("darknet-text", {"model": "logistic"}),
-        ("darknet-text", {"model": "svm"}),
-        ("darknet-text", {"model": "bayes"}),
-        ("darknet-text", {"model": "forest", "trees": 7}),
+        ("forest", {"trees": 7}),
+        ("network", {"epochs": 2}),
+        ("tree", {"k": 3}),
+        ("text", {"model": "logistic"}),
+        ("text", {"model": "svm"}),
+        ("text", {"model": "bayes"}),
+        ("text", {"model": "forest", "trees": 7}),
         ("detector", {"trees": 5, "folds": 2}),
     ]
     for classes in (2, 3)
@@ -89,7 +89,7 @@ def header_of(pipeline: Any, classes: int = 2, **more: Any) -> dict[str, Any]:
 
 
 @cache
-def saved(recipe: str = "ddos-tree", classes: int = 2) -> bytes:
+def saved(recipe: str = "tree", classes: int = 2) -> bytes:
     """A small model file of a recipe."""
     settings = {name: settings for name, settings, _ in MODELS}[recipe]
     pipeline = fitted(recipe, settings, classes)
@@ -117,7 +117,7 @@ def crafted(part: Any, arrays: Mapping[str, bytes] | None = None, protocol: Any 
 
 
 def changed(
-    change: Callable[[dict[str, Any], dict[str, bytes]], None], recipe: str = "ddos-tree"
+    change: Callable[[dict[str, Any], dict[str, bytes]], None], recipe: str = "tree"
 ) -> bytes:
     """A model file of a recipe after somebody worked on its schema or its arrays."""
     parts = members(saved(recipe))

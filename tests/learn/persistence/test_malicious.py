@@ -8,10 +8,12 @@ import json
 import lzma
 import os
 import pickle
+import re
 import stat
 import struct
 import subprocess
 import sys
+import time
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -24,18 +26,22 @@ import pytest
 import skops.io
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 from assay.errors import InputError
-from assay.learn.persistence import load_model
+from assay.learn.persistence import load_model, model_bytes
 from assay.learn.persistence.archive import HEADER, SCHEMA
 from assay.learn.persistence.loading import _loaded
 from assay.learn.persistence.trust import must_be_trustworthy, parts_of
+from assay.learn.persistence.vocabularies import TOKEN_PATTERNS
 
 from .made import (
     archive,
     array,
     changed,
     crafted,
+    fitted,
+    header_of,
     listed,
     mapped,
     members,
@@ -572,7 +578,7 @@ def set_field(field: str, value: int) -> Callable[[Any, Any], None]:
     return change
 
 
-@pytest.mark.parametrize("recipe", ["ddos-tree", "safelink-forest"])
+@pytest.mark.parametrize("recipe", ["tree", "forest"])
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [
@@ -659,7 +665,7 @@ def words_file(words: Any) -> bytes:
             text = json.dumps(words).encode() if not isinstance(words, bytes) else words
             parts[state["vocabulary_"]["file"]] = array(np.frombuffer(text, np.uint8))
 
-    return changed(work, "darknet-text")
+    return changed(work, "text")
 
 
 @pytest.mark.parametrize(
@@ -688,12 +694,52 @@ def test_a_model_that_would_read_files_named_by_texts_is_refused(refused: Refuse
             if part["__class__"] == "TfidfVectorizer":
                 part["content"]["content"]["input"] = scalar("filename")
 
-    assert "names of files" in refused(changed(work, "darknet-text"))
+    assert "names of files" in refused(changed(work, "text"))
+
+
+def worked_words(**settings: Any) -> bytes:
+    """A model whose texts are cut in another way than it learned them."""
+
+    def work(schema: dict[str, Any], _: dict[str, bytes]) -> None:
+        for part in parts_of(schema):
+            if part["__class__"] == "TfidfVectorizer":
+                part["content"]["content"].update(settings)
+
+    return changed(work, "darknet-text")
+
+
+@pytest.mark.parametrize("pattern", [r"(a|a)*b", r"(\w+\s?)+$", "(", "", r"\w+!", 7])
+def test_a_pattern_that_may_take_forever_is_refused(refused: Refused, pattern: Any) -> None:
+    assert "which may take forever" in refused(worked_words(token_pattern=scalar(pattern)))
+
+
+@pytest.mark.parametrize("runs", [(1, 10**9), (0, 2), (-1, 1)])
+def test_terms_as_long_as_a_text_are_refused(refused: Refused, runs: tuple[int, int]) -> None:
+    written = worked_words(ngram_range=tupled(*map(scalar, runs)))
+    assert "would make terms of" in refused(written)
+
+
+def test_the_patterns_that_are_allowed_are_quick_and_the_first_is_that_of_the_recipes() -> None:
+    assert TOKEN_PATTERNS[0] == TfidfVectorizer().token_pattern
+    started = time.process_time()
+    for pattern in TOKEN_PATTERNS:
+        for text in ("a" * 200_000, "a " * 100_000, "ab!" * 60_000, "é" * 200_000):
+            re.findall(pattern, text)
+    assert time.process_time() - started < 2
+
+
+def test_a_recipe_of_ones_own_learns_of_it_when_it_is_saved() -> None:
+    pipeline = fitted("darknet-text", {"model": "bayes"}, 2)
+    header = header_of(pipeline)
+    words = dict(pipeline.named_steps["terms"].transformer_list)["words"]
+    words.set_params(token_pattern=r"(\w+\s?)+$")
+    with pytest.raises(InputError, match="which may take forever"):
+        model_bytes(pipeline, header=header)
 
 
 @pytest.mark.parametrize(
     ("recipe", "lost"),
-    [("darknet-text", "use_idf"), ("safelink-ann", "epochs"), ("ddos-tree", "feature_range")],
+    [("text", "use_idf"), ("network", "epochs"), ("tree", "feature_range")],
 )
 def test_a_step_without_one_of_its_settings_is_refused(
     refused: Refused, recipe: str, lost: str
@@ -713,7 +759,7 @@ def test_a_forest_of_more_classes_than_it_knows_is_refused(refused: Refused) -> 
             if part["__loader__"] == "DictNode" and "n_classes_" in part["content"]:
                 part["content"]["n_classes_"] = scalar(10**9)
 
-    assert "number of classes" in refused(changed(claim, "safelink-forest"))
+    assert "number of classes" in refused(changed(claim, "forest"))
 
 
 # -- damage ----------------------------------------------------------------------------------------
@@ -721,7 +767,7 @@ def test_a_forest_of_more_classes_than_it_knows_is_refused(refused: Refused) -> 
 CHECK = """
 import pathlib, random, resource, sys
 from assay.errors import InputError
-from assay.learn.persistence import load_model
+from assay.learn.persistence import load_model, model_bytes
 resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
 content = pathlib.Path(sys.argv[1]).read_bytes()
 path = pathlib.Path(sys.argv[1]).with_suffix(".damaged")
@@ -752,7 +798,7 @@ for turn in range(int(sys.argv[2])):
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("recipe", ["ddos-tree", "darknet-text"])
+@pytest.mark.parametrize("recipe", ["tree", "text"])
 def test_damaged_files_are_refused_cleanly(tmp_path: Path, recipe: str) -> None:
     path = tmp_path / "model.skops"
     path.write_bytes(saved(recipe))

@@ -92,9 +92,9 @@ def bytes_of_some() -> list[str]:
     """Hashes of model files, trained anew."""
     found = []
     for recipe, settings in (
-        ("safelink-forest", {"trees": 3}),
-        ("safelink-ann", {"epochs": 1}),
-        ("darknet-text", {"model": "svm"}),
+        ("forest", {"trees": 3}),
+        ("network", {"epochs": 1}),
+        ("text", {"model": "svm"}),
         ("detector", {"trees": 3, "folds": 2}),
     ):
         pipeline = fitted(recipe, settings, 2)
@@ -128,15 +128,15 @@ def test_a_model_file_is_one_that_skops_reads_too() -> None:
 
 
 def test_no_time_and_no_address_is_in_the_file() -> None:
-    with zipfile.ZipFile(io.BytesIO(saved("safelink-forest"))) as archive:
+    with zipfile.ZipFile(io.BytesIO(saved("forest"))) as archive:
         assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
         numbers = sorted(int(Path(n).stem) for n in archive.namelist() if n.endswith(".npy"))
         assert numbers == list(range(1, len(numbers) + 1))
 
 
 def test_the_header_comes_back_as_it_was_with_the_versions(tmp_path: Path) -> None:
-    pipeline = fitted("ddos-tree", {"k": 2}, 2)
-    more = {"recipe": "ddos-tree", "settings": {"k": 2}, "seed": 42, "data": {"sha256": "ab"}}
+    pipeline = fitted("tree", {"k": 2}, 2)
+    more = {"recipe": "tree", "settings": {"k": 2}, "seed": 42, "data": {"sha256": "ab"}}
     save_model(pipeline, tmp_path / "model.skops", header=header_of(pipeline, **more))
     header = load_model(tmp_path).header
     assert {key: header[key] for key in more} == more
@@ -151,7 +151,7 @@ def test_the_header_comes_back_as_it_was_with_the_versions(tmp_path: Path) -> No
 
 
 def test_a_model_of_texts_asks_for_its_column_only() -> None:
-    pipeline = fitted("darknet-text", {"model": "bayes"}, 2)
+    pipeline = fitted("text", {"model": "bayes"}, 2)
     assert header_of(pipeline)["features"] == [{"name": "title", "kind": "text"}]
 
 
@@ -224,7 +224,7 @@ print(*save_model(model, "model.skops", header=header))
 
 
 def test_a_vocabulary_is_packed_and_the_model_is_left_as_it_was() -> None:
-    pipeline = fitted("darknet-text", {"model": "bayes"}, 2)
+    pipeline = fitted("text", {"model": "bayes"}, 2)
     terms = pipeline.named_steps["terms"].transformer_list
     before = [dict(vectorizer.vocabulary_) for _, vectorizer in terms]
     content = model_bytes(pipeline, header=header_of(pipeline))
@@ -248,7 +248,7 @@ def test_another_version_of_scikit_learn_is_a_note_and_no_error(tmp_path: Path) 
     path = tmp_path / "model.skops"
     path.write_bytes(saved())
     assert load_model(path).notes == ()
-    pipeline = fitted("ddos-tree", {"k": 2}, 2)
+    pipeline = fitted("tree", {"k": 2}, 2)
     old = header_of(pipeline, versions={"scikit-learn": "1.0.0"})
     save_model(pipeline, path, header=old)
     (note,) = load_model(path).notes
@@ -270,7 +270,7 @@ def test_a_state_of_another_version_that_cant_be_read_names_both_versions(tmp_pa
 
 
 def test_what_cant_be_saved_without_pickle_is_refused_and_leaves_no_file(tmp_path: Path) -> None:
-    pipeline = fitted("ddos-tree", {"k": 2}, 2)
+    pipeline = fitted("tree", {"k": 2}, 2)
     pipeline.helper = (one for one in ())
     with pytest.raises(InputError, match="can't be saved without pickle"):
         save_model(pipeline, tmp_path / "model.skops", header=header_of(pipeline))
@@ -297,7 +297,7 @@ def test_what_cant_be_saved_without_pickle_is_refused_and_leaves_no_file(tmp_pat
 def test_a_header_from_which_nobody_could_predict_is_refused(
     change: dict[str, Any], said: str
 ) -> None:
-    pipeline = fitted("ddos-tree", {"k": 2}, 2)
+    pipeline = fitted("tree", {"k": 2}, 2)
     with pytest.raises(InputError, match=said):
         model_bytes(pipeline, header={**header_of(pipeline), **change})
 

@@ -135,5 +135,5 @@ def test_a_module_that_is_not_there_is_refused() -> None:
 
 def test_nothing_is_imported_for_a_recipe_of_ours(module) -> None:
     name = module("raise RuntimeError('must not be imported')\n")
-    find_recipe("ddos-tree").pipeline(TASK)
+    find_recipe("tree").pipeline(TASK)
     assert name not in sys.modules

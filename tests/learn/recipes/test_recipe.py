@@ -53,18 +53,33 @@ def test_other_values_are_refused_with_what_is_wanted(setting, given, wanted) ->
 
 def test_an_unknown_setting_is_refused_with_near_names() -> None:
     with pytest.raises(RecipeError, match=r"no setting 'tree'; did you mean trees\?"):
-        find_recipe("safelink-forest").complete({"tree": "5"})
+        find_recipe("forest").complete({"tree": "5"})
 
 
 def test_an_unknown_recipe_is_refused_with_near_names() -> None:
-    with pytest.raises(RecipeError, match="did you mean safelink-forest"):
-        find_recipe("safelink_forrest")
+    for near in ("forrest", "safelink_forrest"):
+        with pytest.raises(RecipeError, match=r"did you mean forest"):
+            find_recipe(near)
     with pytest.raises(RecipeError, match=r"or your own as package\.module:factory"):
         find_recipe("zzz")
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("safelink-forest", "forest"),
+        ("safelink-ann", "network"),
+        ("ddos-tree", "tree"),
+        ("darknet-text", "text"),
+    ],
+)
+def test_a_recipe_is_still_found_by_the_name_it_had_before(old: str, new: str) -> None:
+    assert find_recipe(old) is find_recipe(new)
+    assert find_recipe(old).name == new
+
+
 def test_what_is_not_set_keeps_its_default() -> None:
-    recipe = find_recipe("ddos-tree")
+    recipe = find_recipe("tree")
     kept = {"depth": 8, "min_leaf": 1, "criterion": "gini", "balanced": True}
     assert recipe.complete({"k": "5"}) == {"k": 5, **kept}
 
@@ -78,4 +93,4 @@ def test_every_default_is_one_of_its_own_values(recipe) -> None:
 
 def test_a_recipe_for_texts_needs_a_column_of_texts() -> None:
     with pytest.raises(RecipeError, match="--text"):
-        find_recipe("darknet-text").pipeline(Task(("a", "b")))
+        find_recipe("text").pipeline(Task(("a", "b")))

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 from assay.learn.data import data_of
 from assay.learn.encoding import Columns, Text
 from assay.learn.recipes import RECIPES, RecipeError, Task, find_recipe
-from assay.learn.recipes.ddos_tree import chosen_columns
+from assay.learn.recipes.tables import chosen_columns
 from assay.learn.run import Run
 from assay.learn.run_folder import Asked, model_of
 from assay.learn.scenarios import make_arp
@@ -19,10 +19,10 @@ from assay.learn.training import train
 
 LABELS = ("normal", "attack")
 QUICK = {
-    "safelink-forest": {"trees": 10},
-    "safelink-ann": {"epochs": 3},
-    "ddos-tree": {},
-    "darknet-text": {},
+    "forest": {"trees": 10},
+    "network": {"epochs": 3},
+    "tree": {},
+    "text": {},
     "detector": {"trees": 10},
 }
 
@@ -69,7 +69,7 @@ def test_a_recipe_learns_and_gives_probabilities(name: str, classes: int) -> Non
     assert said.sum(axis=1) == pytest.approx(1)
     assert pipeline.classes_.tolist() == list(range(classes))
     assert isinstance(pipeline[0], Columns | Text)
-    assert (said.argmax(axis=1) == truth).mean() > (0.7 if name != "safelink-ann" else 0.5)
+    assert (said.argmax(axis=1) == truth).mean() > (0.7 if name != "network" else 0.5)
 
 
 @pytest.mark.parametrize("name", QUICK)
@@ -105,7 +105,7 @@ def test_every_recipe_is_tested_here() -> None:
 
 def test_everything_is_learned_from_the_training_part_alone() -> None:
     frame, truth = rows()
-    recipe = find_recipe("safelink-forest")
+    recipe = find_recipe("forest")
     pipeline = recipe.pipeline(Task(LABELS, "attack"), {"trees": 2}).fit(frame[:100], truth[:100])
     scale = pipeline.named_steps["scale"]
     matrix = pipeline.named_steps["columns"].transform(frame[:100])
@@ -121,7 +121,7 @@ def test_the_model_stays_the_same_whatever_the_judged_rows_hold(
     name: str, max_far: float | None
 ) -> None:
     frame = make_arp(300).drop("time", "host", "family")
-    words = {"text": "src_mac"} if name == "darknet-text" else {}
+    words = {"text": "src_mac"} if name == "text" else {}
 
     def trained(rows: pl.DataFrame) -> Run:
         return train(
@@ -148,7 +148,7 @@ def test_the_model_stays_the_same_whatever_the_judged_rows_hold(
 
 
 def test_the_forest_is_the_one_of_document_000() -> None:
-    forest = find_recipe("safelink-forest").pipeline(Task(LABELS, "attack"))[-1]
+    forest = find_recipe("forest").pipeline(Task(LABELS, "attack"))[-1]
     assert isinstance(forest, RandomForestClassifier)
     found = {
         name: forest.get_params()[name]
@@ -169,11 +169,11 @@ def test_the_forest_is_the_one_of_document_000() -> None:
         "random_state": 42,
         "criterion": "gini",
     }
-    assert isinstance(find_recipe("safelink-forest").pipeline(Task(LABELS))[1], StandardScaler)
+    assert isinstance(find_recipe("forest").pipeline(Task(LABELS))[1], StandardScaler)
 
 
 def test_the_network_is_the_one_of_document_000() -> None:
-    network = find_recipe("safelink-ann").pipeline(Task(LABELS, "attack"))[-1]
+    network = find_recipe("network").pipeline(Task(LABELS, "attack"))[-1]
     assert network.hidden_layers == (64, 32)
     assert (network.learning_rate, network.dropout, network.batch_size, network.epochs) == (
         0.001,
@@ -184,7 +184,7 @@ def test_the_network_is_the_one_of_document_000() -> None:
 
 
 def test_the_tree_is_the_one_of_document_001() -> None:
-    pipeline = find_recipe("ddos-tree").pipeline(Task(LABELS, "attack"))
+    pipeline = find_recipe("tree").pipeline(Task(LABELS, "attack"))
     assert pipeline.named_steps["select"].k == 20
     tree = pipeline[-1]
     assert isinstance(tree, DecisionTreeClassifier)
@@ -192,7 +192,7 @@ def test_the_tree_is_the_one_of_document_001() -> None:
 
 
 def test_the_chosen_columns_come_with_their_chi_square() -> None:
-    pipeline, frame, _ = fitted("ddos-tree")
+    pipeline, frame, _ = fitted("tree")
     pipeline.set_params(select__k=2).fit(*rows())
     found = chosen_columns(pipeline)
     assert len(found) == 2
@@ -215,32 +215,32 @@ def test_every_model_for_texts_learns(model: str) -> None:
     frame, truth = rows(classes=3)
     task = Task(("a", "b", "c"), text="text")
     settings = {"model": model, "trees": "5"}
-    pipeline = find_recipe("darknet-text").pipeline(task, settings).fit(frame, truth)
+    pipeline = find_recipe("text").pipeline(task, settings).fit(frame, truth)
     assert (pipeline.predict(frame) == truth).mean() > 0.95
 
 
 def test_texts_without_terms_are_refused() -> None:
     task = Task(LABELS, text="text")
     with pytest.raises(RecipeError, match="nothing to learn from"):
-        find_recipe("darknet-text").pipeline(task, {"words": 0, "characters": 0})
+        find_recipe("text").pipeline(task, {"words": 0, "characters": 0})
 
 
 def test_the_schedule_and_adams_constants_can_be_set() -> None:
     given = {"rate": "0.01", "decay": "0.25", "decay_every": "2"}
     adam = {"beta_1": "0.8", "beta_2": "0.99", "epsilon": "1e-6"}
     task = Task(LABELS, "attack")
-    model = find_recipe("safelink-ann").pipeline(task, {**given, **adam})[-1]
+    model = find_recipe("network").pipeline(task, {**given, **adam})[-1]
     assert (model.learning_rate, model.decay, model.decay_every) == (0.01, 0.25, 2)
     assert (model.beta_1, model.beta_2, model.epsilon) == (0.8, 0.99, 1e-6)
-    usual = find_recipe("safelink-ann").pipeline(task)[-1]
+    usual = find_recipe("network").pipeline(task)[-1]
     assert (usual.decay, usual.decay_every) == (0.5, 5)
     assert (usual.beta_1, usual.beta_2, usual.epsilon) == (0.9, 0.999, 1e-8)
     for odd in ({"decay": "0"}, {"decay": "1.5"}, {"decay_every": "0"}, {"beta_1": "1"}):
         with pytest.raises(RecipeError, match="the setting"):
-            find_recipe("safelink-ann").pipeline(task, odd)
+            find_recipe("network").pipeline(task, odd)
 
 
-@pytest.mark.parametrize("name", ["ddos-tree", "safelink-forest"])
+@pytest.mark.parametrize("name", ["tree", "forest"])
 def test_the_criterion_can_be_set(name: str) -> None:
     task = Task(LABELS, "attack")
     assert find_recipe(name).pipeline(task)[-1].criterion == "gini"

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from assay.measures.shown import DEPLOYED
-from assay.report.html.deployed import PER_DAY, deployed_of
 from assay.report.html.limits import Limits
+from assay.report.html.operating import PER_DAY, deployed_of
 
 from .pages import PANEL
 

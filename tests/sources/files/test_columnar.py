@@ -280,3 +280,13 @@ def test_where_standard_error_is_closed_damage_is_refused_all_the_same(
 def test_binary_that_is_no_text_is_refused_as_a_label() -> None:
     with pytest.raises(InputError, match="'label' holds bytes that are no UTF-8"):
         rows_of(pl.DataFrame({"label": [b"\xff"], "score": [1]}))
+
+
+def test_an_empty_file_without_dictionary_is_no_damage(tmp_path: Path) -> None:
+    schema = pa.schema({"label": pa.string(), "score": pa.float64()})
+    pq.write_table(schema.empty_table(), tmp_path / "day-1.parquet", use_dictionary=False)
+    rows = pa.table({"label": ["a", "b"], "score": [0.5, 0.25]}, schema=schema)
+    pq.write_table(rows, tmp_path / "day-2.parquet")
+    assert read([str(tmp_path)], Request()).columns["y_score"].tolist() == [0.5, 0.25]
+    with pytest.raises(InputError, match="there are no rows"):
+        read([str(tmp_path / "day-1.parquet")], Request())

@@ -258,3 +258,30 @@ def test_a_database_that_can_not_be_opened_is_refused(
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(InputError, match=r"t\.sqlite can't be opened: Permission denied"):
         read([f"sqlite:{databases['sqlite']}?SELECT 1"], Request())
+
+
+def test_reading_a_file_with_a_journal_mode_leaves_nothing_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "wal.sqlite"
+    writer = sqlite3.connect(path)
+    writer.execute("PRAGMA journal_mode = WAL")
+    writer.execute("CREATE TABLE t (label VARCHAR, score DOUBLE)")
+    writer.execute("INSERT INTO t VALUES ('a', 0.5), ('b', 0.25)")
+    writer.commit()
+    query = f"sqlite:{path}?SELECT * FROM t ORDER BY score"
+    # While it is written to, what was committed last stands in the journal, and is read.
+    assert Path(f"{path}-wal").exists()
+    assert read([query], Request()).columns["y_score"].tolist() == [0.25, 0.5]
+    writer.close()
+    assert read([query], Request()).columns["y_score"].tolist() == [0.25, 0.5]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_journal_that_can_not_be_read_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "wal.sqlite"
+    with sqlite3.connect(path) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")
+        writer.execute("CREATE TABLE t (label VARCHAR, score DOUBLE)")
+    writer.close()
+    Path(f"{path}-wal").mkdir()
+    with pytest.raises(InputError, match=r"wal.sqlite-wal.*copy both"):
+        read([f"sqlite:{path}?SELECT * FROM t"], Request())

@@ -10,16 +10,16 @@ from typing import Any
 from assay.decisions.audit.arithmetic import judge_calculation
 from assay.decisions.audit.building import build
 from assay.decisions.audit.claim import Claim
-from assay.decisions.audit.claims_file import read_claims
 from assay.decisions.audit.derived import Table, derivations
 from assay.decisions.audit.exact import ORDER, as_float, same_digits
-from assay.decisions.audit.findings import findings_of
+from assay.decisions.audit.findings import across_rows, findings_of
 from assay.decisions.audit.folds import folds_of, hold_mean, in_folds, judge_sd
 from assay.decisions.audit.intervals import judge_error, judge_interval
 from assay.decisions.audit.keys import Key, key_of
 from assay.decisions.audit.matrix import judge_point, judge_scored, judged, undetermined
 from assay.decisions.audit.mistakes import explain
 from assay.decisions.audit.printed import Printed
+from assay.decisions.audit.reading import Others, Totals, read_document
 from assay.decisions.audit.result import WRONG, Audit, AuditedClaim, Conflict, Judged, Verdict
 from assay.decisions.audit.search import judge_without_matrix
 from assay.decisions.audit.sizes import filled, judge_sizes
@@ -52,12 +52,17 @@ def audit(claims: Given | Iterable[Given]) -> Audit:
 def audit_files(
     paths: Iterable[str | Path],
     *,
+    kind: str | None = None,
     input_format: str | None = None,
+    totals: Totals | None = None,
     level: float | None = None,
     progress: Callable[[int, int | None], None] = lambda done, total: None,  # noqa: ARG005
 ) -> Audit:
     r"""Judge the claims of files; ``-`` is standard input. ``progress`` counts claims.
 
+    A file holds claims, tables (Markdown, separated values, LaTeX), a classification report, a
+    confusion matrix or an evaluation: recognised by content, or as ``kind`` says. ``totals`` are
+    what all claims of a table share.
     Intervals whose level is not told are tried at 90, 95 and 99%, and at ``level``.
 
     >>> import pathlib, tempfile
@@ -70,13 +75,38 @@ def audit_files(
     given = [paths] if isinstance(paths, str | Path) else list(paths)
     if not given:
         raise InputError("no claims file was given: name a file, or - for standard input")
-    claims = [claim for path in given for claim in read_claims(path, input_format=input_format)]
+    documents = [
+        read_document(path, kind=kind, input_format=input_format, totals=totals) for path in given
+    ]
+    claims = [claim for document in documents for claim in document.claims]
+    others = [d.others.get(i) for d in documents for i in range(len(d.claims))]
     found = []
-    for done, claim in enumerate(claims):
+    for done, (claim, other) in enumerate(zip(claims, others, strict=True)):
         progress(done, len(claims))
-        found.append(audited(replace(claim, extra_level=level)))
+        found.append(_fitting(claim, other or Others(), level))
     progress(len(claims), len(claims))
-    return Audit(tuple(found))
+    notes = [note for document in documents for note in document.notes]
+    return Audit(tuple(found), across_rows(claims, found), tuple(notes))
+
+
+def _fitting(claim: Claim, others: Others, level: float | None) -> AuditedClaim:
+    """A claim by its first reading that can be true; where that is not clear, it is asked."""
+    first = audited(replace(claim, extra_level=level))
+    possible = [(first, others.first)] if first.verdict is not Verdict.INCONSISTENT else []
+    if not possible or others.question:
+        tried = [
+            (audited(replace(each, extra_level=level)), said) for each, said in others.readings
+        ]
+        possible += [pair for pair in tried if pair[0].verdict is not Verdict.INCONSISTENT]
+    sides = {said.partition(" and ")[0]: each.numbers for each, said in reversed(possible)}
+    if others.question and (not sides or len(set(sides.values())) > 1):
+        raise InputError(others.question)
+    if not possible:
+        return first
+    found, said = possible[0]
+    if not said or len(sides) > 1:
+        return found
+    return replace(found, notes=(*found.notes, f"the numbers fit where {said}"))
 
 
 def audited(claim: Claim) -> AuditedClaim:

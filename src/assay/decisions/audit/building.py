@@ -20,7 +20,7 @@ from assay.sources.amounts import ORIENTATIONS
 KEYS = (
     "name", "source", "positive", "negative", "confusion", "labels", "matrix", "orientation",
     "support", "n", "reported", "folds", "aggregate", "arithmetic", "dataset", "train", "interval",
-    "level",
+    "level", "exhaustive",
 )  # fmt: skip
 AGGREGATES = ("pooled", "fold-mean")
 # Methods of intervals beside those of the catalogue, and other names of theirs.
@@ -59,7 +59,7 @@ class _Builder:
         if not isinstance(raw, Mapping):
             raise InputError(f"found {_shown(raw)}; expected a table")
         unknown_keys(raw, KEYS, "in the claim")
-        self._raw = raw
+        self._raw, self._empty = _filled(raw)
         self._name = name
         self._file = file
 
@@ -75,6 +75,7 @@ class _Builder:
                 train=self._counts("train"),
                 positive=self._label("positive"),
                 negative=self._label("negative"),
+                exhaustive=self._flag("exhaustive"),
             ),
             [key_of(key) for key in (*reported, *folds)],
         )
@@ -97,7 +98,8 @@ class _Builder:
             interval=self._method(),
             level=self._level(),
             file=self._file,
-            notes=named.notes,
+            notes=(*named.notes, *self._empty),
+            exhaustive=self._flag("exhaustive"),
         )
 
     # -- plain values ------------------------------------------------------------------------------
@@ -110,6 +112,12 @@ class _Builder:
 
     def _label(self, key: str) -> str | None:
         return None if key not in self._raw else label_of(self._raw[key], key)
+
+    def _flag(self, key: str) -> bool:
+        value = self._raw.get(key, True)
+        if not isinstance(value, bool):
+            raise InputError(f"{key}: found {_shown(value)}; expected true or false")
+        return value
 
     def _choice(self, key: str, allowed: Sequence[str]) -> str | None:
         value = self._raw.get(key)
@@ -244,6 +252,39 @@ class _Builder:
         if not 0.5 <= share < 1:
             raise InputError(f"level: found {found.text}; expected a share such as 0.95")
         return float(share)
+
+
+def _filled(raw: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """A table without what was left empty in it, as a template leaves it, and how that is said."""
+    kept: dict[str, Any] = {}
+    empty: list[str] = []
+    for key, value in raw.items():
+        if key in ("reported", "confusion", "support", "folds", "train") and isinstance(
+            value, Mapping
+        ):
+            entries = {name: _without_blanks(entry) for name, entry in value.items()}
+            kept[key] = {name: entry for name, entry in entries.items() if entry != ""}
+            empty += [name for name, entry in entries.items() if entry == ""]
+            if not kept[key] and value:
+                del kept[key]
+        elif key == "n" and value == "":
+            empty.append(key)
+        else:
+            kept[key] = value
+    if empty and not any(kept.get(key) for key in ("reported", "arithmetic", "n")):
+        raise InputError(
+            f"nothing is filled in: {_listed(empty[:6])} ... are empty; write numbers between the "
+            f'quotes, as printed: "0.967"'
+        )
+    said = f"left empty: {_listed(empty)}"
+    return kept, (said,) if empty else ()
+
+
+def _without_blanks(entry: Any) -> Any:
+    """A list without empty texts; one of nothing else is empty itself."""
+    if isinstance(entry, list) and "" in entry:
+        return [each for each in entry if each != ""] or ""
+    return entry
 
 
 def label_of(value: Any, where: str) -> str:

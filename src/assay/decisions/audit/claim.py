@@ -33,7 +33,8 @@ class Claim:
     ``interval`` and ``level`` name the method of the reported intervals, where it is told;
     ``extra_level`` is one more level to try where it is not.
     ``percents`` is whether some numbers were read as percentages whose sign was left out,
-    ``notes`` what had to be assumed.
+    ``notes`` what had to be assumed. Unless ``exhaustive`` rows may have other labels than these,
+    or several of them. ``table`` is the table that the claim is a row of.
     """
 
     name: str
@@ -57,6 +58,8 @@ class Claim:
     file: str = ""
     percents: bool = False
     notes: tuple[str, ...] = ()
+    exhaustive: bool = True
+    table: str = ""
 
     @property
     def binary(self) -> bool:

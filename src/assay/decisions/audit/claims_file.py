@@ -29,6 +29,17 @@ def read_claims(
     >>> claim.reported["f1"].unit
     Fraction(1, 100)
     """
+    name, content = content_of(path, text)
+    found = _parsed(content, name, _format(name, content, input_format))
+    shared = _shared(found, name)
+    return tuple(
+        build({**shared, **raw} if isinstance(raw, dict) else raw, file=name, position=position)
+        for position, raw in enumerate(_claims(found, name), 1)
+    )
+
+
+def content_of(path: str | Path, text: str | bytes | None = None) -> tuple[str, str]:
+    """What a file is called and its text; of ``text``, where that is given."""
     given = str(path) if text is not None else name_of(path)
     name = "standard input" if given == STDIN else shown(given)
     if text is None:
@@ -40,11 +51,7 @@ def read_claims(
             f"{name} has more than {LARGEST_FILE >> 20} MB; a claims file holds a few numbers. "
             f"Is this the right file?"
         )
-    found = _parsed(_decoded(content, name), name, _format(given, content, input_format, name))
-    return tuple(
-        build(raw, file=name, position=position)
-        for position, raw in enumerate(_claims(found, name), 1)
-    )
+    return name, _decoded(content, name)
 
 
 def _bytes_of(given: str, name: str) -> bytes:
@@ -69,15 +76,15 @@ def _decoded(content: bytes, name: str) -> str:
         ) from odd
 
 
-def _format(given: str, content: bytes, asked: str | None, name: str) -> str:
+def _format(name: str, content: str, asked: str | None) -> str:
     if asked is not None:
         if asked not in FORMATS:
             raise InputError(f"{name}: a claims file is {' or '.join(FORMATS)}; found {asked!r}")
         return asked
-    suffix = Path(given).suffix.lower().removeprefix(".")
+    suffix = Path(name).suffix.lower().removeprefix(".")
     if suffix in FORMATS:
         return suffix
-    return "json" if content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{" else "toml"
+    return "json" if content.lstrip()[:1] == "{" else "toml"
 
 
 def _parsed(text: str, name: str, kind: str) -> Any:
@@ -111,7 +118,7 @@ def _claims(found: Any, name: str) -> Sequence[Any]:
     expected = 'expected [[claim]] tables, or {"claim": [...]} in JSON'
     if not isinstance(found, dict):
         raise InputError(f"{name}: found {_kind(found)}; {expected}")
-    unknown_keys(found, ("claim", "schema"), f"{name}: at the top")
+    unknown_keys(found, ("claim", "shared", "schema"), f"{name}: at the top")
     claims = found.get("claim")
     if isinstance(claims, dict):
         return [claims]
@@ -119,6 +126,14 @@ def _claims(found: Any, name: str) -> Sequence[Any]:
         what = "no claim" if not claims else f"claim = {_kind(claims)}"
         raise InputError(f"{name}: found {what}; {expected}")
     return claims
+
+
+def _shared(found: Any, name: str) -> dict[str, Any]:
+    """What all claims of a file share, such as the totals of one test set; a claim's own win."""
+    shared = found.get("shared", {}) if isinstance(found, dict) else {}
+    if not isinstance(shared, dict):
+        raise InputError(f"{name}: found shared = {_kind(shared)}; expected a table")
+    return shared
 
 
 def _kind(value: Any) -> str:

@@ -2,17 +2,19 @@
 
 A001  the decisions look inverted: turned over they would be right far more often.
 A002  the counts are not those of the test set that is named.
+A003  rows of one table need test sets of unlike shares of positives.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from assay.decisions.audit.claim import Claim
 from assay.decisions.audit.keys import key_of
 from assay.decisions.audit.printed import Printed
+from assay.decisions.audit.result import AuditedClaim, Verdict
 from assay.decisions.audit.sizes import rows_of, total_of
 from assay.decisions.audit.test_sets import (
     EITHER,
@@ -49,13 +51,54 @@ OTHER_TEST_SET = Code(
     "Results on other rows can't be held against those of the named test set.",
     "Name the part that was used, or judge the model on all rows of the one that is named.",
 )
-CODES = (INVERTED, OTHER_TEST_SET)
+UNLIKE_ROWS = Code(
+    "A003",
+    "info",
+    "rows of one table are of unlike test sets",
+    "Models that were judged on unlike rows can't be held against each other.",
+    "Say which rows each model was judged on, or name the averages that the numbers are.",
+)
+CODES = (INVERTED, OTHER_TEST_SET, UNLIKE_ROWS)
 
 
 def findings_of(claim: Claim) -> tuple[Finding, ...]:
     """All findings of a claim, in the order of their codes."""
     found = (_inverted(claim), _not_that_set(claim))
     return tuple(finding for finding in found if finding is not None)
+
+
+def across_rows(claims: Sequence[Claim], audited: Sequence[AuditedClaim]) -> tuple[Finding, ...]:
+    """Findings of the rows of one table together: whether one test set can give them all."""
+    from assay.decisions.audit.search import prevalence_of
+
+    tables: dict[tuple[str, str], list[tuple[str, tuple[float, float], bool]]] = {}
+    for claim, found in zip(claims, audited, strict=True):
+        told = claim.support or claim.cells or claim.matrix is not None
+        if not claim.table or told or claim.aggregate or found.verdict is Verdict.INCONSISTENT:
+            continue
+        share = prevalence_of(claim)
+        if share is not None:
+            row = claim.name, share, claim.positive is not None
+            tables.setdefault((claim.file, claim.table), []).append(row)
+    return tuple(filter(None, map(_unlike, tables.values())))
+
+
+def _unlike(rows: Sequence[tuple[str, tuple[float, float], bool]]) -> Finding | None:
+    """Two rows whose shares of positives can't be the same; None where all can."""
+    first = min(rows, key=lambda row: row[1][1])
+    last = max(rows, key=lambda row: row[1][0])
+    if first[1][1] >= last[1][0]:
+        return None
+    (name, (low, high), stated), (other, (low_too, high_too), _) = first, last
+    return UNLIKE_ROWS.found(
+        f"If the numbers are those of the positive class, {name!r} needs {_share(low, high)} "
+        f"positives and {other!r} {_share(low_too, high_too)}: they can't be of one test set.",
+        "warning" if stated else "info",
+    )
+
+
+def _share(low: float, high: float) -> str:
+    return f"{max(low, 0):.1%} to {min(high, 1):.1%}"
 
 
 # -- A001 ------------------------------------------------------------------------------------------

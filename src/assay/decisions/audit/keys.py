@@ -47,8 +47,9 @@ class Key:
 
     @property
     def bounded(self) -> bool:
-        """Whether no value can be beyond 1."""
-        return self.measure.range[1] <= 1
+        """Whether no value can be beyond 1 or -1, so that a larger number is a percentage."""
+        low, high = self.measure.range
+        return low >= -1 and high <= 1
 
 
 def key_of(text: str) -> Key:

@@ -26,6 +26,7 @@ class Counts:
     train: Mapping[str, int] = field(default_factory=dict)
     positive: str | None = None
     negative: str | None = None
+    exhaustive: bool = True
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ def labelled(counts: Counts, keys: Sequence[Key]) -> Labelled:
     names = _names(counts)
     if counts.confusion is not None and not names:
         found = _of_cells(counts, _suffixes(keys))
-    elif len(names) > 2:
+    elif len(names) > 2 or (names and not counts.exhaustive):
         found = _many(counts, names)
     elif names:
         found = _two(counts, names)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from assay.evaluation.findings import Finding
 from assay.inference.fields import Recorded
+from assay.inference.result import Result
 
 if TYPE_CHECKING:
     from assay.decisions.plotting import AuditPlots
@@ -100,13 +101,18 @@ class AuditedClaim(Recorded):
         return Verdict.UNDETERMINED
 
 
-@dataclass(frozen=True)
-class Audit(Recorded):
-    """Claims and what was found of each."""
+@dataclass(frozen=True, repr=False)
+class Audit(Result, Recorded):
+    """Claims and what was found of each, and of all rows of a table together.
+
+    ``notes`` say what files were read as, and what of them was not read.
+    """
 
     SCHEMA: ClassVar[str] = "assay.audit/1"
 
     claims: tuple[AuditedClaim, ...]
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def consistent(self) -> bool:

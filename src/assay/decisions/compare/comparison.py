@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from assay.decisions.compare.flips import DecidedRows, Flip, FlippedRow, flipped
 from assay.decisions.optimal import Optimal
-from assay.errors import InputError, UnknownMeasure
+from assay.errors import InputError, MethodError, UnknownMeasure
+from assay.evaluation.findings import Finding
 from assay.inference import Estimate, Significance
+from assay.inference.data_sets import SignedRankPosterior
 from assay.inference.estimate import decimal
 from assay.inference.fields import Recorded, codec_of, stored
 from assay.inference.not_finite import odd
 from assay.inference.operating import Rule, parse_rule
+from assay.inference.result import Result
 from assay.measures import Better, Measure, parse
 from assay.sources.files.request import RowSource
+from assay.tally import Resolved
 
 if TYPE_CHECKING:
     from assay.decisions.plotting import ComparisonPlots
+    from assay.evaluation import Evaluation
 
 BETTER, WORSE, EQUIVALENT, UNDECIDED = "better", "worse", "equivalent", "undecided"
 
@@ -108,6 +114,22 @@ def _by_class(given: Any, at: str) -> dict[str, dict[tuple[str, str], Estimate]]
     return found
 
 
+@dataclass(frozen=True)
+class DataSetFolds(Recorded):
+    """One of several data sets: its models over its folds, and each pair by the tests of folds.
+
+    Without differences and tests there is one value a model, which has no spread.
+    """
+
+    dataset: str
+    folds: int
+    estimates: Mapping[str, Mapping[str, Estimate]] = field(
+        metadata=stored(write=_listed, read=_by_model)
+    )
+    differences: tuple[Difference, ...] = ()
+    tests: tuple[Significance, ...] = ()
+
+
 def _read_rule(given: Any, at: str) -> Rule | None:
     if given is not None and not isinstance(given, str):
         raise odd(at, given, "a rule, as max-fpr=0.01")
@@ -115,7 +137,7 @@ def _read_rule(given: Any, at: str) -> Rule | None:
 
 
 @dataclass(frozen=True)
-class Comparison(Recorded):
+class Comparison(Result, Recorded):
     """Differences, tests, and a sentence of verdict for each pair of models.
 
     ``at`` is the rule that chose the thresholds, ``thresholds`` where each model flags from (None:
@@ -124,6 +146,10 @@ class Comparison(Recorded):
     decide differently, ``optimal`` for which costs each model is the best, if there are two
     classes. ``mode`` is how scores are kept: ``exact``, or of many rows as a ``grid``, and then
     differences of scores have bounds. ``source`` tells what was read, where files were.
+    ``findings`` are what looks like a mistake, such as a model whose scores are turned round.
+    ``datasets`` are several data sets with the folds of each, over which differences and tests then
+    are; ``posteriors`` are of the Bayesian signed-rank test, where it was asked for. ``tallies``
+    are what was counted of each model, which curves are drawn from.
     """
 
     SCHEMA: ClassVar[str] = "assay.compare/1"
@@ -153,6 +179,44 @@ class Comparison(Recorded):
     optimal: Optimal | None = None
     mode: str = "exact"
     source: RowSource | None = None
+    findings: tuple[Finding, ...] = ()
+    datasets: tuple[DataSetFolds, ...] = ()
+    posteriors: tuple[SignedRankPosterior, ...] = ()
+    tallies: Mapping[str, Resolved] = field(
+        default_factory=dict, repr=False, compare=False, metadata=stored(left_out=True)
+    )
+
+    @property
+    def ranking(self) -> tuple[str, ...]:
+        """The models, best first by the measure of the verdicts: by mean rank, else by value."""
+        if not self.verdicts:
+            return self.models
+        measure, places = self.verdicts[0].measure, {}
+        for test in self.tests:
+            if test.measure == measure and "mean_ranks" in test.table and self.datasets:
+                places = {model: float(rank) for model, rank in test.table["mean_ranks"].items()}
+        if not places:
+            places = {m: -lead for m, lead in leads(self.differences, measure).items()}
+        return tuple(sorted(self.models, key=lambda model: places.get(model, math.inf)))
+
+    @property
+    def by_importance(self) -> tuple[Verdict, ...]:
+        """The verdicts, the best model against the next one first."""
+        place = {model: i for i, model in enumerate(self.ranking)}
+        return tuple(sorted(self.verdicts, key=lambda each: sorted((place[each.a], place[each.b]))))
+
+    def evaluation(self, model: str) -> Evaluation:
+        """The evaluation of one of the models, on the rows that all of them were compared on."""
+        from assay.evaluation import Evaluation
+
+        if model not in self.models:
+            raise InputError(f"there is no model {model!r}; there are {list(self.models)}")
+        if model not in self.tallies:
+            raise MethodError(
+                "this comparison holds no rows' counts: it is of folds, or was read from a "
+                "document. Curves and evaluations of models need compare() on their rows"
+            )
+        return Evaluation(self.tallies[model], level=self.level, source={"name": model})
 
     def difference(self, measure: str, a: str | None = None, b: str | None = None) -> Difference:
         """The difference of one measure between two models, by default the first two."""
@@ -210,8 +274,9 @@ class Comparison(Recorded):
     def shaped(self, plain: dict[str, Any]) -> dict[str, Any]:
         """Estimates of whole models and of their classes are one list; without files no source."""
         of_classes = plain.pop("per_class")
-        if plain["source"] is None:
-            del plain["source"]
+        for key_of_few in ("source", "datasets", "posteriors"):
+            if not plain[key_of_few]:
+                del plain[key_of_few]
         return {**plain, "estimates": [*plain["estimates"], *of_classes]}
 
     @classmethod
@@ -236,6 +301,38 @@ class Comparison(Recorded):
         at = "" if self.at is None else f" at {self.at}"
         title = f"Comparison of {', '.join(self.models)}{at}"
         return "\n".join([title, "", *rows, "", *tests, "", *verdicts])
+
+
+def leading(differences: Sequence[Difference], measure: str, level: float) -> frozenset[str]:
+    """The best model by one measure, and all that are not significantly different from it.
+
+    Significant is a p, adjusted for how many pairs there are, below 1 - level, with an interval
+    that leaves out 0 where there is one. None where neither more nor less of it is better.
+    """
+    ahead = leads(differences, measure)
+    if not ahead or direction(measure) == 0:
+        return frozenset()
+    pairs = [found for found in differences if key(found.measure) == key(measure)]
+    best = max(ahead, key=lambda name: ahead[name])
+    behind = set()
+    for found in pairs:
+        p = found.p if found.p_adjusted is None else found.p_adjusted
+        low, high = found.difference.low, found.difference.high
+        if best in (found.a, found.b) and p < 1 - level and not low <= 0 <= high:
+            behind.add(found.a if found.b == best else found.b)
+    return frozenset(ahead) - behind
+
+
+def leads(differences: Iterable[Difference], measure: str) -> dict[str, float]:
+    """By how much each model is better than the others in all, where its value is defined."""
+    sign = direction(measure) or 1
+    ahead: dict[str, float] = {}
+    for found in differences:
+        if key(found.measure) == key(measure) and not math.isnan(found.difference):
+            gap = sign * float(found.difference)
+            ahead[found.a] = ahead.get(found.a, 0.0) - gap
+            ahead[found.b] = ahead.get(found.b, 0.0) + gap
+    return ahead
 
 
 # -- measures by whatever name they are called, also ones outside of the catalogue -----------------

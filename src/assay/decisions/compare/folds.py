@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from assay.decisions.compare.comparison import Comparison, Difference, direction, known
 from assay.decisions.compare.fold_table import Floats, FoldTable
-from assay.decisions.compare.verdicts import MARGIN, Size, checked_margin, verdict
+from assay.decisions.compare.verdicts import Size, verdict
+from assay.errors import InputError
 from assay.inference import (
     Significance,
     five_by_two_f,
@@ -22,34 +22,27 @@ from assay.inference import (
     paired_t,
 )
 from assay.inference.folds import five_by_two_interval
-from assay.inference.quantiles import check_level
 from assay.measures.shown import DECIDING
+from assay.sources.files.fold_table import N_TEST, N_TRAIN
 
 OVERLAP_NOTE = (
     "folds share their training rows, so the paired t test finds differences that are not there; "
     "Nadeau and Bengio's correction is for that, and decides"
 )
+RANKS_NOTE = (
+    "Friedman's and Nemenyi's tests take the folds of one data set as independent, so their p is "
+    "too small; they are meant for several data sets, which a column dataset tells"
+)
 FIVE_BY_TWO_NOTE = "these are five repeats of two folds, so the 5x2cv F test decides"
 
 
-def compare_folds(table: Any, *, level: float = 0.95, margin: float = MARGIN) -> Comparison:
-    """Compare models over the folds of one (repeated) cross-validation.
-
-    ``table`` has a row a model and fold, with the columns model, repeat, fold, n_train, n_test and
-    one a measure: a mapping from name to column, or a dataframe. All models must have the same
-    folds. Each pair is tested by the paired t test, by Nadeau and Bengio's corrected one, and of
-    five repeats of two folds by the 5x2cv t and F tests; three models or more by Friedman's test
-    and Nemenyi's. Holm's p is over the pairs, for each measure and test.
-
-    >>> folds = {"model": ["a"] * 3 + ["b"] * 3, "repeat": [1] * 6, "fold": [1, 2, 3] * 2}
-    >>> sizes = {"n_train": [200] * 6, "n_test": [100] * 6}
-    >>> values = {"accuracy": [0.90, 0.91, 0.92, 0.95, 0.961, 0.97]}
-    >>> compare_folds(folds | sizes | values).verdicts[0].text
-    'b is better than a: accuracy is higher by 0.050 [0.048, 0.053].'
-    """
-    check_level(level)
-    margin = checked_margin(margin)
-    folds = FoldTable.of(table)
+def compare_one(folds: FoldTable, *, level: float, margin: float) -> Comparison:
+    """Compare models over the folds of one data set."""
+    if not folds.has_spread:
+        raise InputError(
+            f"there is no {N_TRAIN} and no {N_TEST}, and without all folds of each repeat how much "
+            f"training rows overlap can't be told; add both columns"
+        )
     differences: list[Difference] = []
     tests: list[Significance] = []
     for measure in folds.values:
@@ -62,13 +55,12 @@ def compare_folds(table: Any, *, level: float = 0.95, margin: float = MARGIN) ->
         tests += _tests_of_all(folds, measure, level)
         # The last test of a pair is the one that decides.
         differences += [_difference(folds, test, level) for test in by_test[-1]]
-    deciding = next((name for name in DECIDING if name in folds.values), next(iter(folds.values)))
-    judged = [found for found in differences if found.measure == deciding]
+    judged = [found for found in differences if found.measure == deciding(folds.values)]
     size = Size(
         len(folds.folds),
         "folds",
         # Two folds five times are a design of its own: there are no more of them.
-        lasting=math.inf if folds.five_by_two else folds.n_test / folds.n_train,
+        lasting=math.inf if folds.five_by_two else folds.ratio,
         df=len(folds.folds) - 1,
     )
     return Comparison(
@@ -85,6 +77,11 @@ def compare_folds(table: Any, *, level: float = 0.95, margin: float = MARGIN) ->
     )
 
 
+def deciding(measures: Collection[str]) -> str:
+    """The measure that verdicts are by: the ranking where it was measured, else the first."""
+    return next((name for name in DECIDING if name in measures), next(iter(measures)))
+
+
 def _tests(folds: FoldTable, measure: str, a: int, b: int, level: float) -> Iterator[Significance]:
     """The tests of one pair, the one that decides last."""
     values = folds.values[measure]
@@ -97,7 +94,10 @@ def _tests(folds: FoldTable, measure: str, a: int, b: int, level: float) -> Iter
         "variance_b": float(second.var(ddof=1)),
     }
     found = [paired_t(first, second, level=level, names=names)]
-    sizes = {"n_train": folds.n_train, "n_test": folds.n_test}
+    # Only the ratio of both sizes counts.
+    sizes = {N_TRAIN: folds.n_train, N_TEST: folds.n_test}
+    if math.isnan(folds.n_train):
+        sizes = {N_TRAIN: 1.0, N_TEST: folds.ratio}
     found.append(nadeau_bengio(first, second, **sizes, level=level, names=names))
     if folds.five_by_two:
         found += [
@@ -117,7 +117,7 @@ def _tests_of_all(folds: FoldTable, measure: str, level: float) -> Iterator[Sign
     values: Floats = folds.values[measure] * (direction(measure) or 1)
     every = friedman(values, level=level, names=folds.models, of="folds")
     for test in (every, *nemenyi(values, level=level, names=folds.models)):
-        sentence = f"{measure}: {test.sentence}"
+        sentence = f"{measure}: {test.sentence} Folds are taken as independent, which they are not."
         # One test, or p-values that hold for all pairs together: nothing to adjust.
         yield replace(test, measure=measure, sentence=sentence, p_adjusted=test.p)
 
@@ -145,6 +145,14 @@ def _difference(folds: FoldTable, test: Significance, level: float) -> Differenc
 
 def _notes(folds: FoldTable) -> Iterator[str]:
     yield FIVE_BY_TWO_NOTE if folds.five_by_two else OVERLAP_NOTE
+    if len(folds.models) > 2:
+        yield RANKS_NOTE
+    if math.isnan(folds.n_train):
+        yield (
+            f"there is no {N_TRAIN} and no {N_TEST}: one row is taken to test for "
+            f"{1 / folds.ratio:g} that train, as in a cross-validation of "
+            f"{1 + 1 / folds.ratio:g} folds"
+        )
     for measure, where in folds.undefined.items():
         yield f"{measure} has no value for {where}, so it is not compared"
     for measure in folds.values:

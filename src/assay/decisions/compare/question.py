@@ -14,6 +14,7 @@ from assay.decisions.compare.verdicts import MARGIN, Size, checked_margin, verdi
 from assay.decisions.optimal import optimal
 from assay.engines.models import BITS, CountedModels
 from assay.errors import MethodError
+from assay.evaluation.mistakes import mistakes_of_models
 from assay.inference import BCa, Bootstrap, Significance, holm, method_of
 from assay.inference.bootstrap import SEED
 from assay.inference.operating import AtThreshold, Rule, parse_rule
@@ -24,6 +25,8 @@ from assay.tally import JointScores
 from assay.tally.keeping import Grid
 
 RESAMPLES = 1000
+# More are drawn only where they are asked for.
+_MOST = 10_000
 CLUSTERED_NOTE = (
     "rows come in clusters, so McNemar's, Cochran's and DeLong's tests, which take rows as "
     "independent, are left out"
@@ -106,7 +109,9 @@ class Question:
             per_class=models.per_class(),
             flips=tuple(flip for pair in pairs for flip in pair.flips()),
             optimal=optimal(counted.tallies),
+            findings=mistakes_of_models(counted.tallies, threshold_given=not is_chosen(self.rule)),
             mode=counted.mode,
+            tallies=counted.tallies,
         )
 
 
@@ -142,14 +147,15 @@ def _least(pairs: int, level: float) -> int:
 
 
 def _resamples(asked: int | None, pairs: int, level: float) -> int:
-    return max(RESAMPLES, _least(pairs, level)) if asked is None else asked
+    return min(max(RESAMPLES, _least(pairs, level)), _MOST) if asked is None else asked
 
 
 def _too_few(resamples: int, pairs: int, level: float) -> Iterator[str]:
-    if pairs > 1 and resamples < _least(pairs, level):
+    if resamples < _least(pairs, level):
+        of = "two models" if pairs == 1 else f"one of {pairs:,} pairs"
         yield (
-            f"{resamples:,} resamples are too few to show a difference between one of {pairs:,} "
-            f"pairs: it takes {_least(pairs, level):,}"
+            f"{resamples:,} resamples are too few to show a difference between {of}: it takes "
+            f"{_least(pairs, level):,}"
         )
 
 

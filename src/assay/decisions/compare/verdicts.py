@@ -95,7 +95,7 @@ def _judged(
     told = gap.low > 0 or gap.high < 0
     shown = pairs == 1 or (found.p_adjusted is not None and found.p_adjusted < 1 - gap.level)
     if told and shown:
-        return _told(found, name, margin)
+        return _told(found, name, margin, pairs)
     if -margin < gap.low and gap.high < margin:
         return (
             EQUIVALENT,
@@ -110,17 +110,21 @@ def _judged(
     return UNDECIDED, f"{said}. {hope}", enough
 
 
-def _told(found: Difference, name: str, margin: float) -> tuple[str, str, None]:
+def _told(found: Difference, name: str, margin: float, pairs: int) -> tuple[str, str, None]:
+    """The later of two models as better or worse; of more, whichever is better stands first."""
     gap, sign = found.difference, direction(found.measure)
     higher = gap.low > 0
+    first, second = found.b, found.a
+    outcome = BETTER if higher == (sign > 0) else WORSE
     low, high = (gap.low, gap.high) if higher else (-gap.high, -gap.low)
     size = Estimate(abs(gap), low, high)
+    word = outcome
+    if pairs > 1 and outcome == WORSE:
+        first, second, higher, word = second, first, not higher, BETTER
     by = f"{name} is {'higher' if higher else 'lower'} by {size}"
     if high < margin:
         by += f", within the margin of {margin:g}"
-    better = higher == (sign > 0)
-    outcome = BETTER if better else WORSE
-    return outcome, f"{found.b} is {outcome} than {found.a}: {by}.", None
+    return outcome, f"{first} is {word} than {second}: {by}.", None
 
 
 def _alike(found: Difference, name: str, margin: float, size: Size) -> tuple[str, str, int | None]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 from assay.decisions.gate.counting import counted_gate
-from assay.decisions.gate.gate import gate, judged_rules, must_have_models, parsed_rules
+from assay.decisions.gate.gate import gate, judged_rules, must_have_models
 from assay.decisions.gate.result import Gate
 from assay.decisions.gate.rule import NEW, OLD, Rule
+from assay.decisions.gate.rule_file import Rules, parsed_rules
 from assay.engines.models import MOST_ROWS
 from assay.errors import InputError
 from assay.inference.bootstrap import SEED
@@ -28,7 +29,7 @@ def gate_files(
     file: str,
     request: Request | None = None,
     *,
-    rules: str | Rule | Iterable[str | Rule],
+    rules: Rules,
     score: str,
     baseline: str | None = None,
     baseline_score: str | None = None,

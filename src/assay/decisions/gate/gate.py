@@ -9,14 +9,15 @@ from typing import Any, TypeAlias
 
 from assay.decisions.gate import differences, single
 from assay.decisions.gate.counting import counted_gate
-from assay.decisions.gate.grammar import EXAMPLE, parse_rule
 from assay.decisions.gate.result import Gate, Judged, reason_of
 from assay.decisions.gate.rule import NEW, OLD, Operating, Rule
+from assay.decisions.gate.rule_file import Rules, parsed_rules
 from assay.decisions.gate.tallies import GateTallies, Points, gate_tallies
 from assay.engines.libraries import must_be_a_column
 from assay.engines.models import MOST_ROWS, ModelRows
 from assay.errors import InputError, LengthMismatch, MethodError
 from assay.evaluation.from_frame import refusal_notes
+from assay.evaluation.mistakes import mistakes_of_models
 from assay.inference import Bootstrap, Estimate
 from assay.inference.bootstrap import RESAMPLES, SEED
 from assay.inference.chosen import Chosen, choose_anew, choose_from_counts
@@ -35,7 +36,7 @@ _NOISE, _RELATIVE_NOISE = 1e-14, 1e-12
 def gate(
     y_true: Any,
     *,
-    rules: str | Rule | Iterable[str | Rule],
+    rules: Rules,
     new: Any = None,
     old: Any = None,
     new_decision: Any = None,
@@ -60,10 +61,11 @@ def gate(
     ``new`` and ``old`` are scores; ``new_decision`` and ``old_decision`` take their place where
     there are only decisions. A rule such as ``new-old(detection_rate@max-far=0.1) >= -0.01``
     passes when the whole interval keeps it, fails when none of it does, and is undecided
-    otherwise. Rules that name no threshold are judged at ``threshold`` (by default 0.5 for scores
-    in [0, 1]), the old model at ``old_threshold`` where that differs. With ``joint``, the level
-    holds for all rules together. ``on_bad_row="skip"`` leaves out and counts the rows that can't be
-    used, whichever model they are bad for.
+    otherwise; ``rules`` are texts, a mapping from names to texts, or the path of a file of them.
+    Rules that name no threshold are judged at ``threshold`` (by default 0.5 for scores in [0, 1]),
+    the old model at ``old_threshold`` where that differs. With ``joint``, the level holds for all
+    rules together. ``on_bad_row="skip"`` leaves out and counts the rows that can't be used,
+    whichever model they are bad for.
 
     >>> truth = ["attack", "normal"] * 200
     >>> judged = gate(truth, new=[0.9, 0.1] * 200, rules="new(precision) >= 0.9")
@@ -129,7 +131,7 @@ def judged_rules(
     level = tallies.level
     rule_level = 1 - (1 - level) / len(each) if joint else level
     tallies = replace(tallies, level=rule_level)
-    method = Bootstrap(rule_level, _resamples(resamples, rule_level), seed)
+    method = Bootstrap(rule_level, resamples_for(resamples, rule_level), seed)
     chosen = _chosen(tallies, each, method, progress)
     negatives, positives = tallies.sizes
     return Gate(
@@ -144,16 +146,10 @@ def judged_rules(
         rows={"rows": negatives + positives, "positives": positives, "negatives": negatives},
         notes=tallies.notes,
         threshold=tallies.own_threshold(NEW),
+        findings=mistakes_of_models(
+            {model: tallies.decided(model) for model in tallies.models}, threshold_given=True
+        ),
     )
-
-
-def parsed_rules(rules: str | Rule | Iterable[str | Rule]) -> tuple[Rule, ...]:
-    """Rules from their text; a rule that was made from parts is written out."""
-    many = [rules] if isinstance(rules, str | Rule) else list(rules)
-    if not many:
-        raise InputError(f"a gate needs a rule, such as {EXAMPLE!r}; found none")
-    found = (rule if isinstance(rule, Rule) else parse_rule(rule) for rule in many)
-    return tuple(rule if rule.text else replace(rule, text=rule.canonical()) for rule in found)
 
 
 def must_have_models(rules: Iterable[Rule], models: Container[str]) -> None:
@@ -192,7 +188,8 @@ def _rows(
     return ModelRows.of(coded, {}, **sides)
 
 
-def _resamples(asked: int | None, level: float) -> int:
+def resamples_for(asked: int | None, level: float) -> int:
+    """How many resamples to draw: as asked, or as many as the level needs."""
     if asked is None:
         return max(RESAMPLES, math.ceil(2 * _BEYOND / (1 - level)))
     needed = math.ceil(2 / (1 - level) - 1e-9)
@@ -272,7 +269,7 @@ def _judged(tallies: GateTallies, rule: Rule, chosen: _Anew, method: Bootstrap) 
             if rule.compares
             else single.of_scores(tallies, rule, rule.subject)
         )
-        return _verdict(rule, found, each, {})
+        return verdict(rule, found, each, {})
     points = {model: tallies.point(model, rule) for model in rule.models}
     at: dict[str, float | None]
     if any(_is_anew(tallies, rule, point) for point in points.values()):
@@ -290,18 +287,19 @@ def _judged(tallies: GateTallies, rule: Rule, chosen: _Anew, method: Bootstrap) 
         found = single.given(tallies, rule, rule.subject)
         point = points[rule.subject]
         assert isinstance(point, AtThreshold)  # noqa: S101 - others are chosen anew
-        return _verdict(rule, found, {rule.subject: float(found)}, {rule.subject: point.threshold})
+        return verdict(rule, found, {rule.subject: float(found)}, {rule.subject: point.threshold})
     each = {model: single.values(tallies, rule, taken[model])[0] for model in rule.models}
     at = {model: taken[model].threshold for model in rule.models}
-    return _verdict(rule, found, each, at)
+    return verdict(rule, found, each, at)
 
 
-def _verdict(
+def verdict(
     rule: Rule,
     found: Estimate,
     values: Mapping[str, float],
     thresholds: Mapping[str, float | None],
 ) -> Judged:
+    """How a rule came out, with what each model had, and where."""
     scale = max([1.0, *(abs(v) for v in values.values() if math.isfinite(v))])
     noise = _NOISE * scale if rule.compares else 0.0
 

@@ -5,15 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from assay.decisions.gate.grammar import parse_rule
 from assay.decisions.gate.rule import Outcome, Rule
-from assay.decisions.plotting import GatePlots
+from assay.evaluation.findings import Finding
 from assay.inference import Estimate
 from assay.inference.fields import Recorded, stored
 from assay.inference.not_finite import odd
+from assay.inference.result import Result
 from assay.sources.files.request import RowSource
+
+if TYPE_CHECKING:
+    from assay.decisions.plotting import GatePlots
 
 
 def _rule_written(rule: Rule) -> dict[str, Any]:
@@ -77,13 +81,14 @@ def _known(value: float | None) -> float | None:
 
 
 @dataclass(frozen=True)
-class Gate(Recorded):
+class Gate(Result, Recorded):
     """The outcome of all rules together, and of each.
 
     ``level`` is what was asked for; each rule is judged at ``rule_level``, which is higher where
     the rules were to hold jointly. ``rows`` counts the rows, positives and negatives.
     ``allow_undecided`` says that rows which can't decide fail no build. ``threshold`` is where the
     new model flags rows if a rule sets none: None for decisions, and where rules had to set one.
+    ``findings`` are what looks like a mistake, such as scores that are turned round.
     """
 
     SCHEMA: ClassVar[str] = "assay.gate/1"
@@ -102,6 +107,7 @@ class Gate(Recorded):
     source: RowSource = field(default_factory=RowSource)
     allow_undecided: bool = False
     threshold: float | None = None
+    findings: tuple[Finding, ...] = ()
 
     @property
     def outcome(self) -> Outcome:
@@ -120,6 +126,8 @@ class Gate(Recorded):
     @property
     def plot(self) -> GatePlots:
         """Figures by matplotlib: ``gate.plot.rules()``; needs the extra ``plot``."""
+        from assay.decisions.plotting import GatePlots
+
         return GatePlots(self)
 
     def __repr__(self) -> str:

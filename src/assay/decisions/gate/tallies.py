@@ -198,6 +198,13 @@ class GateTallies:
         given = self.thresholds[NEW] if given is None else given
         return 0.5 if given is None and resolved.kind == "probability" else given
 
+    def decided(self, model: str) -> Resolved:
+        """What was counted of a model, decided where it flags rows if a rule sets no threshold."""
+        own, threshold = self.models[model], self.own_threshold(model)
+        if threshold is None:
+            return replace(own.resolved, decided=own.resolved.scores is None)
+        return replace(own.at(threshold), decided=True)
+
     def judge(self, model: str, threshold: float | None = None) -> Judge:
         """What gives the estimates of one model at a fixed threshold."""
         if (model, threshold) not in self._judges:

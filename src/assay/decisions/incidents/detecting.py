@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import math
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -28,6 +27,7 @@ GRACE, GAP = 0.0, 600.0
 # False alarms of the same ends follow each other into one false incident.
 KEY = ("src_ip", "dst_ip", "host")
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+_LONGEST = 1000 * 366 * _UNITS["d"]
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd]?)")
 
 
@@ -46,10 +46,12 @@ def duration(given: Duration, name: str) -> int:
         whole = "".join(number + unit for number, unit in parts)
         if not parts or whole != re.sub(r"\s", "", text.lstrip("+-")):
             raise InputError(f"{name}={given!r} is no length of time; write 60s, 10m or 1h30m")
-        return round(sign * sum(float(n) * _UNITS[u or "s"] for n, u in parts) * SECOND)
-    if not math.isfinite(given):
-        raise InputError(f"{name}={given!r} is no length of time; give seconds")
-    return round(given * SECOND)
+        seconds = sign * sum(float(n) * _UNITS[u or "s"] for n, u in parts)
+    else:
+        seconds = given
+    if not abs(seconds) <= _LONGEST:
+        raise InputError(f"{name}={given!r} is no length of time up to 1,000 years; give seconds")
+    return round(seconds * SECOND)
 
 
 def incidents(

@@ -9,7 +9,7 @@ from assay.decisions.incidents.observation import ALERTS_ALONE, expected_by_chan
 from assay.decisions.incidents.ranges import Ranges
 from assay.decisions.incidents.records import Detection, Observation, RuleRecord, Skew
 from assay.decisions.incidents.schedule import Incident
-from assay.evaluation.findings import Finding
+from assay.evaluation.findings import Finding, urgent_first
 from assay.evaluation.findings.finding import Code
 from assay.evaluation.words import count, name, percent, rate, some
 from assay.tally.incidents import SECOND, IncidentTally
@@ -112,7 +112,7 @@ def findings_of(
     skew: Skew,
     coverage: Coverage | None,
 ) -> tuple[Finding, ...]:
-    """All findings, in the order of their codes; ``windows`` are None for rows of a table."""
+    """All findings, warnings first, then by code; ``windows`` are None for rows of a table."""
     found = [
         *(_not_observed(tally, incidents, observed) if windows is not None else ()),
         *_shared(incidents),
@@ -124,7 +124,7 @@ def findings_of(
         *_point_adjusted(coverage),
         *_no_alerts(tally),
     ]
-    return tuple(found)
+    return urgent_first(found)
 
 
 def _not_observed(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from assay.decisions.incidents.constrained import OperatingChoice
 from assay.decisions.incidents.coverage import Coverage
 from assay.decisions.incidents.operating import OperatingCurve
-from assay.decisions.incidents.plotting import IncidentPlots
 from assay.decisions.incidents.records import (
     Day,
     DelayCurve,
@@ -23,7 +22,11 @@ from assay.evaluation.findings import Finding
 from assay.evaluation.snapshot import Estimated
 from assay.inference import Estimate
 from assay.inference.fields import Recorded
+from assay.inference.result import Result
 from assay.sources.files.request import RowSource
+
+if TYPE_CHECKING:
+    from assay.decisions.plotting_over_time import IncidentPlots
 
 # What is estimated; each is also asked for by this name, as incidents["incidents_detected"].
 DETECTED = "incidents_detected"
@@ -38,7 +41,7 @@ ATTACK, FAMILY, RULE = "attack", "family", "rule"
 
 
 @dataclass(frozen=True)
-class Incidents(Recorded):
+class Incidents(Result, Recorded):
     """Which incidents were detected, how late, and at how many false alarms a day.
 
     ``match`` are the columns that had to fit, ``key`` those by which false alarms that follow each
@@ -106,6 +109,8 @@ class Incidents(Recorded):
     @property
     def plot(self) -> IncidentPlots:
         """Figures by matplotlib: ``found.plot.timeline()``; needs the extra ``plot``."""
+        from assay.decisions.plotting_over_time import IncidentPlots
+
         return IncidentPlots(self)
 
     def __getitem__(self, name: str) -> Estimate:

@@ -27,6 +27,7 @@ from assay.decisions.monitor.rules import judged_rule, must_have_old, watched_ru
 from assay.decisions.monitor.shift import Shift, base_rate_of, shift_of
 from assay.errors import InputError, LabelError, ScoreError
 from assay.evaluation.deployment import FALSE_ALARMS, PER_DAY
+from assay.evaluation.findings import urgent_first
 from assay.inference.estimate import Estimate
 from assay.inference.quantiles import check_level
 from assay.measures import find
@@ -123,7 +124,7 @@ def judge(
         false_alarms=by_day[:, NEGATIVE].tolist() if labelling is not None else [],
         precisions=[(row[POSITIVE], row[POSITIVE] + row[NEGATIVE]) for row in by_period.tolist()],
     )
-    return replace(monitor, findings=tuple(found))
+    return replace(monitor, findings=urgent_first(found))
 
 
 def _with_labels(alerts: Counts, mature: float) -> Counts:

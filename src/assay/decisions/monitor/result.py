@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from assay.decisions.gate.grammar import parse_rule
 from assay.decisions.gate.rule import NEW, Rule
 from assay.decisions.monitor.figures import Scope, Watched
-from assay.decisions.monitor.plotting import MonitorPlots
 from assay.decisions.monitor.shift import Shift
 from assay.evaluation.findings import Finding
 from assay.inference.estimate import Estimate
 from assay.inference.fields import Recorded, stored
 from assay.inference.not_finite import odd
+from assay.inference.result import Result
 from assay.sources.files.request import RowSource
 from assay.tally.daily import DailyTally
+
+if TYPE_CHECKING:
+    from assay.decisions.plotting_over_time import MonitorPlots
 
 
 class RuleOutcome(StrEnum):
@@ -89,7 +92,7 @@ class Age:
 
 
 @dataclass(frozen=True)
-class Monitor(Recorded):
+class Monitor(Result, Recorded):
     """A detector in use: figures of each period, rules, and what has shifted.
 
     ``every`` is the period, ``mature`` the share of labels that a figure needs, ``until`` the last
@@ -145,7 +148,9 @@ class Monitor(Recorded):
 
     @property
     def plot(self) -> MonitorPlots:
-        """Figures by matplotlib: ``monitor.plot.sequences()``; needs the extra ``plot``."""
+        """Figures by matplotlib: ``monitor.plot.sequence("precision")``; needs ``plot``."""
+        from assay.decisions.plotting_over_time import MonitorPlots
+
         return MonitorPlots(self)
 
     def __repr__(self) -> str:

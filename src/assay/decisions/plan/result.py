@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 from assay.inference.fields import Recorded, stored
+from assay.inference.result import Result
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,8 @@ class Goal(Recorded):
     discordant: float | None = None
 
 
-@dataclass(frozen=True)
-class Plan(Recorded):
+@dataclass(frozen=True, repr=False)
+class Plan(Result, Recorded):
     """How many labelled rows are needed, for each goal.
 
     >>> from assay import plan

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from assay.inference.fields import Recorded, stored
+from assay.inference.result import Result
 from assay.sources.files.request import RowSource
 
 # The columns that a sample adds to those of its rows.
@@ -35,8 +36,8 @@ class DrawnStratum(Recorded):
         return self.rows / self.drawn
 
 
-@dataclass(frozen=True, eq=False)
-class StratifiedSample(Recorded):
+@dataclass(frozen=True, eq=False, repr=False)
+class StratifiedSample(Result, Recorded):
     """The rows to label, drawn by strata of their score.
 
     ``frame`` are the rows with all their columns, and ``stratum`` and ``weight`` besides;

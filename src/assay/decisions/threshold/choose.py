@@ -13,15 +13,16 @@ from assay.decisions.threshold.counting import ScoredTallies, tallies_of, tallie
 from assay.decisions.threshold.estimates import Drawn, estimates_at
 from assay.decisions.threshold.findings import findings_of
 from assay.decisions.threshold.holdout import judge, labelled_like
-from assay.decisions.threshold.plotting import thinned
 from assay.decisions.threshold.result import Choice, Point
 from assay.decisions.threshold.rules import Rule, empirical_rule, guaranteed_rule
-from assay.decisions.threshold.sweep import Swept
+from assay.decisions.threshold.sweep import Swept, thinned
 from assay.decisions.threshold.wanted import Wanted, wanted
 from assay.decisions.threshold.worth import worth
 from assay.errors import InputError
+from assay.evaluation.findings import Finding, urgent_first
 from assay.evaluation.from_frame import count_frame, names_columns
 from assay.evaluation.kept import keeping, mode_note
+from assay.evaluation.mistakes import likely_mistakes
 from assay.inference import Bootstrap
 from assay.inference.chosen import Chooser, Progress
 from assay.inference.operating import NOTHING
@@ -182,6 +183,7 @@ def choose_of_tallies(
             level=method.level,
             source=_counted(holdout.source if holdout else {}, unseen),
         )
+    points = (empirical, guaranteed, *candidates)
     return Choice(
         constraints=want.constraints,
         objective=want.objective,
@@ -197,11 +199,18 @@ def choose_of_tallies(
         base_rate=None if want.base_rate is None else float(want.base_rate),
         volume=None if want.volume is None else float(want.volume),
         family=family if swept.families else None,
-        findings=findings_of(swept, want, chosen, unseen, judged),
+        findings=urgent_first(
+            (*_mistakes(tallies), *findings_of(swept, want, chosen, unseen, judged))
+        ),
         notes=(*tallies.notes, *_notes(tallies, want)),
         source=_counted(tallies.source, swept),
-        sweep=thinned(swept, (empirical, guaranteed, *candidates)),
+        sweep=thinned(swept, [p.threshold for p in points if p and p.threshold is not None]),
     )
+
+
+def _mistakes(tallies: ScoredTallies) -> tuple[Finding, ...]:
+    column = tallies.source.get("chosen", {}).get("score")
+    return likely_mistakes(tallies.resolved, column=column)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from assay.decisions.threshold.result import Point
 from assay.decisions.threshold.sweep import Swept
 from assay.decisions.threshold.wanted import Wanted
 from assay.decisions.threshold.words import rate
-from assay.evaluation.findings import Finding
+from assay.evaluation.findings import Finding, urgent_first
 from assay.evaluation.findings.finding import Code
 from assay.evaluation.words import count, listed, name, percent, some
 from assay.measures import EXPECTED_COST
@@ -35,6 +35,7 @@ SEEN_HOLDOUT = Code(
     "the holdout was seen before",
     "Rows that chose the threshold can't tell how it does on others.",
     "Give a holdout whose rows were kept aside from the start.",
+    mistake=True,
 )
 FEW_ROWS = Code(
     "T003",
@@ -91,7 +92,7 @@ def findings_of(
     holdout: Swept | None,
     judged: Mapping[str, Any] | None,
 ) -> tuple[Finding, ...]:
-    """All findings, in the order of their codes."""
+    """All findings, warnings first, then in the order of their codes."""
     found = [
         *_same_rows(swept, holdout),
         *_few(swept, wanted),
@@ -100,7 +101,7 @@ def findings_of(
         *_nothing_is_cheaper(swept, wanted, chosen),
         *_broken(judged),
     ]
-    return tuple(found)
+    return urgent_first(found)
 
 
 def _same_rows(swept: Swept, holdout: Swept | None) -> Iterator[Finding]:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
 
 from assay.curves import Sweep
-from assay.decisions.threshold.plotting import ChoicePlots
 from assay.errors import UnknownMeasure
 from assay.evaluation.findings import Finding
 from assay.inference import Estimate
 from assay.inference.fields import Recorded, codec_of, stored
 from assay.inference.not_finite import odd
+from assay.inference.result import Result
 from assay.measures import parse
 from assay.sources.files.request import RowSource
+
+if TYPE_CHECKING:
+    from assay.decisions.plotting import ChoicePlots
 
 # The share of days with more alerts than the budget, rows being independent.
 DAYS_OVER_BUDGET = "days_over_budget"
@@ -119,8 +122,8 @@ class Holdout(TypedDict):
     constraints: tuple[HeldConstraint, ...]
 
 
-@dataclass(frozen=True)
-class Choice(Recorded):
+@dataclass(frozen=True, repr=False)
+class Choice(Result, Recorded):
     """Where to set the alarm: the empirical optimum, the guaranteed one, or why there is none.
 
     ``constraints`` maps max_far, max_fpr, min_dr, max_alerts, cost_fp and cost_fn to what was
@@ -162,6 +165,8 @@ class Choice(Recorded):
     @property
     def plot(self) -> ChoicePlots:
         """Figures by matplotlib: ``choice.plot.roc()``; needs the extra ``plot``."""
+        from assay.decisions.plotting import ChoicePlots
+
         return ChoicePlots(self)
 
     @property

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from assay import curves
 from assay.decisions.threshold.counting import ScoredTallies
 from assay.errors import CountError, InputError, LabelError
 from assay.inference.bootstrap import Bootstrap
@@ -31,6 +32,8 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 Integers: TypeAlias = npt.NDArray[np.int64]
 
 _MODEL = "model"
+# As many thresholds by rank on a geometric scale as evenly spread.
+_HALF = curves.POINTS // 2
 
 
 @dataclass(frozen=True)
@@ -204,3 +207,21 @@ class Swept:
     def share(self) -> float:
         """The share of positives."""
         return self.positives / self.rows
+
+
+def thinned(swept: Swept, kept_thresholds: Sequence[float]) -> curves.Sweep:
+    """The curve of a sweep at some 2,000 thresholds at most, and at those that are to be kept."""
+    last = swept.last
+    places = np.arange(min(last, curves.POINTS) + 1)
+    if last >= curves.POINTS:
+        spread = np.concatenate((np.linspace(0, last, _HALF), np.geomspace(1, last, _HALF) - 1))
+        kept = swept.positions(np.array(kept_thresholds, np.float64))
+        places = np.unique(np.concatenate((spread.astype(np.int64), kept, [last])))
+    counts = swept.counts_at(places)
+    return curves.Sweep(
+        np.concatenate(([np.inf], swept.pyramid.thresholds(places))),
+        np.concatenate(([0.0], counts.tp.astype(np.float64))),
+        np.concatenate(([0.0], counts.fp.astype(np.float64))),
+        counts.positives,
+        counts.negatives,
+    )

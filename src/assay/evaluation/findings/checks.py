@@ -9,15 +9,19 @@ from assay.evaluation.findings import (
     drawn_rows_refused,
     few_distinct_scores,
     hard_labels_as_scores,
+    harmless_positive,
+    identifiers_as_scores,
     inverted_labels,
     label_only_in_decisions,
     miscalibration,
+    no_row_wrong,
     not_better_than_majority,
     nothing_learned,
     periods_differ,
     prevalence_far_from_base_rate,
     rows_of_incidents,
     saturated_scores,
+    scores_in_percent,
     threshold_on_tie,
     too_few_positives,
     top_beyond_rows,
@@ -25,7 +29,7 @@ from assay.evaluation.findings import (
     unseen_attacks,
     wrong_probability_column,
 )
-from assay.evaluation.findings.finding import Check, Finding
+from assay.evaluation.findings.finding import Check, Finding, urgent_first
 from assay.evaluation.labelled_alerts import alerts_only
 
 if TYPE_CHECKING:
@@ -51,14 +55,19 @@ CHECKS: tuple[Check, ...] = (
     rows_of_incidents.CHECK,
     drawn_rows_refused.CHECK,
     unseen_attacks.CHECK,
+    scores_in_percent.CHECK,
+    identifiers_as_scores.CHECK,
+    harmless_positive.CHECK,
+    no_row_wrong.CHECK,
 )
 
 
-def findings_of(evaluation: Evaluation) -> tuple[Finding, ...]:
-    """Every finding that applies, in the order of the codes.
+def findings_of(evaluation: Evaluation, *, mistakes: bool = False) -> tuple[Finding, ...]:
+    """Every finding that applies, warnings first, then in the order of the codes.
 
     Without rows there is nothing to find. Where only alerts were labelled, and no weights stand for
-    the other rows, most checks would judge a test set that nobody drew.
+    the other rows, most checks would judge a test set that nobody drew. ``mistakes`` asks for
+    those alone that look like a mistake on the way to the numbers.
     """
     if not evaluation.tally.confusion.total:
         return ()
@@ -66,9 +75,13 @@ def findings_of(evaluation: Evaluation) -> tuple[Finding, ...]:
     checks = [
         check
         for check in CHECKS
-        if (check.on_alerts or not partly) and (evaluation.decided or not check.of_decisions)
+        if (check.on_alerts or not partly)
+        and (evaluation.decided or not check.of_decisions)
+        and (check.mistake or not mistakes)
     ]
     found = {check.code: check(evaluation) for check in checks}
     told = {code for code, finding in found.items() if finding is not None}
     kept = (found[check.code] for check in checks if not told.intersection(check.unless))
-    return tuple(finding for finding in kept if finding is not None)
+    return urgent_first(
+        finding for finding in kept if finding is not None and (finding.mistake or not mistakes)
+    )

@@ -10,13 +10,16 @@ from assay.evaluation.words import name, rate, rows, some
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
 
+# Of fewer rows all may be decided alike by accident.
+FEWEST_ROWS = 20
+
 
 def look(evaluation: Evaluation) -> str | None:
     """A class with rows that was decided for none; of two classes, nothing or everything flagged.
 
     >>> import assay
     >>> evaluation = assay.evaluate([0, 0, 1] * 50, y_score=[0.1, 0.2, 0.3] * 50)
-    >>> print(evaluation.findings[-1].message)  # doctest: +NORMALIZE_WHITESPACE
+    >>> print(evaluation.findings[0].message)  # doctest: +NORMALIZE_WHITESPACE
     Nothing is flagged, which is wrong for '1' (50 rows). The highest score is 0.3, the
     threshold 0.5: choose another one, on other rows.
     """
@@ -48,6 +51,11 @@ def look(evaluation: Evaluation) -> str | None:
     return f"{how} flagged, which is wrong for {never[0]}.{where}"
 
 
+def _sure(evaluation: Evaluation) -> bool:
+    """Whether one decision for all rows of two classes is more than an accident of a few."""
+    return evaluation.positive is not None and evaluation.confusion.total >= FEWEST_ROWS
+
+
 CHECK = Check(
     code="E012",
     severity="warning",
@@ -58,4 +66,7 @@ CHECK = Check(
     "model needs more rows of it.",
     look=look,
     of_decisions=True,
+    unless=("E020",),
+    mistake=True,
+    sure=_sure,
 )

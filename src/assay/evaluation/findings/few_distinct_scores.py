@@ -31,7 +31,7 @@ def look(evaluation: Evaluation) -> str | None:
     Its bounds are the AUC with every tie broken against the model, and for it.
 
     >>> import assay
-    >>> truth, score = [0, 0, 0, 1] * 250, [0.1, 0.2, 0.3, 0.3] * 250
+    >>> truth, score = [0, 0, 0, 1] * 250, [0.1, 0.2, 0.6, 0.6] * 250
     >>> evaluation = assay.evaluate(truth, y_score=score)
     >>> print(evaluation.findings[0].message)  # doctest: +NORMALIZE_WHITESPACE
     1,000 rows share 3 distinct scores: as ties are broken, the AUC lies anywhere from 0.6667 to

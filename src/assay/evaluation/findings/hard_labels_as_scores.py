@@ -55,4 +55,5 @@ CHECK = Check(
     "anomaly score. If there is none, give the column as decisions.",
     look=look,
     on_alerts=True,
+    mistake=True,
 )

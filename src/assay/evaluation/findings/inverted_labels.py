@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,10 +11,14 @@ from assay.evaluation.findings.against_chance import against_chance
 from assay.evaluation.findings.finding import Check
 from assay.evaluation.findings.reassigned import reassigned
 from assay.evaluation.words import interval, name, rate
+from assay.inference.quantiles import normal
 from assay.measures import ACCURACY, BALANCED_ACCURACY
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
+
+# So many standard errors below chance.
+_SURE = 3.3
 
 
 def look(evaluation: Evaluation) -> str | None:
@@ -62,14 +67,34 @@ def _exchanged(evaluation: Evaluation) -> str | None:
     )
 
 
+def sure(evaluation: Evaluation) -> bool:
+    """Whether fewer than one in two thousand models that know nothing would look like it."""
+    if evaluation.positive is None:
+        # Chance is ruled out already where another order of the classes is found.
+        return True
+    found = next(each for each in against_chance(evaluation) if each.below)
+    away = found.chance - float(found.estimate)
+    errors = normal(evaluation.level) * away / (found.estimate.high - found.estimate)
+    confusion = evaluation.tally.confusion
+    if found.measure == "AUC" and not confusion.weighted and evaluation.tally.clusters is None:
+        # The spread of the AUC where scores know nothing, which holds for few rows too.
+        negatives, positives = confusion.rows
+        spread = math.sqrt((negatives + positives + 1) / (12 * negatives * positives))
+        errors = away / spread
+    return bool(errors > _SURE)
+
+
 CHECK = Check(
     code="E001",
     severity="warning",
-    title="labels look inverted",
+    title="labels or scores look inverted",
     why="A detector that is reliably wrong has learned something. Far more often than a bad model "
     "it is a mistake on the way: the other label taken as positive, a score that grows with "
     "harmlessness, or codes of a label encoder read in another order.",
     remedy="Check which label is the positive one, the direction of the score, and the order of "
     "the classes. Nothing is flipped by itself.",
     look=look,
+    unless=("E021",),
+    mistake=True,
+    sure=sure,
 )

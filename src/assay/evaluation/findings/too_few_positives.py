@@ -28,7 +28,7 @@ def look(evaluation: Evaluation) -> str | None:
 
     >>> import assay
     >>> evaluation = assay.evaluate_counts(tp=10, fp=40, fn=2, tn=9000, labels=["ok", "attack"])
-    >>> print(evaluation.findings[-1].message)  # doctest: +NORMALIZE_WHITESPACE
+    >>> print(evaluation.findings[0].message)  # doctest: +NORMALIZE_WHITESPACE
     Only 12 rows are 'attack', so the detection rate is 0.833 [0.552, 0.953]; about 48 would
     halve the width of that interval.
     """

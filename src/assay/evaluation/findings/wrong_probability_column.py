@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.evaluation.entries import per_label
+from assay.evaluation.findings import inverted_labels
 from assay.evaluation.findings.against_chance import against_chance
 from assay.evaluation.findings.finding import Check
 from assay.evaluation.findings.reassigned import reassigned
@@ -101,4 +102,6 @@ CHECK = Check(
     remedy="Take the column by the name of its class: list(model.classes_).index('attack'). Give "
     "all columns by label where there are more than two.",
     look=look,
+    mistake=True,
+    sure=inverted_labels.sure,
 )

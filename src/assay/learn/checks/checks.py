@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from assay.evaluation.findings import urgent_first
 from assay.learn.checks import (
     conflicting_labels,
     constant_columns,
@@ -53,7 +54,6 @@ CHECKS: tuple[CodedCheck, ...] = (
     flattering_accuracy.CHECK,
     not_better_than_trivial.CHECK,
 )
-WORST_FIRST = ("leak", "warning", "info")
 
 
 def findings_of(case: Case, told: Callable[[int, int], None] = silent) -> tuple[Finding, ...]:
@@ -64,4 +64,4 @@ def findings_of(case: Case, told: Callable[[int, int], None] = silent) -> tuple[
         finding = check(case)
         if finding is not None:
             found.append(finding)
-    return tuple(sorted(found, key=lambda each: WORST_FIRST.index(each.severity)))
+    return urgent_first(found)

@@ -19,7 +19,7 @@ def look(case: Case) -> Seen | None:
     >>> from assay.learn.data import data_of
     >>> x = pl.Series("x", [i * 7 % 101 / 101 for i in range(300)])
     >>> frame = pl.DataFrame([x, pl.Series("label", [i % 2 for i in range(300)])])
-    >>> found = check(data_of(frame, label="label"), recipe="ddos-tree")
+    >>> found = check(data_of(frame, label="label"), recipe="tree")
     >>> print(found["L021"].severity, found["L021"].pitfall)
     warning P6
     """

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from assay.inference.fields import Recorded
+from assay.inference.result import Result
 from assay.learn.checks.baselines import Baseline
 from assay.learn.checks.finding import Finding
 from assay.learn.checks.pitfalls import Pitfall
@@ -22,8 +23,8 @@ class PartRows(RowSource, total=False):
     classes: Mapping[str, int]
 
 
-@dataclass(frozen=True, eq=False)
-class Check(Recorded):
+@dataclass(frozen=True, eq=False, repr=False)
+class Check(Result, Recorded):
     """Whether an evaluation on these rows is honest.
 
     ``findings`` are leaks first, then warnings, then what is to be known. ``baselines`` are the

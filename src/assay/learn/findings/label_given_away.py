@@ -55,4 +55,5 @@ CHECK = RunCheck(
     remedy="Drop it (--drop); where it is the kind of attack, name it with --family. assay check "
     "looks for more of the kind.",
     look=look,
+    mistake=True,
 )

@@ -23,7 +23,7 @@ from assay.learn.persistence.archive import (
 )
 from assay.learn.persistence.trees import must_be_sound, must_be_trees
 from assay.learn.persistence.trust import check_names, must_be_trustworthy, parts_of, schema_of
-from assay.learn.persistence.vocabularies import unpack_words
+from assay.learn.persistence.vocabularies import must_cut_words, unpack_words
 from assay.sources.files.inputs import name_of
 
 MODEL = "model.skops"
@@ -114,6 +114,7 @@ def _loaded(data: bytes, trusted: frozenset[str]) -> Loaded:
             pipeline = _made(checked, names, own=bool(trusted & names))
             unpack_words(pipeline)
             must_be_sound(pipeline)
+            must_cut_words(pipeline)
             _must_predict(pipeline, header)
             in_order(pipeline)  # whose steps may lack a setting, which would show only later
     except InputError:

@@ -16,7 +16,7 @@ from assay.errors import InputError
 from assay.learn.persistence import header as headers
 from assay.learn.persistence.archive import HEADER, SCHEMA, members_of, packed
 from assay.learn.persistence.trust import Untrusted, check_names, schema_of
-from assay.learn.persistence.vocabularies import words_packed
+from assay.learn.persistence.vocabularies import must_cut_words, words_packed
 
 # Generators of random numbers serve training, and no prediction.
 _DROPPED_LOADERS = ("RandomGeneratorNode", "RandomStateNode")
@@ -59,6 +59,7 @@ def model_bytes(pipeline: Any, *, header: Mapping[str, Any]) -> bytes:
     from skops.io import dumps
 
     written = headers.to_bytes(headers.complete(header))
+    must_cut_words(pipeline)
     try:
         with words_packed(pipeline):
             raw = dumps(pipeline)

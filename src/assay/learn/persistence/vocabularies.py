@@ -16,6 +16,11 @@ import numpy.typing as npt
 from assay.errors import InputError
 
 VOCABULARY, CATEGORIES = "vocabulary_", "categories_"
+# Patterns that look at each character of a text once; the first is scikit-learn's own. Others may
+# take longer than anybody waits, and which of them do is hard to tell.
+TOKEN_PATTERNS = (r"(?u)\b\w\w+\b", r"(?u)\b\w+\b", r"\b\w\w+\b", r"\b\w+\b", r"\w+", r"\S+")
+# The longest run of words or characters that may be a term: a text has as many as it is long.
+LONGEST_TERM = 16
 
 
 @contextmanager
@@ -47,6 +52,29 @@ def unpack_words(model: Any) -> None:
                     setattr(found, name, words)
                 else:
                     raise InputError("the categories of a column in it are no texts")
+
+
+def must_cut_words(model: Any) -> None:
+    """Refuse what would cut texts into words, or into runs of them, without an end."""
+    for found in objects_in(model):
+        pattern = vars(found).get("token_pattern")
+        if pattern is not None and pattern not in TOKEN_PATTERNS:
+            known = ", ".join(TOKEN_PATTERNS)
+            raise InputError(
+                f"it would cut texts by the pattern {str(pattern)[:60]!r}, which may take forever; "
+                f"a model file may have {known}. For others put a step before it"
+            )
+        runs = vars(found).get("ngram_range")
+        if runs is not None and not _are_runs(runs):
+            raise InputError(
+                f"it would make terms of {str(runs)[:60]} words or characters; there are 1 to "
+                f"{LONGEST_TERM}"
+            )
+
+
+def _are_runs(runs: Any) -> bool:
+    pair = isinstance(runs, tuple | list) and len(runs) == 2
+    return pair and all(type(end) is int and 1 <= end <= LONGEST_TERM for end in runs)
 
 
 def _words(found: Any) -> dict[str, list[Any]]:

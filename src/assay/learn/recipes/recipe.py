@@ -121,7 +121,7 @@ class Recipe:
 
     Its first step is ``assay.learn.encoding.Columns`` or, for texts,
     ``assay.learn.encoding.Text``; it has ``predict_proba``, and after fitting on codes of
-    labels ``classes_`` are those codes.
+    labels ``classes_`` are those codes. ``aliases`` are names that it had before.
     """
 
     name: str
@@ -129,6 +129,7 @@ class Recipe:
     build: Callable[[Mapping[str, Any], Task], Pipeline]
     settings: Mapping[str, Setting] = field(default_factory=dict)
     needs_text: bool = False
+    aliases: tuple[str, ...] = ()
 
     def complete(self, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """All settings, those given checked and the others by default."""

@@ -54,12 +54,12 @@ _NEEDED = (
 
 def style() -> str:
     """The style sheet."""
-    return "\n".join(_read("style", name) for name in _STYLES)
+    return "\n".join(read("style", name) for name in _STYLES)
 
 
 def script(measures: tuple[Measure, ...] | None) -> str:
     """The script of a page, with the formulas of the measures that follow its threshold."""
-    parts = [_read("script", name) for name in _PAGE]
+    parts = [read("script", name) for name in _PAGE]
     return _closed(parts if measures is None else [*parts, *_panel(measures)])
 
 
@@ -69,7 +69,7 @@ def panel_script(measures: tuple[Measure, ...]) -> str:
 
 
 def _panel(measures: tuple[Measure, ...]) -> list[str]:
-    return [JAVASCRIPT_PRELUDE, formulas(measures), *(_read("script", name) for name in _PANEL)]
+    return [JAVASCRIPT_PRELUDE, formulas(measures), *(read("script", name) for name in _PANEL)]
 
 
 def _closed(parts: list[str]) -> str:
@@ -120,5 +120,6 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
-def _read(*path: str) -> str:
+def read(*path: str) -> str:
+    """A file of this package, as text."""
     return files("assay.report.html").joinpath(*path).read_text("utf-8")

@@ -10,6 +10,7 @@ from assay.inference import Estimate
 from assay.report.html.course import Drawn, drawn_of, drawn_periods, drawn_steps
 from assay.report.html.heat import Heat, heat_of
 from assay.report.html.limits import Limits
+from assay.report.html.ranks import DrawnRanks, drawn_ranks
 from assay.report.html.scales import Scale, Strip, around
 from assay.report.html.text import Name, named, sentence
 from assay.report.html.timeline import DrawnTimeline, drawn_bars
@@ -27,6 +28,7 @@ from assay.report.sections import (
     Kind,
     Marked,
     Matrix,
+    MeanRanks,
     Periods,
     Prose,
     StepCurve,
@@ -123,7 +125,16 @@ class InTime:
     kind: str = "timeline"
 
 
-View: TypeAlias = Rows | Lines | Differences | Heat | Sentences | Steps | InTime
+@dataclass(frozen=True)
+class Ranked:
+    """Mean ranks as a critical-difference diagram, and the table that it is of."""
+
+    drawing: DrawnRanks
+    table: Rows | Lines
+    kind: str = "ranks"
+
+
+View: TypeAlias = Rows | Lines | Differences | Heat | Sentences | Steps | InTime | Ranked
 
 
 def block_of(block: Block, limits: Limits) -> View:
@@ -145,6 +156,10 @@ def block_of(block: Block, limits: Limits) -> View:
             timeline = drawn_bars(block, limits)
             table = _table(block, limits)
             return table if timeline is None else InTime(timeline, table)
+        case MeanRanks():
+            ranks = drawn_ranks(block, limits)
+            table = _table(block, limits)
+            return table if ranks is None else Ranked(ranks, table)
         case Table():
             return _table(block, limits)
         case Dots():

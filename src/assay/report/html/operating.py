@@ -1,24 +1,34 @@
-"""The operating-point panel: what it shows before its script has run."""
+"""The operating-point panel: what it shows before its script has run, and what that works with."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
-from assay.formula import plain, reason, value
+from assay.evaluation.deployment import ALERTS, FALSE_ALARMS, MISSED, PER_DAY
+from assay.formula import at_base_rate, plain, reason, value
 from assay.inference import Estimate
-from assay.measures import FALSE_DISCOVERY_RATE, RECALL, Measure, find
-from assay.measures.shown import MOVING
-from assay.report.html.blocks import UNDEFINED, Value, value_of
-from assay.report.html.data import data_of
-from assay.report.html.deployed import Deployed, deployed_of
+from assay.inference.not_finite import finite
+from assay.inference.quantiles import normal
+from assay.measures import (
+    ALERT_RATE,
+    FALSE_DISCOVERY_RATE,
+    FALSE_NEGATIVE_RATE,
+    FALSE_POSITIVE_RATE,
+    RECALL,
+    Measure,
+    find,
+)
+from assay.measures.shown import DEPLOYED, MOVING
+from assay.report.html.blocks import UNDEFINED, Value, behind, value_of
 from assay.report.html.heat import shade
 from assay.report.html.limits import Limits
 from assay.report.html.scales import Scale
 from assay.report.html.text import Name, named
-from assay.report.numbers import count, percent
+from assay.report.numbers import count, daily_parts, exact_percent, percent
 from assay.report.sections import Panel
 from assay.report.words import matrix_caption, measure_name, positives
 
@@ -150,3 +160,94 @@ def _elsewhere(panel: Panel) -> str:
         "Shares of rows have Wilson's interval at this threshold; the other measures have theirs "
         "only at the report's."
     )
+
+
+# A plot has room for so many letters.
+_LEGEND = 28
+
+
+def data_of(panel: Panel, limits: Limits) -> dict[str, Any]:
+    """Plain values, ready for JSON; None is what is not finite."""
+    return {
+        "positive": named(panel.positive, min(limits.letters, _LEGEND)).shown,
+        "negative": named(panel.negative, min(limits.letters, _LEGEND)).shown,
+        "positives": panel.positives,
+        "negatives": panel.negatives,
+        "threshold": panel.threshold,
+        "sweep": {name: list(column) for name, column in panel.sweep.items()},
+        "decided": dict(zip(("tp", "fp", "fn", "tn"), panel.decided, strict=True)),
+        "z": normal(panel.level),
+        "weighted": panel.weighted,
+        "probability": panel.reliability is not None,
+        # Whether the binomial intervals of plain counts are legal.
+        "counted": not (panel.weighted or panel.clustered),
+        "shown_at": {name: [*_ends(e), behind(e, limits)] for name, e in panel.shown_at.items()},
+        "base_rates": list(panel.base_rates),
+        "deployed": [
+            [rate, {name: _ends(e) for name, e in found.items()}]
+            for rate, found in panel.deployed.items()
+        ],
+        "volume": panel.volume,
+    }
+
+
+def _ends(found: Estimate) -> list[float | None]:
+    return [finite(number) for number in (float(found), found.low, found.high)]
+
+
+USUAL_VOLUME = 1_000_000
+
+
+@dataclass(frozen=True)
+class Deployed:
+    """A base rate and a volume, in words too, and the measures there as (key, name, value)."""
+
+    rate: str
+    volume: float
+    volume_words: str
+    shares: tuple[tuple[str, str, Value], ...]
+    per_day: tuple[tuple[str, str, Value], ...]
+
+
+def deployed_of(panel: Panel, limits: Limits) -> Deployed:
+    """At the first base rate of the panel, or else the test set's prevalence."""
+    volume = USUAL_VOLUME if panel.volume is None else panel.volume
+    rows = panel.positives + panel.negatives
+    prevalence = panel.positives / rows if rows else math.nan
+    rate = panel.base_rates[0] if panel.base_rates else prevalence
+    known = panel.deployed.get(rate, {})
+    shares, per_day = [], []
+    for name in DEPLOYED:
+        found = known.get(name, _at(find(name), panel, rate))
+        shares.append((name, measure_name(name), value_of(found, limits)))
+    for name in PER_DAY:
+        found = known.get(name, _a_day(name, panel, rate, volume))
+        per_day.append((name, measure_name(name), _daily(found, limits)))
+    words = exact_percent(rate) if panel.base_rates else percent(rate)
+    return Deployed(words, volume, count(volume), tuple(shares), tuple(per_day))
+
+
+def _at(measure: Measure, panel: Panel, rate: float) -> Estimate:
+    """A measure at a base rate, without an interval."""
+    if measure.formula is None or not 0 < rate < 1:
+        return Estimate(math.nan, undefined="there are no rows of one class")
+    formula = at_base_rate(measure.formula, Fraction(repr(float(rate))))
+    cells: dict[str, Any] = dict(zip(("TP", "FP", "FN", "TN"), panel.decided, strict=True))
+    return Estimate(value(formula, cells), undefined=reason(formula, cells))
+
+
+def _a_day(name: str, panel: Panel, rate: float, volume: float) -> Estimate:
+    """How many rows of a day: a rate of all, of the negatives, or of the positives."""
+    measure, share = {
+        ALERTS: (ALERT_RATE, 1.0),
+        FALSE_ALARMS: (FALSE_POSITIVE_RATE, 1 - rate),
+        MISSED: (FALSE_NEGATIVE_RATE, rate),
+    }[name]
+    found = _at(measure, panel, rate)
+    return Estimate(volume * share * found, undefined=found.undefined)
+
+
+def _daily(found: Estimate, limits: Limits) -> Value:
+    if math.isnan(found):
+        return Value(UNDEFINED, "", behind(found, limits))
+    return Value(*daily_parts(found), behind(found, limits))

@@ -161,8 +161,13 @@ def well_known(columns: Sequence[str], role: str) -> list[str]:
     >>> well_known(["Ground Truth", "host", "y-pred"], LABEL)
     ['Ground Truth']
     """
-    names = {_letters(name) for name in WELL_KNOWN[role]}
-    return [column for column in columns if _letters(column) in names]
+    return named_like(columns, WELL_KNOWN[role])
+
+
+def named_like(columns: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The columns that have one of these names: case, blanks, dashes and points aside."""
+    wanted = {_letters(name) for name in names}
+    return [column for column in columns if _letters(column) in wanted]
 
 
 def _letters(name: str) -> str:

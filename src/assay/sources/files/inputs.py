@@ -29,6 +29,19 @@ STDIN = "-"
 STDIN_NAME = "standard input"
 
 
+def read_side_file(path: Path, most: int, kind: str) -> bytes:
+    """A file beside the rows, such as rules or a token, which has ``most`` bytes at most."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(most + 1)
+    except OSError as odd:
+        raise InputError(f"{kind} {path} can't be read: {odd.strerror}") from odd
+    if len(content) > most:
+        size = f"{most >> 20} MiB" if most >> 20 else f"{most:,} bytes"
+        raise InputError(f"{path} has more than {size}, too large for {kind}: name another file")
+    return content
+
+
 @dataclass(frozen=True)
 class Source:
     """One input: a file, a query on one or on a server, or (with none of them) standard input.
@@ -213,6 +226,8 @@ _hashed_stdin: _StandardInput | None = None
 
 def standard_input() -> BinaryIO:
     """Standard input as bytes; hashed on the way where somebody wants to know."""
+    if sys.stdin is None:
+        raise InputError("standard input is closed; give the rows through a pipe, or name a file")
     return sys.stdin.buffer if _hashed_stdin is None else cast("BinaryIO", _hashed_stdin)
 
 

@@ -33,7 +33,7 @@ class Model:
     """A model by name, and the column of what it said; without a file, in the main one.
 
     A column with a star in place of the label, as ``p_*``, names one probability a class. A column
-    written FILE:COL is in that file, unless the main one has a column of that very name.
+    written ``FILE:COL`` is in that file, unless the main one has a column of that very name.
     """
 
     name: str

@@ -102,9 +102,9 @@ def _chunk(chunk: dict[int, Any], data_end: int) -> Chunk:
     if 1 in chunk:
         raise Malformed("a column of it is in another file")
     about = chunk[3]
-    # Some writers leave 0 where there is no dictionary.
-    start = min(place for place in (about.get(11), about[9]) if place)
     size = _count(about[7])
+    # Some writers leave 0 where there is no dictionary, and where there are no rows at all.
+    start = min((place for place in (about.get(11), about[9]) if place), default=len(_MAGIC))
     if start < len(_MAGIC) or start + size > data_end:
         raise Malformed("a column lies outside of it")
     return Chunk(about[3][0].decode(), _count(about[5]), start, size, _count(about[6]))

@@ -21,8 +21,8 @@ class Request:
     A column that is not named is recognised by its name where it is well known. ``probabilities``
     maps a label to its column; ``probability_pattern`` such as ``p_*`` names them all at once, the
     label being what the star stands for. ``models`` are columns of what several models said of the
-    same rows, each scores or decisions; one written FILE:COL is in another file, unless there is a
-    column of that very name. ``id`` names the rows. ``label_if_there`` allows a file without
+    same rows, each scores or decisions; one written ``FILE:COL`` is in another file, unless there
+    is a column of that very name. ``id`` names the rows. ``label_if_there`` allows a file without
     labels. ``by_threshold`` says that scores are to be decided by a
     threshold, so that no column of decisions is looked for beside them. ``decimal`` is the sign
     before the fractions of numbers in delimited text, and ``header`` tells whether its first line

@@ -128,8 +128,12 @@ def _rows(source: Source, batch_rows: int, limit: int) -> Iterator[Any]:
 
 @contextmanager
 def _sqlite(path: Path, name: str) -> Iterator[Any]:
+    journal = path.with_name(f"{path.name}-wal")
     # The path goes in as a quoted URI, never as text of a statement.
     address = path.absolute().as_uri() + "?mode=ro"
+    if _has_journal_mode(path) and not journal.exists():
+        # Nobody has it open. Read as it is, no journal is left beside it, nor needs to be.
+        address += "&immutable=1"
     try:
         with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as connection:
             connection.execute("PRAGMA query_only = ON")
@@ -138,10 +142,21 @@ def _sqlite(path: Path, name: str) -> Iterator[Any]:
             connection.set_authorizer(_only_reading)
             yield connection
     except (sqlite3.Error, sqlite3.Warning, UnicodeDecodeError) as odd:
-        raise InputError(f"{name}: SQLite refuses the query: {odd}{_hint(odd)}") from odd
+        raise InputError(f"{name}: SQLite refuses the query: {odd}{_hint(odd, journal)}") from odd
 
 
-def _hint(odd: Exception) -> str:
+def _has_journal_mode(path: Path) -> bool:
+    """Whether changes of the file are written into a journal beside it first (WAL)."""
+    with path.open("rb") as file:
+        return file.read(20)[18:] == b"\x02\x02"
+
+
+def _hint(odd: Exception, journal: Path) -> str:
+    if "unable to open" in str(odd) and journal.exists():
+        return (
+            f". Its last changes stand in {journal.name}, which is read through a file beside it: "
+            f"copy both to a folder that can be written, and read them there"
+        )
     if "not authorized" in str(odd) or "prohibited" in str(odd) or "readonly" in str(odd):
         return ". Only one SELECT that reads this file is allowed"
     return ""

@@ -9,12 +9,12 @@ from assay.decisions.audit.keys import Key, key_of
 from assay.decisions.audit.matrix import out_of_range, undetermined
 from assay.decisions.audit.printed import Printed
 from assay.decisions.audit.result import Judged
-from assay.decisions.audit.search.binary import judge_binary, matrices_of
+from assay.decisions.audit.search.binary import judge_binary, matrices_of, prevalence_of
 from assay.decisions.audit.search.classes import judge_classes
 from assay.decisions.audit.search.judging import Verdicts
 from assay.decisions.audit.search.numbers import Given
 
-__all__ = ["Verdicts", "judge_without_matrix", "matrices_of"]
+__all__ = ["Verdicts", "judge_without_matrix", "matrices_of", "prevalence_of"]
 
 
 def judge_without_matrix(claim: Claim) -> Verdicts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -20,8 +20,9 @@ from assay.decisions.audit.search.cells import Known, Region, known_of, region_o
 from assay.decisions.audit.search.identities import BETWEEN, Classes
 from assay.decisions.audit.search.judging import Verdicts, judge_together
 from assay.decisions.audit.search.numbers import Given, Number, in_four_cells, numbers_of
-from assay.decisions.audit.search.ways import ByFormula, ByScores, Way
+from assay.decisions.audit.search.ways import ByFormula, ByScores, Way, fills_undefined
 from assay.formula import cells, evaluate, proportion
+from assay.measures import PREVALENCE
 
 _COMPARED = 256
 # A claim with more contradictions than so many questions tell apart is not told apart.
@@ -229,8 +230,9 @@ class TwoClasses:
         with_others = " with the other numbers" if others else ""
         if solution.only:
             value = exact(in_four_cells(way.quantity), solution.best)
-            shown = "" if value is None else f"{decimal(value, way.printed)}, "
-            return f"{shown}in the only matrix that gives the numbers"
+            shown = "undefined" if value is None else decimal(value, way.printed)
+            shown += " (libraries print 0 or 1 then)" if value is None else ""
+            return f"{shown}, in the only matrix that gives the numbers"
         if solution.found.complete:
             return f"{len(solution.matrices):,} matrices give it{with_others}"
         return f"many matrices give it{with_others}"
@@ -319,7 +321,7 @@ def _can_be_a_ratio(way: Way, region: Region, n: int | None) -> bool:
     where = way.printed.window(rounded=False)
     rows = region.fixed_total(sorted(cells(share.trials)))
     if rows is not None:
-        return rows > 0 and bool(where.counts(rows))
+        return bool(where.counts(rows)) if rows else fills_undefined(where)
     return n is None or where.smallest_denominator() <= n
 
 
@@ -340,3 +342,26 @@ def matrices_of(claim: Claim) -> list[dict[str, int]]:
     if not found.complete or len(found.matrices) > _COMPARED:
         return []
     return [found.matrices.one(i) for i in range(len(found.matrices))]
+
+
+def prevalence_of(claim: Claim) -> tuple[float, float] | None:
+    """Between which shares of positives the numbers of a claim hold, read as the positive's.
+
+    None where they can't be read so, or say nothing of it.
+    """
+    labels = claim.labels if len(claim.labels) == 2 else ("negative", "positive")
+    two = replace(claim, labels=labels, positive=claim.positive or labels[1])
+    given = [
+        (key_of(text), reported)
+        for text, reported in claim.reported.items()
+        if isinstance(reported, Printed) and key_of(text).statistic is None and key_of(text).bare
+    ]
+    numbers = numbers_of(two, given, two.positive, labels)
+    bonds = Bonds.of(two, numbers, Classes(labels), two.positive)
+    left = bonds.left(frozenset(range(len(numbers))))
+    name = f"{labels[1]}|{PREVALENCE.name}"
+    spans = [box[name] for box in left if name in box]
+    if not spans:
+        return None
+    found = min(low for low, _ in spans), max(high for _, high in spans)
+    return found if found[0] > 0 or found[1] < 1 else None

@@ -18,7 +18,7 @@ from assay.decisions.audit.search.identities import Classes
 from assay.decisions.audit.search.judging import Verdicts, judge_together
 from assay.decisions.audit.search.numbers import Given, Number, numbers_of
 from assay.decisions.audit.search.tables import Tables, tables_of
-from assay.decisions.audit.search.ways import Booleans, ByFormula, Way, one_of
+from assay.decisions.audit.search.ways import Booleans, ByFormula, Way, fills_undefined, one_of
 from assay.decisions.audit.sizes import total_of
 from assay.formula import cells, proportion
 
@@ -44,16 +44,18 @@ class _Classes:
     def __init__(self, claim: Claim, numbers: Sequence[Number], labels: tuple[str, ...]) -> None:
         self._numbers = numbers
         self._labels = labels
-        self._n = total_of(claim)
+        self._n = total_of(claim) if claim.exhaustive else None
+        self._exhaustive = claim.exhaustive
         told = bool(claim.labels) and set(claim.support) == set(claim.labels)
         self._rows = tuple(claim.support[label] for label in claim.labels) if told else ()
         shares = {}
-        if told and self._n:
-            shares = {label: claim.support[label] / self._n for label in claim.labels}
-        classes = Classes(labels, all_told=bool(claim.labels))
+        total = sum(claim.support.values())
+        if told and total:
+            shares = {label: claim.support[label] / total for label in claim.labels}
+        classes = Classes(labels, all_told=bool(claim.labels), exclusive=claim.exhaustive)
         self._bonds = Bonds.of(claim, numbers, classes, None, shares=shares)
         self._tables: Tables | None = None
-        if claim.labels:
+        if claim.labels and claim.exhaustive:
             self._tables = tables_of(self._rows or None, len(labels), self._n)
         self._pairs = self._against_rest(claim) if told and self._tables is None else {}
         self._answers: dict[tuple[int, ...], Booleans] = {}
@@ -65,7 +67,8 @@ class _Classes:
         for label in claim.labels:
             members = [i for i, number in enumerate(self._numbers) if number.key.label == label]
             rows = claim.support[label]
-            known = Known(positives=rows, negatives=sum(self._rows) - rows).completed()
+            others = sum(self._rows) - rows if claim.exhaustive else None
+            known = Known(positives=rows, negatives=others).completed()
             if len(members) > 1 and known is not None:
                 two = replace(claim, labels=(f"not {label}", label), positive=label, support={})
                 given = [(self._numbers[i].key, self._numbers[i].printed) for i in members]
@@ -118,7 +121,9 @@ class _Classes:
     def _can_be_a_share(self, way: Way) -> bool:
         rows = self._trials(way)
         window = way.printed.window(rounded=False)
-        return rows is None or (rows > 0 and bool(window.counts(rows)))
+        if not rows:
+            return rows is None or fills_undefined(window)
+        return bool(window.counts(rows))
 
     def _trials(self, way: Way) -> int | None:
         """How many rows a number is a share of, where that is told."""
@@ -130,8 +135,11 @@ class _Classes:
             return self._n
         if label is None or not self._rows:
             return None
-        own = {_OF_CLASS: self._rows[label], _OF_OTHERS: sum(self._rows) - self._rows[label]}
-        return own.get(of)
+        if of == _OF_CLASS:
+            return self._rows[label]
+        return (
+            sum(self._rows) - self._rows[label] if of == _OF_OTHERS and self._exhaustive else None
+        )
 
     # -- in words ----------------------------------------------------------------------------------
 

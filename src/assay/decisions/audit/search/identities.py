@@ -46,15 +46,20 @@ class Named:
 
 @dataclass(frozen=True)
 class Classes:
-    """The labels of a claim; unless ``all_told`` there may be more classes than these."""
+    """The labels of a claim; unless ``all_told`` there may be more classes than these.
+
+    Unless ``exclusive`` a row may have none of the labels, or several, while averages are still
+    those over all of them.
+    """
 
     labels: tuple[str, ...] = ()
     all_told: bool = True
+    exclusive: bool = True
 
     @property
     def two(self) -> bool:
         """Whether there are just two, [negative, positive]."""
-        return self.all_told and len(self.labels) == 2
+        return self.all_told and self.exclusive and len(self.labels) == 2
 
     def named(self, label: str, measure: Measure) -> str:
         """The one name of a measure of a class.
@@ -145,6 +150,7 @@ class _Web:
         self.labels = classes.labels
         self.ranges: dict[str, Range] = {ACCURACY.name: (0.0, 1.0)}
         self.relations: list[Relation] = []
+        self.weights: tuple[float, ...] = ()
 
     def bind(
         self, of: str, args: Sequence[str], low: Function, words: str, *, rising: bool = False
@@ -157,7 +163,9 @@ class _Web:
         for label in self.labels:
             for base in BASIC_RATES:
                 self.ranges.setdefault(self.classes.named(label, base), (0.0, 1.0))
-        for label, share in shares.items():
+        if set(shares) == set(self.labels):
+            self.weights = tuple(shares[label] for label in self.labels)
+        for label, share in shares.items() if self.classes.exclusive else ():
             self.ranges[f"{label}|{PREVALENCE.name}"] = (share, share)
         for label in self.labels[1:] if self.classes.two else self.labels:
             for base in BASIC_RATES:
@@ -169,7 +177,7 @@ class _Web:
                 if not base.symmetric and not base.swapped:
                     names = f"{negative}|{base.name}", [f"{positive}|{base.name}"]
                     self.bind(*names, _rest, words)
-        elif self.labels and self.classes.all_told and set(shares) == set(self.labels):
+        elif self.labels and self.classes.all_told and self.classes.exclusive and self.weights:
             words = "accuracy is the mean of the recalls, weighed by the rows of each class"
             self.bind(ACCURACY.name, self._of_each(RECALL), self._weighed(), words, rising=True)
 
@@ -234,6 +242,9 @@ class _Web:
 
     def _average(self, name: str, measure: Measure, average: str) -> None:
         said = spoken(measure.name)
+        if average == "micro" and not self.classes.exclusive:
+            self._micro_of_any(name, measure)
+            return
         if average == "micro":
             function = self._micro(measure)
             if function is not None:
@@ -241,7 +252,8 @@ class _Web:
                 self.bind(name, [ACCURACY.name], function, words)
             return
         mean = mean_of(ACCURACY)
-        if mean is not None and (measure, average) == (mean.measure, mean.how):
+        same = mean is not None and (measure, average) == (mean.measure, mean.how)
+        if same and self.classes.exclusive:
             self.bind(name, [ACCURACY.name], _same, f"{average} {said} is the accuracy")
         self._of_averages(name, measure, average)
         if not self.labels or not self.classes.all_told:
@@ -250,7 +262,7 @@ class _Web:
         if average == "macro":
             words = f"the macro average of {said} is the mean over the classes"
             self.bind(name, parts, _mean, words, rising=True)
-        elif all(low == high for low, high in self._shares()):
+        elif self.weights:
             words = f"the weighted average of {said} weighs each class by its rows"
             self.bind(name, parts, self._weighed(), words, rising=True)
         elif self.classes.two:
@@ -272,6 +284,29 @@ class _Web:
         new = {"TP": _ACCURACY, "FP": wrong, "FN": wrong, "TN": rest}
         function = function_of(substitute(formula, new))
         return function if _moves_one_way(function) else None
+
+    def _micro_of_any(self, name: str, measure: Measure) -> None:
+        """A micro average where rows may have several labels: a ratio of sums over the classes.
+
+        That of the recall weighs each class by its rows; those of others lie between their values.
+        """
+        said = spoken(measure.name)
+        if not self.classes.all_told or measure.formula is None:
+            return
+        for identity in measure.identities:
+            parts = sorted(cells(identity.expression))
+            if parts == sorted((PRECISION.name, RECALL.name)):
+                names = [f"{part}.micro" for part in parts]
+                for part in names:
+                    self.add(part)
+                self.bind(name, names, function_of(identity.expression), identity.words)
+        if measure == RECALL and self.weights:
+            words = f"the micro average of {said} weighs each class by its rows"
+            self.bind(name, self._of_each(measure), self._weighed(), words, rising=True)
+        elif measure == PRECISION:
+            words = f"the micro average of {said} lies between the values of the classes"
+            parts = self._of_each(measure)
+            self.relations.append(Relation(name, tuple(parts), min, words, max, rising=True))
 
     def _of_averages(self, name: str, measure: Measure, average: str) -> None:
         """The mean of harmonic means is never above the mean of arithmetic ones."""
@@ -312,11 +347,8 @@ class _Web:
             self.add(part)
         return parts
 
-    def _shares(self) -> list[Range]:
-        return [self.ranges[f"{label}|{PREVALENCE.name}"] for label in self.labels]
-
     def _weighed(self) -> Function:
-        weights = [low for low, _ in self._shares()]
+        weights = self.weights
         return lambda values: math.fsum(w * x for w, x in zip(weights, values, strict=True))
 
 

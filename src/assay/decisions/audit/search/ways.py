@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,7 +14,15 @@ import numpy.typing as npt
 from assay.decisions.audit.exact import as_float, exact
 from assay.decisions.audit.keys import Meaning
 from assay.decisions.audit.printed import Printed, Window
-from assay.formula import Bounds, Expression, bounds_along, cells, evaluate
+from assay.formula import (
+    Bounds,
+    Expression,
+    bounds_along,
+    cells,
+    denominators,
+    evaluate,
+    over_two_classes,
+)
 from assay.inference import Quantity
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -38,7 +48,21 @@ class ByFormula:
 
     def may_hold(self, boxed: Boxed, *, rounded: bool) -> Booleans:
         """In which boxes it may."""
-        return _meets(boxed(self.quantity), self.printed.window(rounded=rounded))
+        window = self.printed.window(rounded=rounded)
+        found = _meets(boxed(self.quantity), window)
+        if self.meaning.average is None and not fills_undefined(window):
+            return found
+        for denominator in self._denominators:
+            found = found | (boxed(denominator).low <= 0)
+        return found
+
+    @cached_property
+    def _denominators(self) -> tuple[Quantity, ...]:
+        """What the formula divides by, in the cells of one label."""
+        expression, label = self.quantity.expression, self.quantity.label
+        if label is None:
+            expression, label = over_two_classes(expression), 1
+        return tuple(Quantity(below, label) for below in denominators(expression))
 
     def holds(self, cells_of: Cells, *, rounded: bool) -> Booleans:
         """For which matrices it does, exactly."""
@@ -56,6 +80,32 @@ class ByFormula:
             return found
         answers = [self._exactly(given, int(close[i]), window) for i in first]
         found[close] = np.array(answers, bool)[which.reshape(-1)]
+        undefined = np.isnan(value)
+        if undefined.any():
+            found |= undefined & self._filled(given, window)
+        return found
+
+    def _filled(self, given: Mapping[str, Any], window: Window) -> Booleans:
+        """Where the formula is undefined: whether what libraries put there may be printed so.
+
+        They put 0 or 1 there, or leave the class out of an average.
+        """
+        formula = self.meaning.measure.formula
+        if self.meaning.average not in ("macro", "weighted") or formula is None:
+            return np.asarray(fills_undefined(window))
+        hit, row, column = (np.asarray(given[name], float) for name in ("HIT", "ROW", "COL"))
+        rest = np.asarray(given["N"], float)[..., None] - row - column + hit
+        of_each = {"TP": hit, "FP": column - hit, "FN": row - hit, "TN": rest}
+        values = np.asarray(evaluate(formula, of_each))
+        weights = row if self.meaning.average == "weighted" else np.ones_like(row)
+        undefined = np.isnan(values)
+        found = np.zeros(len(values), bool)
+        for end, of_undefined in ((0.0, 1.0), (1.0, 1.0), (0.0, 0.0)):
+            kept = np.where(undefined, of_undefined * weights, weights)
+            total = (np.where(undefined, end, values) * kept).sum(axis=-1)
+            with np.errstate(invalid="ignore"):
+                mean = total / kept.sum(axis=-1)
+            found |= _meets(Bounds(mean - _SLACK, mean + _SLACK), window)
         return found
 
     def _exactly(self, given: Mapping[str, Any], i: int, window: Window) -> bool:
@@ -141,6 +191,11 @@ class ByRounded:
 
 
 Way: TypeAlias = ByFormula | ByScores | ByRounded
+
+
+def fills_undefined(window: Window) -> bool:
+    """Whether 0 or 1 is printed so, which libraries put where a ratio is undefined."""
+    return any(window.holds(Fraction(end), Fraction(end)) for end in (0, 1))
 
 
 def one_of(given: Mapping[str, Any], i: int) -> dict[str, Any]:

@@ -1,0 +1,411 @@
+"""What a file of reported numbers is, and its claims: recognised by content, or as it is told."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from assay.decisions.audit.building import build
+from assay.decisions.audit.claim import Claim
+from assay.decisions.audit.claims_file import content_of, read_claims
+from assay.decisions.audit.keys import key_of
+from assay.decisions.audit.reading.drafts import Draft, Totals
+from assay.decisions.audit.reading.grids import (
+    Grid,
+    aligned_grids,
+    delimiter_of,
+    markdown_grids,
+    separated_grids,
+)
+from assay.decisions.audit.reading.latex import latex_grids
+from assay.decisions.audit.reading.matrices import Pasted, matrices_in, matrix_of
+from assay.decisions.audit.reading.reports import (
+    evaluation_claims,
+    has_report,
+    is_report_table,
+    pair_claims,
+    report_claims,
+    safe_label,
+    table_claims,
+)
+from assay.decisions.audit.reading.rows import OTHER_ROWS, claims_of
+from assay.errors import InputError, LabelError
+from assay.sources.amounts import ORIENTATIONS
+from assay.sources.labelling import infer
+
+CLAIMS, MARKDOWN, CSV, LATEX = "claims", "markdown", "csv", "latex"
+REPORT, MATRIX, EVALUATION, TEXT = "classification-report", "confusion-matrix", "evaluation", "text"
+KINDS = (CLAIMS, MARKDOWN, CSV, LATEX, REPORT, MATRIX, EVALUATION, TEXT)
+_CALLED = {
+    CLAIMS: "a claims file",
+    MARKDOWN: "Markdown",
+    CSV: "separated values",
+    LATEX: "LaTeX",
+    REPORT: "a classification report",
+    MATRIX: "a confusion matrix",
+    EVALUATION: "an evaluation",
+    TEXT: "plain text",
+}
+_CLAIM = re.compile(r"^\s*\[\[?\s*claim\b|^\s*claim\s*=", re.M)
+_LATEX = re.compile(r"\\begin\{|\\\\\s*(?:\\hline|\\midrule|\\bottomrule)?\s*$", re.M)
+_PIPES = re.compile(r"^\s*>?\s*\|?\s*:?-{2,}:?\s*\|[\s:|-]*$|^\s*\+[-=]+\+", re.M)
+_SUFFIXES = {".csv": CSV, ".tsv": CSV, ".tex": LATEX, ".toml": CLAIMS, ".md": MARKDOWN}
+
+
+@dataclass(frozen=True)
+class Others:
+    """Other readings of a claim, each with how it is said; ``first`` says the same of the claim.
+
+    Unless just one reading can be true the ``question``, if there is one, has to be asked.
+    """
+
+    readings: tuple[tuple[Claim, str], ...] = ()
+    first: str = ""
+    question: str = ""
+
+
+@dataclass(frozen=True)
+class Document:
+    """The claims of a file, and what is said of how they were read.
+
+    ``others`` are other readings of a claim by its place, where nothing tells which label is the
+    positive one, or what the rows of its matrix are.
+    """
+
+    claims: tuple[Claim, ...]
+    notes: tuple[str, ...] = ()
+    others: Mapping[int, Others] = field(default_factory=dict)
+
+
+def read_document(
+    path: str | Path,
+    *,
+    text: str | bytes | None = None,
+    kind: str | None = None,
+    input_format: str | None = None,
+    totals: Totals | None = None,
+) -> Document:
+    r"""The claims of a file of any kind, ``-`` for standard input; or of a ``text``.
+
+    >>> table = "| model | Acc. (%) | F1 |\n|---|---|---|\n| RF | 99.1 | 0.98 |"
+    >>> found = read_document("paper.md", text=table)
+    >>> [(claim.name, sorted(claim.reported)) for claim in found.claims]
+    [('RF', ['accuracy', 'f1'])]
+    """
+    name, content = content_of(path, text)
+    told = totals or Totals()
+    if kind is not None and kind not in KINDS:
+        raise InputError(f"{name}: found kind={kind!r}; expected {', '.join(KINDS)}")
+    found = kind or (CLAIMS if input_format else _recognised(content, name))
+    if found == CLAIMS:
+        return Document(read_claims(path, text=content, input_format=input_format))
+    title = Path(name).name
+    drafts, notes = _read(found, content, told, title)
+    how = f"{title} was read as {_CALLED[found]}"
+    if not drafts:
+        why = "; ".join(notes) or "there is no table, report or matrix in it"
+        raise InputError(
+            f"{how}, but it holds no number that a measure could be matched to: {why}. Say what it "
+            f"is by kind=, one of {', '.join(KINDS)}"
+        )
+    claims = tuple(_built(draft, name, position) for position, draft in enumerate(drafts, 1))
+    others = {i: _others(draft, claims[i], told, name) for i, draft in enumerate(drafts)}
+    return Document(claims, (how, *notes), {i: each for i, each in others.items() if each.readings})
+
+
+def _built(draft: Draft, name: str, position: int) -> Claim:
+    draft = _of_labels(draft)
+    claim = build(draft.raw, file=name, position=position)
+    notes = (*claim.notes, *draft.notes)
+    return replace(claim, notes=notes, percents=draft.percents, table=draft.table)
+
+
+def _of_labels(draft: Draft) -> Draft:
+    """Keys with the labels of the claim, whatever their case; those of other labels are told."""
+    labels = [str(label) for label in draft.raw.get("labels", ())]
+    if not labels:
+        return draft
+    by_case = {label.casefold(): label for label in labels}
+    reported, unknown = {}, []
+    for key, number in draft.raw.get("reported", {}).items():
+        label = key_of(key).label
+        if label is None or label in labels:
+            reported[key] = number
+        elif label.casefold() in by_case:
+            known = by_case[label.casefold()]
+            reported[key.replace(f".{label}", f".{known}", 1)] = number
+        else:
+            unknown.append(key)
+    said = f"numbers of labels that the counts do not name: {', '.join(unknown)}"
+    notes = (*draft.notes, said) if unknown else draft.notes
+    return replace(draft, raw={**draft.raw, "reported": reported}, notes=notes)
+
+
+def _others(draft: Draft, claim: Claim, totals: Totals, name: str) -> Others:
+    """The readings of a claim beside the first: the other label as positive, the matrix turned."""
+    sides = [(draft, "")]
+    if draft.turned is not None:
+        turned = replace(draft, raw=draft.turned)
+        sides = [(draft, "rows are the truth"), (turned, "rows are the decisions")]
+    free = claim.binary and len(claim.labels) == 2 and not (totals.positive or totals.negative)
+    readings = []
+    for side, words in sides:
+        first = _built(side, name, 1) if side is not draft else claim
+        positives = [first.positive]
+        if free and not draft.stated and "confusion" not in draft.raw:
+            positives.append(first.labels[0])
+        for positive in positives:
+            said = f"{words}{' and ' if words and positive != claim.positive else ''}"
+            said += f"{positive!r} is the positive label" if positive != claim.positive else ""
+            raw = {**side.raw, "positive": positive} if positive is not None else side.raw
+            readings.append((_built(replace(side, raw=raw), name, 1), said))
+    return Others(tuple(readings[1:]), readings[0][1], draft.question)
+
+
+def _recognised(content: str, name: str) -> str:
+    """The kind of a file by its suffix, else by what stands in it."""
+    start = content.lstrip("\ufeff \t\r\n")
+    if start[:1] == "{" or (
+        start[:1] == "[" and re.match(r"\[\s*[\[{\]]", start) and _is_json(start)
+    ):
+        return _of_json(start, name)
+    suffix = _SUFFIXES.get(Path(name).suffix.lower())
+    if suffix is not None and suffix != MARKDOWN:
+        return suffix
+    if _CLAIM.search(content):
+        return CLAIMS
+    if _LATEX.search(content) and "&" in content:
+        return LATEX
+    if has_report(content):
+        return REPORT
+    if _PIPES.search(content):
+        return MARKDOWN
+    if suffix is None and _is_separated(content):
+        return CSV
+    return TEXT
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _of_json(text: str, name: str) -> str:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return CLAIMS  # which tells what is wrong with it
+    if isinstance(found, list):
+        rows = [row for row in found if isinstance(row, list)]
+        return MATRIX if rows else CSV
+    if str(found.get("schema", "")).startswith("assay.evaluation/"):
+        return EVALUATION
+    if "schema" in found and "claim" not in found:
+        raise InputError(
+            f"{name} is a document {found['schema']!r}; an audit reads assay.evaluation/1"
+        )
+    return REPORT if is_report_table(found) else CLAIMS
+
+
+def _is_separated(content: str) -> bool:
+    lines = [line for line in content.splitlines() if line.strip()]
+    return len(lines) > 1 and delimiter_of(lines[:50]) is not None and not matrices_in(content)[0]
+
+
+# -- one reader a kind -----------------------------------------------------------------------------
+
+Drafts = tuple[list[Draft], list[str]]
+
+
+def _read(kind: str, content: str, totals: Totals, title: str) -> Drafts:
+    readers: dict[str, Callable[[str, Totals, str], Drafts]] = {
+        MARKDOWN: _text,
+        REPORT: _report,
+        MATRIX: _matrix,
+        TEXT: _text,
+        LATEX: lambda text, told, name: _grids(latex_grids(text), told, name),
+        CSV: _csv,
+        EVALUATION: _evaluation,
+    }
+    return readers[kind](content, totals, title)
+
+
+def _csv(content: str, totals: Totals, title: str) -> Drafts:
+    if content.lstrip()[:1] == "[":
+        records = [row for row in _loaded(content, title) if isinstance(row, dict)]
+        names = list(dict.fromkeys(key for row in records for key in row))
+        rows = [tuple("" if row.get(k) is None else str(row[k]) for k in names) for row in records]
+        return _grids([Grid((tuple(names), *rows))], totals, title)
+    return _grids(separated_grids(content, title), totals, title)
+
+
+def _evaluation(content: str, totals: Totals, title: str) -> Drafts:  # noqa: ARG001 - it has its own
+    found = _loaded(content, title)
+    if not isinstance(found, dict) or "estimates" not in found:
+        raise InputError(f"{title} has no estimates; expected a document assay.evaluation/1")
+    return evaluation_claims(found, title)
+
+
+def _report(content: str, totals: Totals, title: str) -> Drafts:
+    if content.lstrip()[:1] == "{":
+        found = _loaded(content, title)
+        if not is_report_table(found):
+            raise InputError(
+                f"{title}: expected what classification_report(output_dict=True) gives"
+            )
+        return table_claims(found, totals, title)
+    if not has_report(content):
+        raise InputError(
+            f"{title}: there is no line of the headings precision, recall, f1-score and support"
+        )
+    return _text(content, totals, title)
+
+
+def _matrix(content: str, totals: Totals, title: str) -> Drafts:
+    if content.lstrip()[:2] in ("[[", "[{"):
+        content = json.dumps(json.loads(content)) if _is_json(content) else content
+    drafts, notes = _text(content, totals, title)
+    if not any("matrix" in draft.raw for draft in drafts):
+        raise InputError(f"{title}: there is no square table of counts in it")
+    return drafts, notes
+
+
+def _loaded(content: str, title: str) -> Any:
+    try:
+        return json.loads(content, parse_float=Decimal)
+    except (ValueError, RecursionError) as odd:
+        raise InputError(f"{title} is no JSON that can be read: {odd}") from odd
+
+
+def _grids(grids: Iterable[Grid], totals: Totals, title: str) -> Drafts:
+    """The claims of tables; each is a matrix, or rows of numbers."""
+    drafts: list[Draft] = []
+    notes: list[str] = []
+    matrices: list[Pasted] = []
+    all_of_them = list(grids)
+    for grid in all_of_them:
+        named = f"{title}, line {grid.line}" if len(all_of_them) > 1 else title
+        matrix = matrix_of(grid)
+        if matrix is not None:
+            matrices.append(matrix)
+            continue
+        found, said = claims_of(grid, totals, grid.caption or named)
+        drafts += found
+        notes += said
+    return _with_matrices(drafts, matrices, totals, title, notes)
+
+
+def _text(content: str, totals: Totals, title: str) -> Drafts:
+    """Reports, matrices, Markdown tables, printed frames and lines of values, in this order."""
+    bare = re.sub(r"^\s*```.*$", "", content, flags=re.M)
+    drafts, notes, rest = report_claims(bare, totals, title)
+    grids = list(markdown_grids(rest))
+    rest = "\n".join(
+        line for line in rest.splitlines() if "|" not in line or "<--" in line or " = " in line
+    )
+    matrices, rest = matrices_in(rest)
+    found, said, rest = pair_claims(rest, totals, title)
+    drafts += found
+    notes += said
+    grids += list(aligned_grids(rest))
+    more: list[Draft] = []
+    tables: list[str] = []
+    for grid in grids:
+        matrix = matrix_of(grid)
+        if matrix is not None:
+            matrices.append(matrix)
+            continue
+        named = f"{title}, line {grid.line}" if len(grids) > 1 else title
+        read, told = claims_of(grid, totals, grid.caption or named)
+        more += read
+        tables += told
+    drafts += more
+    return _with_matrices(drafts, matrices, totals, title, [*notes, *tables])
+
+
+def _with_matrices(
+    drafts: list[Draft], matrices: list[Pasted], totals: Totals, title: str, notes: list[str]
+) -> Drafts:
+    """Matrices put to the numbers beside them: one matrix and one list, or of the same labels."""
+    for matrix in matrices:
+        place = _partner(matrix, drafts, alone=len(matrices) == len(drafts) == 1)
+        if place is None:
+            drafts.append(_alone(matrix, totals, title))
+            notes.append(f"{title}: {matrix.where} of {len(matrix.cells)} classes")
+            continue
+        drafts[place] = _put(matrix, drafts[place], totals)
+        notes.append(f"{title}: {matrix.where} was put to {drafts[place].raw['name']!r}")
+    return [_with_numbers(draft, totals) for draft in drafts], notes
+
+
+def _with_numbers(draft: Draft, totals: Totals) -> Draft:
+    """A claim with the numbers that stand elsewhere, as options give them."""
+    raws = [
+        None if raw is None else {**raw, "reported": {**raw["reported"], **totals.reported}}
+        for raw in (draft.raw, draft.turned)
+    ]
+    return replace(draft, raw=raws[0] or {}, turned=raws[1])
+
+
+def _partner(matrix: Pasted, drafts: Sequence[Draft], *, alone: bool) -> int | None:
+    for i, draft in enumerate(drafts):
+        if "matrix" in draft.raw or "confusion" in draft.raw:
+            continue
+        labels = draft.raw.get("labels", ())
+        support = [draft.raw.get("support", {}).get(label) for label in labels]
+        if labels and len(labels) == len(matrix.cells):
+            if support in matrix.sums or (matrix.labels and set(matrix.labels) == set(labels)):
+                return i
+        elif alone and not labels:
+            return i
+    return None
+
+
+def _put(matrix: Pasted, draft: Draft, totals: Totals) -> Draft:
+    """A claim with the matrix that stands beside it."""
+    labels = list(draft.raw.get("labels", ()))
+    support = [draft.raw.get("support", {}).get(label, -1) for label in labels]
+    named = list(matrix.labels) or labels
+    if labels and sorted(named) != sorted(labels):
+        named = labels
+    notes = tuple(note for note in draft.notes if note != OTHER_ROWS)
+    known = matrix.rows_are(totals.orientation, support)
+    both = [
+        {**draft.raw, **_cells(matrix.with_rows(rows), named, draft.raw), "exhaustive": True}
+        for rows in ORIENTATIONS
+    ]
+    if known is not None:
+        return replace(draft, raw=both[ORIENTATIONS.index(known)], notes=notes)
+    return replace(draft, raw=both[0], notes=notes, turned=both[1], question=matrix.question)
+
+
+def _alone(matrix: Pasted, totals: Totals, title: str) -> Draft:
+    """A claim of a matrix and the numbers that options give."""
+    numbers = dict(totals.reported)
+    raw = {**totals.shared(), "name": f"{title}: {matrix.where}", "reported": numbers}
+    draft = _put(matrix, Draft(raw), totals)
+    if draft.question and not numbers:
+        raise InputError(draft.question)
+    return draft
+
+
+def _cells(matrix: Pasted, named: list[str], raw: Mapping[str, Any]) -> dict[str, Any]:
+    labels = named or [str(i) for i in range(len(matrix.cells))]
+    found: dict[str, Any] = {
+        "labels": [safe_label(label) for label in labels],
+        "matrix": [list(row) for row in matrix.cells],
+    }
+    if len(labels) == 2 and "positive" not in raw and "negative" not in raw:
+        try:
+            infer(tuple(labels))
+        except LabelError:
+            found["positive"] = labels[1]
+    return found

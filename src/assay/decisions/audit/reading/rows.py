@@ -1,0 +1,328 @@
+"""From a table to claims: what its rows are, models, classes or folds, and the numbers of each."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from assay.decisions.audit.reading.drafts import Draft, Totals, totals_in
+from assay.decisions.audit.reading.entries import cleaned, count_text
+from assay.decisions.audit.reading.grids import Grid
+from assay.decisions.audit.reading.reports import safe_label
+from assay.decisions.audit.reading.tables import Column, Table, table_of
+from assay.measures import find
+from assay.measures.headings import SOME_MEAN, average_of, heading_of
+from assay.sources.labelling import NEGATIVE_WORDS, POSITIVE_WORDS
+
+MODELS, CLASSES, FOLDS = "models", "classes", "folds"
+ROWS = (MODELS, CLASSES, FOLDS)
+OTHER_ROWS = "nothing tells that these classes are all there are: rows of others are allowed for"
+_CLASS_WORDS = frozenset(
+    [
+        "class",
+        "classes",
+        "label",
+        "labels",
+        "category",
+        "attack",
+        "attacks",
+        "attacktype",
+        "attacktypes",
+        "attackclass",
+        "attackcategory",
+        "trafficclass",
+        "traffic",
+        "traffictype",
+        "family",
+        "classname",
+        "typeofattack",
+        "target",
+    ]
+)
+_MODEL_WORDS = frozenset(
+    ["model", "models", "method", "methods", "algorithm", "algorithms", "classifier", "classifiers",
+     "approach", "technique", "system", "detector", "work", "reference", "author", "paper", "study"]
+)  # fmt: skip
+# Words for harmless rows that are no numbers or answers: 0 and no may name anything.
+_HARMLESS = frozenset(word for word in NEGATIVE_WORDS if len(word) > 2 and word != "false")
+_DATA_WORDS = frozenset(["dataset", "datasets", "data", "corpus", "testset", "scenario", "day"])
+_FOLD = re.compile(r"(?:fold|run|split|iteration|iter|repeat|trial|seed|k)?[\s#._=-]*\d{1,3}", re.I)
+_SPREAD_ROW = re.compile(r"(?:std\.?(?: ?dev\.?)?|sd|standard deviation|stdev)", re.I)
+
+
+def claims_of(grid: Grid, totals: Totals, title: str) -> tuple[list[Draft], list[str]]:
+    """The claims of a table, and what is said of how it was read; none where nothing matched."""
+    table = table_of(grid)
+    if not table.measured:
+        named = [text for text in table.unmatched if text]
+        return [], [f"no heading of {title} names a measure: {_listed(named) or 'there are none'}"]
+    notes = []
+    groups = {column.group for column in table.measured}
+    # Of several test sets in one table a caption can't tell which it speaks of.
+    shared, told = totals_in(grid.caption if len(groups) == 1 else "", totals)
+    if told:
+        notes.append(f"{title}: {told}")
+    kind = shared.rows or _kind_of(table)
+    readers = {MODELS: _models, CLASSES: _classes, FOLDS: _folds}
+    drafts, odd = readers[kind](table, shared, title)
+    notes.append(f"{title}: {_said(table, kind, drafts)}")
+    unused = [column.heading.text for column in table.columns if column.support and kind == MODELS]
+    if table.unmatched or unused:
+        notes.append(f"{title}: not matched to any measure: {_listed([*table.unmatched, *unused])}")
+    if odd:
+        notes.append(f"{title}: cells that are no numbers: {_listed(odd)}")
+    return drafts, notes
+
+
+def _said(table: Table, kind: str, drafts: Sequence[Draft]) -> str:
+    held = ", ".join(dict.fromkeys(_spoken(column) for column in table.measured))
+    what = {
+        MODELS: f"a claim a row, {len(drafts)} in all",
+        CLASSES: "one claim, a row a class",
+        FOLDS: "one claim, a row a fold",
+    }[kind]
+    return f"{what}; headings were read as {held}"
+
+
+def _spoken(column: Column) -> str:
+    suffix = f".{column.heading.average}" if column.heading.average else ""
+    return f"{cleaned(column.heading.text)!r} = {column.key}{suffix}"
+
+
+def _listed(texts: Sequence[str]) -> str:
+    some = ", ".join(repr(text[:40]) for text in texts[:12])
+    return some + (f" and {len(texts) - 12} more" if len(texts) > 12 else "")
+
+
+# -- rows ------------------------------------------------------------------------------------------
+
+
+def _kind_of(table: Table) -> str:
+    """What the rows are: folds, classes or models, by the words that stand there."""
+    body = table.grid.body
+    names = [table.name_of(row) for row in body]
+    plain = [name for name in names if average_of(name) is None and not _SPREAD_ROW.fullmatch(name)]
+    corners = table.corners
+    if plain and len(plain) < len(names) and all(map(_FOLD.fullmatch, plain)) and len(plain) > 2:
+        return FOLDS
+    if set(corners) & (_MODEL_WORDS | _DATA_WORDS):
+        return MODELS
+    if any(column.support for column in table.columns) and len(body) > 1:
+        return CLASSES
+    known = {name.casefold() for name in names}
+    if set(corners) & _CLASS_WORDS or known & _HARMLESS:
+        return CLASSES
+    if any(average_of(name) in ("macro", "micro", "weighted") for name in names):
+        return CLASSES
+    return MODELS
+
+
+def _numbers(
+    table: Table, row: Sequence[str], columns: Sequence[Column], suffix: str = ""
+) -> tuple[dict[str, Any], bool, list[str]]:
+    """The reported numbers of a row, whether one has a spread, and cells that are no numbers."""
+    reported: dict[str, Any] = {}
+    spread, odd = False, []
+    used: set[str] = set()
+    for column in columns:
+        entry = table.entry(row, column)
+        if entry.odd:
+            odd.append(entry.odd)
+        if entry.number is None:
+            continue
+        heading = column.heading
+        inner = heading.average or heading.label or suffix
+        key = f"{column.key}.{inner}" if inner else str(column.key)
+        spread |= entry.spread is not None or heading.spread
+        if heading.spread:
+            continue
+        if key in reported:
+            # A second column of the same measure, by another of its names.
+            other = next((n for n in find(column.key or "").aliases if n not in used), None)
+            if other is None:
+                odd.append(f"{entry.number} of a further {cleaned(heading.text)}")
+                continue
+            key = f"{other}.{inner}" if inner else other
+        used.add(key.partition(".")[0])
+        reported[key] = entry.number
+        if entry.interval is not None:
+            reported.setdefault(f"{key}.ci", list(entry.interval))
+    return reported, spread, odd
+
+
+def _models(table: Table, totals: Totals, title: str) -> tuple[list[Draft], list[str]]:
+    """A claim for each row, and for each group of columns in it."""
+    groups = list(dict.fromkeys(column.group for column in table.columns))
+    drafts, odd = [], []
+    sides = {*NEGATIVE_WORDS, *POSITIVE_WORDS, *totals.support}
+    labels = [group for group in groups if group.casefold() in sides or group in sides]
+    for position, row in enumerate(table.grid.body, 1):
+        name = table.name_of(row) or f"row {position}"
+        for group in groups:
+            if group in labels:
+                continue
+            columns = [column for column in table.columns if column.group == group]
+            held = [column for column in columns if column.key is not None]
+            reported, spread, strange = _numbers(table, row, held)
+            for label in labels:
+                own = [c for c in table.measured if c.group == label]
+                more, other_spread, more_strange = _numbers(table, row, own, label)
+                reported |= more
+                spread |= other_spread
+                strange += more_strange
+            odd += strange
+            cells = _cells(row, columns)
+            if not reported:
+                continue
+            raw: dict[str, Any] = {
+                **totals.shared(),
+                "name": f"{name} ({group})" if group else name,
+                "source": title,
+                "reported": reported,
+            }
+            if average_of(name) == SOME_MEAN or spread:
+                raw["aggregate"] = "fold-mean"
+            if cells:
+                raw["confusion"] = cells
+            drafts.append(Draft(raw, (), bool(table.percent), _one_set(table, row, title, group)))
+    if not drafts and labels:
+        only = replace(table, columns=tuple(_labelled(c) for c in table.columns))
+        return _models(only, totals, title)
+    return drafts, odd
+
+
+def _one_set(table: Table, row: Sequence[str], title: str, group: str) -> str:
+    """The rows that a row stands among: those of the same test set, where a column names it."""
+    data = [cleaned(row[place]) for place, corner in zip(table.names, table.corners, strict=True)
+            if corner in _DATA_WORDS]  # fmt: skip
+    return " ".join(filter(None, (title, group, *data)))
+
+
+def _labelled(column: Column) -> Column:
+    return replace(column, group="", heading=replace(column.heading, label=column.group or None))
+
+
+def _cells(row: Sequence[str], columns: Sequence[Column]) -> dict[str, int]:
+    found = {}
+    for column in columns:
+        count = count_text(row[column.place]) if column.cell else None
+        if column.cell and count is not None:
+            found[column.cell] = int(count)
+    return found
+
+
+def _classes(table: Table, totals: Totals, title: str) -> tuple[list[Draft], list[str]]:
+    """One claim of the whole table; rows of averages come with it."""
+    read = _ClassRows(table)
+    for position, row in enumerate(table.grid.body, 1):
+        read.add(row, table.name_of(row) or f"row {position}")
+    if any(often > 1 for often in Counter(read.labels).values()):
+        return _models(table, totals, title)
+    return [read.draft(totals, title)], read.odd
+
+
+class _ClassRows:
+    """The rows of a table of classes, as they are read one after the other."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._counts = next((column for column in table.columns if column.support), None)
+        self.reported: dict[str, Any] = {}
+        self.support: dict[str, int] = {}
+        self.labels: list[str] = []
+        self.sizes: list[str] = []
+        self.odd: list[str] = []
+        self.averaged = self.spread = False
+
+    def add(self, row: Sequence[str], name: str) -> None:
+        """A class, an average of all classes, or a measure of all of them such as the accuracy."""
+        average, key = average_of(name), heading_of(name).key
+        rows = None if self._counts is None else count_text(row[self._counts.place])
+        if average is None and key is not None and find(key).symmetric:
+            entries = [self._table.entry(row, column).number for column in self._table.measured]
+            value = next((number for number in reversed(entries) if number), None)
+            if value is not None:
+                self.reported.setdefault(key, value)
+            self.sizes += [rows] if rows else []
+            return
+        label = safe_label(name)
+        suffix = label if average is None else "" if average == SOME_MEAN else average
+        numbers, spread, strange = _numbers(self._table, row, self._table.measured, suffix)
+        self.spread |= spread
+        self.odd += strange
+        self.reported |= {
+            key: number for key, number in numbers.items() if key not in self.reported
+        }
+        if average is not None:
+            self.averaged = True
+            self.sizes += [rows] if rows else []
+            return
+        self.labels.append(label)
+        if rows is not None:
+            self.support[label] = int(rows)
+
+    def draft(self, totals: Totals, title: str) -> Draft:
+        """The claim of all rows."""
+        raw: dict[str, Any] = {**totals.shared(), "name": title, "reported": self.reported}
+        notes = []
+        known = raw.get("support", {})
+        if not self.support and set(known) == set(self.labels):
+            self.support = {label: known[label] for label in self.labels}
+        raw.pop("support", None)
+        stated = raw.pop("n", None) or next(iter(self.sizes), None)
+        whole = bool(self.support) and len(self.support) == len(self.labels)
+        if whole:
+            raw |= self._sized(stated)
+        elif self.support:
+            notes.append("supports were passed over, since some classes have none")
+        if len(self.labels) > 1 and (whole or self.averaged):
+            total = sum(self.support.values())
+            closed = whole and stated is not None and count_text(stated) == str(total)
+            raw |= {"labels": self.labels, "exhaustive": closed}
+            notes += [] if closed else [OTHER_ROWS]
+            if closed and len(self.labels) == 2 and not {"positive", "negative"} & set(raw):
+                raw["positive"] = _positive(self.labels)
+        if self.spread:
+            raw["aggregate"] = "fold-mean"
+        return Draft(raw, tuple(notes), bool(self._table.percent))
+
+    def _sized(self, stated: str | None) -> dict[str, Any]:
+        """The supports, their sum as it is stated, and sums that are stated otherwise."""
+        found: dict[str, Any] = {"support": self.support}
+        if stated is not None:
+            total = " + ".join(map(str, self.support.values()))
+            others = [size for size in dict.fromkeys(self.sizes) if size != stated]
+            found["n"] = stated
+            found["arithmetic"] = [{"expression": total, "reported": size} for size in others]
+        return found
+
+
+def _positive(labels: Sequence[str]) -> str:
+    """The alarm of two labels; every number has its label, so that nothing hangs on it."""
+    harmless = [label for label in labels if label.casefold() in NEGATIVE_WORDS]
+    return next(label for label in reversed(labels) if label not in harmless[:1])
+
+
+def _folds(table: Table, totals: Totals, title: str) -> tuple[list[Draft], list[str]]:
+    """Values fold by fold, with the rows of means and spreads under them."""
+    folds: dict[str, list[str]] = {}
+    reported: dict[str, Any] = {}
+    odd: list[str] = []
+    for row in table.grid.body:
+        name = table.name_of(row)
+        numbers, _, strange = _numbers(table, row, table.measured)
+        odd += strange
+        plain = {key: value for key, value in numbers.items() if isinstance(value, str)}
+        if _SPREAD_ROW.fullmatch(name):
+            reported |= {f"{key}.sd": value for key, value in plain.items()}
+        elif average_of(name) is not None:
+            reported |= {f"{key}.mean": value for key, value in plain.items()}
+        else:
+            for key, value in plain.items():
+                folds.setdefault(key, []).append(value)
+    shared = {key: value for key, value in totals.shared().items() if key == "dataset"}
+    raw = {**shared, "name": title, "folds": folds, "reported": reported}
+    return [Draft(raw, (), bool(table.percent))], odd

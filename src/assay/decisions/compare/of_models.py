@@ -1,0 +1,205 @@
+"""Compare models at hand: fitted ones on the same rows, or fits of them on the same folds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from assay.decisions.compare.comparing import compare
+from assay.decisions.compare.comparison import Comparison
+from assay.decisions.compare.data_sets import compare_folds
+from assay.decisions.compare.fold_table import KEYS
+from assay.decisions.compare.verdicts import MARGIN
+from assay.engines.arrays import resolved_arrays
+from assay.errors import InputError, UnknownMeasure
+from assay.evaluation.judge import Judge
+from assay.evaluation.of_model import Asked, labels_in
+from assay.evaluation.out_of_fold import Folds, folds_of, must_be_as_many
+from assay.evaluation.responses import Response
+from assay.evaluation.scorer import estimate_of
+from assay.inference.operating import Rule
+from assay.measures import OverPairs, parse
+from assay.measures.shown import DIFFERENCES
+from assay.sources import must_share_index
+from assay.sources.coded import Labels
+from assay.tally import Resolved
+
+_COLUMNS = {"y_score": "scores", "y_proba": "probabilities", "y_pred": "decisions"}
+
+
+def compare_models(
+    models: Mapping[str, Any],
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = None,
+    positive: Any = None,
+    negative: Any = None,
+    groups: Any = None,
+    measures: Sequence[str] | None = None,
+    classes: Sequence[Any] | None = None,
+    logits: bool = False,
+    response_method: str | None = None,
+    threshold: float | Mapping[str, float] | None = None,
+    at: Rule | str | None = None,
+    families: Any = None,
+    level: float = 0.95,
+    margin: float = MARGIN,
+    resamples: int | None = None,
+    seed: int = 42,
+) -> Comparison:
+    """Compare models: fitted ones on rows that none of them learned from, or with ``cv`` on folds.
+
+    ``models`` maps a name to a model of any kind that :func:`assay.evaluate_model` takes; ``cv``,
+    ``groups``, ``classes``, ``logits`` and ``response_method`` are as there. Without ``cv`` the
+    models say what they think of the same rows, and :func:`assay.compare` judges the differences
+    row by row, with ``threshold``, ``at``, ``families``, ``resamples`` and ``seed`` as there;
+    ``groups`` are clusters of rows.
+
+    With ``cv`` a fresh copy of each model is fitted on each fold, the same folds for all, and
+    :func:`assay.compare_folds` judges the differences fold by fold: Nadeau and Bengio's corrected
+    test, which allows for training parts that overlap, decides. ``measures`` are those to compare,
+    by default the main ones.
+
+    >>> rows, labels = [60, 1500, 1400, 80] * 9, ["normal", "attack", "attack", "normal"] * 9
+    >>> size = lambda rows: [length / 2000 for length in rows]
+    >>> turn = lambda rows: [(length % 70) / 70 for length in rows]
+    >>> compare_models({"turn": turn, "size": size}, rows, labels).verdicts[0].text
+    'size is better than turn: roc_auc is higher by 0.750 [0.582, 0.918].'
+    """
+    if not hasattr(models, "items") or len(models) < 2:
+        raise InputError(
+            "models are a mapping from name to model, two or more, such as {'old': a, 'new': b}"
+        )
+    must_share_index({"X": X, "y": y, "groups": groups, "families": families})
+    y, truth = labels_in(y)
+    must_be_as_many(X, len(truth.codes))
+    asked = Asked(response_method, classes, logits)
+    sides = {"positive": positive, "negative": negative}
+    if cv is None:
+        if measures is not None:
+            raise InputError("measures= are for folds: without cv= all measures are compared")
+        said = {name: asked.of(model, X, truth) for name, model in models.items()}
+        columns, notes = _side_by_side(said, truth, sides)
+        if threshold is not None or at is not None:
+            columns["threshold"] = threshold
+        found = compare(
+            truth,
+            **columns,
+            **sides,
+            at=at,
+            clusters=groups,
+            families=families,
+            level=level,
+            margin=margin,
+            resamples=resamples,
+            seed=seed,
+        )
+        return replace(found, notes=(*notes, *found.notes))
+    rows_only = {"threshold": threshold, "at": at, "families": families, "resamples": resamples}
+    odd = [name for name, value in rows_only.items() if value is not None]
+    if odd:
+        raise InputError(f"{odd[0]}= is for rows that models share, not for folds: leave cv= out")
+    folds = folds_of(cv, X, y, groups)
+    table = _table(models, asked, (X, y, truth), folds, sides, measures)
+    found = compare_folds(table, level=level, margin=margin)
+    how = f"{folds.how}, the same for all models, each fitted anew on every fold"
+    return replace(found, notes=(how, *found.notes))
+
+
+# -- on the same rows ------------------------------------------------------------------------------
+
+
+def _side_by_side(
+    said: Mapping[str, Response], truth: Labels, sides: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[str]]:
+    """What models said as columns of one kind: scores, else probabilities, else decisions."""
+    every = {name: response.columns(truth, **sides) for name, response in said.items()}
+    kind = "y_pred"
+    for wanted in ("y_score", "y_proba"):
+        if all(wanted in columns for columns, _ in every.values()):
+            kind = wanted
+    notes: list[str] = []
+    for name, (columns, own) in every.items():
+        if kind == "y_pred":
+            columns, own = said[name].decided_only(name).columns(truth, **sides)  # noqa: PLW2901
+            every[name] = columns, own
+        alone = kind != "y_pred" and "y_pred" in columns
+        # What is said of decisions that do not count here would mislead.
+        notes += [f"{name}: {note}" for note in (own[:-1] if alone else own)]
+        if alone:
+            notes.append(f"{name}: compared by its {_COLUMNS[kind]}, not by what predict decides")
+    labels = list(dict.fromkeys(x for columns, _ in every.values() for x in columns["labels"]))
+    found: dict[str, Any] = {
+        "labels": labels,
+        _COLUMNS[kind]: {name: columns[kind] for name, (columns, _) in every.items()},
+    }
+    if kind == "y_score":
+        found["threshold"] = {name: c.get("threshold") for name, (c, _) in every.items()}
+    return found, notes
+
+
+# -- on the same folds -----------------------------------------------------------------------------
+
+
+def _table(
+    models: Mapping[str, Any],
+    asked: Asked,
+    rows: tuple[Any, Any, Labels],
+    folds: Folds,
+    sides: Mapping[str, Any],
+    measures: Sequence[str] | None,
+) -> dict[str, list[Any]]:
+    """A row a model and fold, as a table of folds has it."""
+    X, y, truth = rows
+    found: dict[str, list[Any]] = {name: [] for name in KEYS}
+    judges: list[Judge] = []
+    for name, model in models.items():
+        for fold, response in zip(
+            folds.every, asked.by_fold(model, X, y, truth, folds), strict=True
+        ):
+            there = Labels(truth.codes[fold.test], truth.names, truth.kind)
+            judges.append(Judge(_resolved(response, there, sides)))
+            cells = (name, fold.repeat, fold.fold, len(fold.train), len(fold.test))
+            for key, cell in zip(KEYS, cells, strict=True):
+                found[key].append(cell)
+    names = list(_comparable(judges) if measures is None else _checked(measures))
+    if not names:
+        raise InputError("measures= names none: say which to compare, or leave it out")
+    for name in names:
+        found[name] = [float(estimate_of(judge, *parse(name))) for judge in judges]
+    return found
+
+
+def _resolved(response: Response, there: Labels, sides: Mapping[str, Any]) -> Resolved:
+    columns, _ = response.columns(there, **sides)
+    return resolved_arrays(there, **columns)[0]
+
+
+def _comparable(judges: Sequence[Judge]) -> Iterator[str]:
+    """The main measures that all models have in each fold."""
+    for name in DIFFERENCES:
+        measure, suffix = parse(name)
+        scored = measure.of_scores is not None
+        if scored and any(judge.tally.scores is None for judge in judges):
+            continue
+        if not scored and any(not judge.tally.decided for judge in judges):
+            continue
+        of_pairs = isinstance(measure.of_scores, OverPairs)
+        if judges[0].binary:
+            told = suffix is None and not of_pairs
+        else:
+            told = suffix is not None or measure.classes is not None or of_pairs
+        if told:
+            yield name
+
+
+def _checked(measures: Sequence[str]) -> Iterator[str]:
+    if isinstance(measures, str):
+        raise InputError(f"measures= is a list of names; found {measures!r}")
+    for name in measures:
+        measure, suffix = parse(name)
+        if measure.of_costs is not None:
+            raise UnknownMeasure(f"{name} needs costs, which a table of folds has not")
+        yield measure.name if suffix is None else f"{measure.name}.{suffix}"

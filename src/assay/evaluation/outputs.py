@@ -1,0 +1,298 @@
+"""What fitted models give out for rows, asked for by protocol: no library is imported for it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.errors import InputError
+from assay.evaluation.predictions import has_fraction
+
+Array: TypeAlias = npt.NDArray[Any]
+
+PROBABILITY, DECISION_VALUE, SAMPLES = "predict_proba", "decision_function", "score_samples"
+PREDICT = "predict"
+METHODS = (PROBABILITY, DECISION_VALUE, SAMPLES, PREDICT)
+CLASSIFIER, DETECTOR, DENSITY = "classifier", "outlier_detector", "density_estimator"
+_REFUSED = {
+    "regressor": "which predicts numbers, and there are no labels to be right or wrong about. "
+    "Give a classifier; or, if its numbers rank rows, say so: "
+    "assay.evaluate(y, y_score=model.predict(X))",
+    "clusterer": "whose clusters are no labels. Match them to labels first, and give these to "
+    "assay.evaluate(y, y_pred=...)",
+    "transformer": "which transforms rows and says nothing of labels. Give the whole pipeline, "
+    "with the classifier at its end",
+}
+_ALONE = ("keras", "tf_keras", "tensorflow", "torch", "xgboost", "lightgbm", "catboost", "pyod")
+_KERAS = ("keras", "tf_keras", "tensorflow")
+# What boosters without the methods of a classifier have, and rankers have not.
+_BOOSTERS = {"xgboost": "save_config", "lightgbm": "dump_model", "catboost": "get_all_params"}
+# Rows that a torch module is given at once.
+_BATCH = 4096
+# Where the outputs of boosters without the methods of a classifier cross from no to yes.
+_MARGINS = ("binary:logitraw",)
+_NUMBERS = ("reg:squared", "reg:absolute", "reg:pseudo", "reg:gamma", "reg:tweedie", "count:")
+_LIGHT_NUMBERS = ("regression", "huber", "fair", "poisson", "quantile", "mape", "gamma", "tweedie")
+
+
+@dataclass(frozen=True, eq=False)
+class Output:
+    """What one method of a model gave: a column, or a column a class.
+
+    ``method`` is the one that gave it, empty where the model itself was called. ``low`` tells that
+    low numbers are the suspicious ones, ``threshold`` where yes begins.
+    """
+
+    values: Array
+    method: str
+    low: bool = False
+    threshold: float | None = None
+
+
+def library_of_model(model: Any) -> str | None:
+    """The library that a model, or a class that it inherits from, comes from."""
+    roots = (cls.__module__.partition(".")[0] for cls in type(model).__mro__)
+    return next((root for root in roots if root in _ALONE), None)
+
+
+def kind_of_model(model: Any) -> str | None:
+    """Classifier, regressor, outlier detector and so on, as scikit-learn's tags tell it."""
+    tags = getattr(model, "__sklearn_tags__", None)
+    kind = None
+    if tags is not None:
+        try:
+            kind = tags().estimator_type
+        except AttributeError:  # of a class that only looks like an estimator
+            kind = None
+    kind = kind or getattr(model, "_estimator_type", None)
+    return {"DensityEstimator": DENSITY}.get(str(kind), kind)
+
+
+def must_be_a_model(model: Any) -> None:
+    """Refuse a class, a name, and estimators that say nothing of labels."""
+    if isinstance(model, type):
+        raise InputError(
+            f"the model is the class {model.__name__} itself: make one, {model.__name__}(...), and "
+            f"fit it"
+        )
+    name, kind = type(model).__name__, kind_of_model(model)
+    if kind in _REFUSED:
+        raise InputError(f"{name} is a {kind}, {_REFUSED[kind]}")
+    if not callable(model) and not any(hasattr(model, method) for method in METHODS):
+        novelty = ". Make it with novelty=True" if hasattr(model, "novelty") else ""
+        raise InputError(
+            f"{name} has none of {', '.join(METHODS)}, and can't be called: what it says of rows "
+            f"can't be asked{novelty}"
+        )
+
+
+def outputs(
+    model: Any, X: Any, method: str | None, *, decide: bool = True
+) -> tuple[Output | None, Output | None]:
+    """What a model ranks rows by, and what it decides; None where it does not tell.
+
+    ``method`` is the one to ask; by default the first that there is of predict_proba,
+    decision_function, score_samples and predict. Without ``decide``, a model that gives
+    probabilities is not asked for decisions.
+    """
+    must_be_a_model(model)
+    if method is not None and method not in METHODS:
+        raise InputError(f"response_method= is one of {', '.join(METHODS)}; found {method!r}")
+    if method is not None and not hasattr(model, method):
+        there = [name for name in METHODS if hasattr(model, name)]
+        raise InputError(
+            f"{type(model).__name__} has no {method}; it has {', '.join(there) or 'none of them'}"
+        )
+    with _fitted(model):
+        library = library_of_model(model)
+        if hasattr(model, PROBABILITY) or hasattr(model, DECISION_VALUE) or method is not None:
+            return _of_methods(model, X, method, library, decide=decide)
+        if library in _BOOSTERS and hasattr(model, _BOOSTERS[library]):
+            return _of_booster(model, X, library)
+        if library == "torch":
+            return Output(_forward(model, X), ""), None
+        if library in _KERAS:
+            return Output(_array(model.predict(_plain(X), verbose=0)), ""), None
+        if hasattr(model, SAMPLES):
+            return Output(-_array(model.score_samples(X)), SAMPLES, low=True), None
+        if not hasattr(model, PREDICT):
+            return Output(_array(model(X)), ""), None
+        found = Output(_array(model.predict(X)), PREDICT)
+        return (found, None) if _are_scores(found.values) else (None, found)
+
+
+def _are_scores(values: Array) -> bool:
+    """Whether what predict gives can't be labels: numbers with a fraction, or a column a class."""
+    return values.dtype.kind == "f" and (values.ndim == 2 or has_fraction(values))
+
+
+def _of_methods(
+    model: Any, X: Any, method: str | None, library: str | None, *, decide: bool
+) -> tuple[Output | None, Output | None]:
+    """What the methods of a classifier or detector give, in scikit-learn's way."""
+    kind = kind_of_model(model)
+    if method is None:
+        wanted: tuple[str, ...] = (PROBABILITY, DECISION_VALUE, SAMPLES)
+        if kind in (DETECTOR, DENSITY):
+            wanted = (DECISION_VALUE, SAMPLES, PROBABILITY)
+        elif library == "pyod":
+            wanted = (DECISION_VALUE,)
+        method = next((name for name in wanted if hasattr(model, name)), PREDICT)
+    decided = None
+    if hasattr(model, PREDICT) and kind != DENSITY and (decide or method != PROBABILITY):
+        decided = Output(_array(model.predict(X)), PREDICT)
+    if method == PREDICT:
+        return None, decided
+    values = getattr(model, method)(X)
+    if isinstance(values, list):
+        raise InputError(
+            f"{type(model).__name__} gives {len(values)} tables of probabilities, one an output: "
+            f"judge one label at a time"
+        )
+    found = _array(values)
+    low = method == SAMPLES or (method == DECISION_VALUE and kind in (DETECTOR, DENSITY))
+    threshold = 0.0 if method == DECISION_VALUE and library != "pyod" else None
+    return Output(-found if low else found, method, low, threshold), decided
+
+
+def _of_booster(model: Any, X: Any, library: str) -> tuple[Output | None, Output | None]:
+    """A booster without the methods of a classifier: what its objective makes of its sums."""
+    if library == "catboost":
+        loss = str(model.get_all_params().get("loss_function", ""))
+        if not loss.startswith(("Logloss", "CrossEntropy", "MultiClass")):
+            raise _numbers_only(model, loss)
+        return Output(_array(model.predict(X, prediction_type="Probability")), PROBABILITY), None
+    if library == "xgboost":
+        config = json.loads(model.save_config())
+        objective = config["learner"]["learner_train_param"]["objective"]
+        if objective.startswith(_NUMBERS):
+            raise _numbers_only(model, objective)
+        rows = hasattr(X, "num_row")
+        values = _array(model.predict(X) if rows else model.inplace_predict(_plain(X)))
+        if objective in ("multi:softmax", "binary:hinge"):
+            return None, Output(values.astype(np.int64), PREDICT)
+        return Output(values, "", threshold=0.0 if objective in _MARGINS else None), None
+    objective = str(model.params.get("objective") or model.dump_model(num_iteration=1)["objective"])
+    if objective.startswith(_LIGHT_NUMBERS):
+        raise _numbers_only(model, objective)
+    return Output(_array(model.predict(_plain(X))), ""), None
+
+
+def _numbers_only(model: Any, objective: str) -> InputError:
+    return InputError(
+        f"{type(model).__name__} was trained with the objective {objective!r}, so it is a "
+        f"regressor, {_REFUSED['regressor']}"
+    )
+
+
+@contextmanager
+def _fitted(model: Any) -> Iterator[None]:
+    """Tell of a model that was not fitted, whatever its library raises then."""
+    name = type(model).__name__
+    unfitted = InputError(
+        f"{name} is not fitted: fit it on other rows first, or say cv=5, and it is fitted and "
+        f"judged on folds of these"
+    )
+    if callable(getattr(model, "is_fitted", None)) and not model.is_fitted():
+        raise unfitted
+    try:
+        yield
+    except (AttributeError, ValueError) as odd:
+        if not any(cls.__name__ == "NotFittedError" for cls in type(odd).__mro__):
+            raise
+        raise unfitted from odd
+
+
+def _array(values: Any) -> Array:
+    """What came back, as an array of one column or several."""
+    if hasattr(values, "detach"):
+        values = values.detach().cpu()
+        values = values.float().numpy() if values.is_floating_point() else values.numpy()
+    elif hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    found = np.asarray(values)
+    if found.ndim == 2 and found.shape[1] == 1:
+        found = found[:, 0]
+    if found.ndim not in (1, 2):
+        raise InputError(
+            f"the model gives an array of shape {found.shape}; a number a row is needed, or a "
+            f"column a class"
+        )
+    return found
+
+
+def _plain(X: Any) -> Any:
+    """Rows as NumPy has them, where a library does not read the frame that they are in."""
+    library = type(X).__module__.partition(".")[0]
+    return X.to_numpy() if library in ("polars", "pyarrow") else X
+
+
+# -- torch -----------------------------------------------------------------------------------------
+
+
+def _forward(model: Any, X: Any) -> Array:
+    """What a torch module gives, in evaluation mode and without gradients; both as before after."""
+    torch = sys.modules["torch"]
+    modes = {module: module.training for module in model.modules()}
+    first = next(iter(model.parameters()), None)
+    embeds = any(type(module).__name__.startswith("Embedding") for module in modes)
+
+    def tensor(rows: Any) -> Any:
+        found = rows if isinstance(rows, torch.Tensor) else torch.as_tensor(_numbers(rows))
+        if first is None:
+            return found
+        number = found.is_floating_point() or not embeds
+        return found.to(device=first.device, dtype=first.dtype if number else None)
+
+    model.eval()
+    try:
+        with torch.no_grad():
+            return np.concatenate([_array(_logits(model(tensor(rows)))) for rows in _batches(X)])
+    finally:
+        for module, mode in modes.items():
+            module.training = mode
+
+
+def _batches(X: Any) -> Iterator[Any]:
+    if hasattr(X, "batch_size") and hasattr(X, "__iter__"):
+        if type(getattr(X, "sampler", None)).__name__ == "RandomSampler":
+            raise InputError(
+                "X is a loader that shuffles rows, so they do not come in the order of y. Give one "
+                "with shuffle=False"
+            )
+        for batch in X:
+            yield batch[0] if isinstance(batch, list | tuple) else batch
+        return
+    rows = X if hasattr(X, "is_floating_point") else _numbers(X)
+    for start in range(0, len(rows), _BATCH):
+        yield rows[start : start + _BATCH]
+
+
+def _numbers(rows: Any) -> Array:
+    found = np.asarray(rows.to_numpy() if hasattr(rows, "to_numpy") else rows)
+    if found.dtype.kind not in "biuf":
+        raise InputError(
+            f"X holds {found.dtype}, of which no tensor can be made: encode what is no number, or "
+            f"give the tensors that the module takes"
+        )
+    # Torch warns of arrays that it may not write to.
+    return found if found.flags.writeable else found.copy()
+
+
+def _logits(given: Any) -> Any:
+    """The tensor of an answer; answers with names hold it as logits."""
+    if hasattr(given, "logits"):
+        return given.logits
+    if isinstance(given, tuple | list | dict):
+        raise InputError(
+            f"the module gives a {type(given).__name__}; wrap it in a function that gives one "
+            f"tensor"
+        )
+    return given

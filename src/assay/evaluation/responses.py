@@ -1,0 +1,278 @@
+"""What a model said of rows, as columns to be counted: oriented, and told by the labels' names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.errors import InputError, LabelError, LengthMismatch, ScoreError
+from assay.evaluation.words import listed, name, rows
+from assay.sources.coded import Labels
+from assay.sources.columns import native
+from assay.sources.labelling import Labelling, resolve, shown_labels
+from assay.sources.probabilities import SEVERAL
+
+Array: TypeAlias = npt.NDArray[Any]
+
+_HALF = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Response:
+    """What a model said of rows.
+
+    ``probabilities`` have a column each of ``classes``; ``scores`` rank rows for the label ``of``,
+    or for whichever is the alarm where that is None, which flags them from ``threshold`` on.
+    ``untold`` is where the model does not say of which label they are, and ``of`` the last one.
+    ``decisions`` are labels, ``flagged`` those of a detector that knows no labels. ``classes`` are
+    texts of labels; None where the model does not tell them.
+    """
+
+    model: str
+    classes: tuple[str, ...] | None
+    probabilities: Array | None = None
+    scores: Array | None = None
+    of: str | None = None
+    untold: bool = False
+    threshold: float | None = None
+    decisions: Labels | None = None
+    flagged: Array | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """How many rows there are."""
+        for column in (self.probabilities, self.scores, self.flagged):
+            if column is not None:
+                return len(column)
+        assert self.decisions is not None  # noqa: S101 - a model says something
+        return len(self.decisions.codes)
+
+    def columns(
+        self,
+        truth: Labels,
+        *,
+        positive: Any = None,
+        negative: Any = None,
+        threshold: float | None = None,
+    ) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """Columns as :func:`assay.evaluate` takes them, and what is to be noted.
+
+        The model's own decisions are among them only where they differ from those at the threshold.
+        """
+        if self.size != len(truth.codes):
+            raise LengthMismatch(
+                f"{self.model} says something of {rows(self.size)}, and y has "
+                f"{rows(len(truth.codes))}: they must be the same rows"
+            )
+        named = self._labels(truth)
+        labels = [native(text, truth.kind) for text in named]
+        sides = resolve(truth, None, positive=positive, negative=negative, labels=labels)
+        common: dict[str, Any] = {"positive": positive, "negative": negative, "labels": labels}
+        if sides.positive is None:
+            if threshold is not None:
+                raise ScoreError(SEVERAL)
+            return self._of_many(truth, sides, common)
+        return self._of_two(truth, sides, common, threshold)
+
+    def _labels(self, truth: Labels) -> list[str]:
+        """All labels that may occur: those of the rows, those that the model knows or decided."""
+        known = self.classes or ()
+        more = () if self.decisions is None else self.decisions.names
+        unknown = [text for text in truth.names if text not in known]
+        if known and len(unknown) == len(truth.names):
+            raise LabelError(
+                f"{self.model} knows the classes {shown_labels(known)}, and y holds "
+                f"{shown_labels(truth.names, truth.kind)}: say classes= with the labels that its "
+                f"classes stand for, in their order, or give y as it was when the model was fitted"
+            )
+        if unknown and self.probabilities is not None:
+            raise LabelError(
+                f"rows are labelled {listed([name(text) for text in unknown[:5]])}, which "
+                f"{self.model} did not learn; it knows {shown_labels(known)}. Leave those rows "
+                f"out, or judge its decisions alone with response_method='predict'"
+            )
+        return list(dict.fromkeys([*known, *truth.names, *more]))
+
+    def _of_many(
+        self, truth: Labels, sides: Labelling, common: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """More than two classes: a probability each, or decisions alone."""
+        table, decided = self._table(sides.labels), self._decided(truth, sides)
+        if table is None:
+            if decided is None:
+                raise InputError(
+                    f"{self.model} gives one number a row, which ranks rows for one label, and "
+                    f"there are {len(sides.labels)}: say positive= or negative="
+                )
+            why = "" if self.scores is None else ", whose scores rank no class against the others"
+            note = f"only the decisions of {self.model} are judged{why}"
+            return {**common, "y_pred": decided}, (*self.notes, note)
+        columns = {native(text, truth.kind): table[:, i] for i, text in enumerate(sides.labels)}
+        largest = table.argmax(axis=1)
+        if decided is None or np.array_equal(_places(decided, sides), largest):
+            return {**common, "y_proba": columns}, self.notes
+        differ = int((_places(decided, sides) != largest).sum())
+        note = (
+            f"predict of {self.model} decides otherwise than the largest probability on "
+            f"{rows(differ)}; its decisions are judged, and its probabilities rank"
+        )
+        return {**common, "y_proba": columns, "y_pred": decided}, (*self.notes, note)
+
+    def _of_two(
+        self, truth: Labels, sides: Labelling, common: Mapping[str, Any], threshold: float | None
+    ) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """One positive label: a score for it, and decisions where the threshold does not tell."""
+        decided = self._decided(truth, sides)
+        score, usual, notes = self._score(sides)
+        if score is None:
+            found = dict(common) if threshold is None else {**common, "threshold": threshold}
+            alone = f"only the decisions of {self.model} are judged: rows are not ranked"
+            return {**found, "y_pred": decided}, (*self.notes, *notes, alone)
+        found = {**common, "y_score": score}
+        if threshold is not None or (decided is None and usual in (None, _HALF)):
+            # Scores in [0, 1] are flagged from the usual threshold on without being told to.
+            return {**found, "threshold": threshold}, (*self.notes, *notes)
+        if decided is None:
+            return {**found, "threshold": usual}, (*self.notes, *notes)
+        flags = _places(decided, sides) == 1
+        if usual is not None and np.array_equal(score >= usual, flags):
+            return {**found, "threshold": usual}, (*self.notes, *notes)
+        if usual is not None:
+            differ = rows(int(((score >= usual) != flags).sum()))
+            note = (
+                f"predict of {self.model} decides otherwise than the threshold {usual:g} on "
+                f"{differ}; its decisions are judged, and its scores rank"
+            )
+            notes = (*notes, note)
+        return {**found, "y_pred": decided}, (*self.notes, *notes)
+
+    def _score(self, sides: Labelling) -> tuple[Array | None, float | None, tuple[str, ...]]:
+        """The score of the positive label, from where on it is flagged, and what is to be noted."""
+        table = self._table(tuple(sides.position))
+        if table is not None:
+            of = [i for i, text in enumerate(sides.position) if sides.position[text] == 1]
+            return np.ascontiguousarray(table[:, of].sum(axis=1).clip(0, 1)), _HALF, ()
+        if self.scores is None:
+            return None, None, ()
+        if self.scores.ndim == 2:
+            return self._one_of_many(sides)
+        in_range = bool(len(self.scores)) and self.scores.min() >= 0 and self.scores.max() <= 1
+        usual = self.threshold
+        if usual is None and in_range:
+            usual = _HALF
+        if self.of is None or sides.position.get(self.of) == 1:
+            return self.scores, usual, ()
+        if self.untold:
+            negative, positive = (name(text) for text in sides.labels)
+            raise LabelError(
+                f"{self.model} gives one number a row and names no classes, so nothing tells "
+                f"whether high numbers mean {positive} or {negative}. Say classes=[{negative}, "
+                f"{positive}], or the other way round: the label of high numbers last"
+            )
+        note = (
+            f"the scores of {self.model} are those of {name(self.of)}; they were turned over for "
+            f"{name(str(sides.positive))}"
+        )
+        if usual == _HALF and in_range:
+            return 1 - self.scores, usual, (note,)
+        return -self.scores, None if usual is None else 0.0 - usual, (note,)
+
+    def _one_of_many(self, sides: Labelling) -> tuple[Array | None, float | None, tuple[str, ...]]:
+        """The score of one class of several, where each has a column that decides."""
+        assert self.scores is not None  # noqa: S101 - checked by the caller
+        positives = [text for text, place in sides.position.items() if place == 1]
+        classes = self.classes or ()
+        told = len(positives) == 1 and positives[0] in classes
+        if told and self.decisions is not None and self.scores.shape[1] == len(classes):
+            largest = self.scores.argmax(axis=1)
+            place = {text: i for i, text in enumerate(classes)}
+            codes = np.array([place.get(text, -1) for text in self.decisions.names])
+            if np.array_equal(codes[self.decisions.codes], largest):
+                return np.ascontiguousarray(self.scores[:, place[positives[0]]]), None, ()
+        return None, None, (f"the scores of {self.model} are not those of one label each",)
+
+    def decided_only(self, name: str) -> Response:
+        """The decisions alone; ``name`` is what the model is called where there are several."""
+        if self.decisions is None and self.flagged is None:
+            raise InputError(
+                f"model {name!r} gives no decisions, and another gives nothing else, so they have "
+                f"nothing in common: compare models that all rank rows, or that all decide"
+            )
+        return replace(self, probabilities=None, scores=None)
+
+    def widened(self, classes: Sequence[str] | None) -> Array | None:
+        """The probabilities with a column for each of more classes."""
+        return None if classes is None else self._table(classes)
+
+    def _table(self, labels: Sequence[str]) -> Array | None:
+        """A column a label; 0 for those that the model does not know."""
+        if self.probabilities is None:
+            return None
+        place = {text: i for i, text in enumerate(self.classes or ())}
+        found = np.zeros((len(self.probabilities), len(labels)))
+        for i, text in enumerate(labels):
+            if text in place:
+                found[:, i] = self.probabilities[:, place[text]]
+        return found
+
+    def _decided(self, truth: Labels, sides: Labelling) -> Labels | None:
+        """The decisions as labels, written as the truth writes them."""
+        if self.flagged is None:
+            return self.decisions
+        if sides.positive is None:
+            raise InputError(
+                f"{self.model} tells usual rows from unusual ones, and y holds "
+                f"{len(sides.labels)} labels: say positive= or negative="
+            )
+        names = [next(t for t, p in sides.position.items() if p == side) for side in (0, 1)]
+        return Labels(self.flagged.astype(np.uint8), tuple(names), truth.kind)
+
+
+def _places(decided: Labels, sides: Labelling) -> Array:
+    table = np.array([sides.position[text] for text in decided.names], np.int64)
+    return np.asarray(table[decided.codes])
+
+
+def joined(parts: Sequence[Response]) -> Response:
+    """What fits of one model said of the rows of their folds, as one response."""
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    classes, notes = None, [note for part in parts for note in part.notes]
+    if all(part.classes is not None for part in parts):
+        classes = tuple(dict.fromkeys(text for part in parts for text in part.classes or ()))
+        missed = [text for text in classes if any(text not in (p.classes or ()) for p in parts)]
+        if missed:
+            notes.append(
+                f"not every fit learned {listed([name(text) for text in missed[:5]])}: a fit gives "
+                f"the probability 0 to a label that it did not learn"
+            )
+    return replace(
+        first,
+        classes=classes,
+        probabilities=_stacked([part.widened(classes) for part in parts]),
+        scores=_stacked([part.scores for part in parts]),
+        flagged=_stacked([part.flagged for part in parts]),
+        decisions=_joined_labels([part.decisions for part in parts]),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _stacked(parts: Sequence[Array | None]) -> Array | None:
+    present = [part for part in parts if part is not None]
+    return np.concatenate(present) if len(present) == len(parts) else None
+
+
+def _joined_labels(parts: Sequence[Labels | None]) -> Labels | None:
+    present = [part for part in parts if part is not None]
+    if len(present) < len(parts):
+        return None
+    names = list(dict.fromkeys(text for part in present for text in part.names))
+    tables = [np.array([names.index(text) for text in part.names], np.intp) for part in present]
+    codes = [table[part.codes] for table, part in zip(tables, present, strict=True)]
+    return Labels(np.concatenate(codes), tuple(names), present[0].kind)

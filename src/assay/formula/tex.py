@@ -1,0 +1,183 @@
+"""Text for LaTeX: every character as itself, whatever it means there, in plain ASCII.
+
+The output needs no package and no encoding. A character that the usual fonts lack is written as
+its code, such as U+1F600.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+
+# Longer text is cut in the middle, where names differ least.
+LONGEST = 60
+
+# Control, format (bidi, zero width), surrogate, private use, unassigned, line and paragraph breaks.
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_USUAL = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+_ASCII = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\texttt{\char34}",
+    "`": r"\texttt{\char18}",
+    # After a line break of a table these would be read as its options.
+    "[": "{[}",
+    "]": "{]}",
+    "*": "{*}",
+}
+# Two of a kind would be set as one other character.
+_DOUBLED = frozenset("-'")
+_OTHER = {
+    "ß": r"\ss{}",
+    "æ": r"\ae{}",
+    "Æ": r"\AE{}",
+    "œ": r"\oe{}",
+    "Œ": r"\OE{}",
+    "ø": r"\o{}",
+    "Ø": r"\O{}",
+    "ł": r"\l{}",
+    "Ł": r"\L{}",
+    "\u0131": r"\i{}",
+    "\u00a0": "~",
+    "\u2013": "--",
+    "\u2014": "---",
+    "\u2018": "`",
+    "\u2019": "'{}",
+    "\u201c": "``",
+    "\u201d": "''{}",
+    "\u2026": r"\ldots{}",
+    "\u00d7": r"$\times$",
+    "\u00b1": r"$\pm$",
+    "\u00b5": r"$\mu$",
+    "\u03b1": r"$\alpha$",
+    "\u03b2": r"$\beta$",
+    "\u03ba": r"$\kappa$",
+    "\u03bc": r"$\mu$",
+    "\u03c3": r"$\sigma$",
+    "\u2264": r"$\le$",
+    "\u2265": r"$\ge$",
+    "\u2192": r"$\to$",
+    "\u2193": r"$\downarrow$",
+    "§": r"\S{}",
+    "¶": r"\P{}",
+}
+_ACCENTS = {
+    "\u0300": "`",
+    "\u0301": "'",
+    "\u0302": "^",
+    "\u0303": "~",
+    "\u0304": "=",
+    "\u0306": "u",
+    "\u0307": ".",
+    "\u0308": '"',
+    "\u030a": "r",
+    "\u030b": "H",
+    "\u030c": "v",
+    "\u0327": "c",
+}
+# A line may be broken after so many characters without a blank.
+_UNBROKEN = 20
+
+
+def visible(text: str) -> str:
+    r"""The text with every character that can't be seen as an escape.
+
+    >>> visible("a\nb\x1b[31m\u202e")
+    'a\\nb\\x1b[31m\\u202e'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_seen(character) for character in text)
+
+
+def _seen(character: str) -> str:
+    if unicodedata.category(character) not in _UNSEEN:
+        return character
+    code = ord(character)
+    if character in _USUAL:
+        return _USUAL[character]
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def escaped(text: str, longest: int = LONGEST) -> str:
+    r"""The text for LaTeX, cut in the middle where it would be set longer than ``longest``.
+
+    >>> escaped(r"50% of \input{x}")
+    '50\\% of \\textbackslash{}input\\{x\\}'
+    >>> escaped("naïve \U0001f600")
+    'na\\"{\\i}ve \\texttt{U+1F600}'
+    """
+    # Characters beyond what can be shown are not looked at.
+    text = text if len(text) <= 4 * longest else text[: 2 * longest] + text[-2 * longest :]
+    return "".join(_broken(_cut(list(_tokens(visible(text))), longest)))
+
+
+def _tokens(text: str) -> Iterator[tuple[str, int]]:
+    """What each character is written as, and how many characters wide it is set."""
+    previous = ""
+    for character in unicodedata.normalize("NFC", text):
+        if character.isascii():
+            apart = "{}" if character == previous and character in _DOUBLED else ""
+            yield apart + _ASCII.get(character, character), 1
+        else:
+            written = _beyond_ascii(character)
+            yield (written, 1) if written else (rf"\texttt{{U+{ord(character):04X}}}", 8)
+        previous = character
+
+
+def _beyond_ascii(character: str) -> str | None:
+    if character in _OTHER:
+        return _OTHER[character]
+    if unicodedata.category(character) == "Zs":
+        return " "
+    parts = unicodedata.normalize("NFD", character)
+    base, accent = parts[:1], parts[1:]
+    if accent in _ACCENTS and base.isascii() and base.isalpha():
+        below = _ACCENTS[accent] == "c"
+        letter = rf"\{base}" if base in "ij" and not below else base
+        return rf"\{_ACCENTS[accent]}{{{letter}}}"
+    return None
+
+
+def _cut(tokens: list[tuple[str, int]], longest: int) -> list[tuple[str, int]]:
+    if sum(width for _, width in tokens) <= longest:
+        return tokens
+    head = _first(tokens, longest // 2)
+    tail = _first(tokens[::-1], longest // 2)
+    return [*head, (_OTHER["\u2026"], 1), *reversed(tail)]
+
+
+def _first(tokens: list[tuple[str, int]], room: int) -> list[tuple[str, int]]:
+    kept = []
+    for written, width in tokens:
+        room -= width
+        if room < 0:
+            break
+        kept.append((written, width))
+    return kept
+
+
+def _broken(tokens: list[tuple[str, int]]) -> Iterator[str]:
+    unbroken = 0
+    for written, width in tokens:
+        if written in (" ", "~"):
+            unbroken = 0
+        elif unbroken + width > _UNBROKEN:
+            yield r"\allowbreak{}"
+            unbroken = 0
+        unbroken += width
+        yield written
