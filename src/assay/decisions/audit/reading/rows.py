@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from assay.decisions.audit.reading.drafts import Draft, Totals, totals_in
+from assay.decisions.audit.reading.drafts import OTHER_ROWS, Draft, Totals, safe_label, totals_in
 from assay.decisions.audit.reading.entries import cleaned, count_text
 from assay.decisions.audit.reading.grids import Grid
-from assay.decisions.audit.reading.reports import safe_label
 from assay.decisions.audit.reading.tables import Column, Table, table_of
 from assay.measures import find
 from assay.measures.headings import SOME_MEAN, average_of, heading_of
@@ -19,7 +18,6 @@ from assay.sources.labelling import NEGATIVE_WORDS, POSITIVE_WORDS
 
 MODELS, CLASSES, FOLDS = "models", "classes", "folds"
 ROWS = (MODELS, CLASSES, FOLDS)
-OTHER_ROWS = "nothing tells that these classes are all there are: rows of others are allowed for"
 _CLASS_WORDS = frozenset(
     [
         "class",
@@ -67,7 +65,7 @@ def claims_of(grid: Grid, totals: Totals, title: str) -> tuple[list[Draft], list
         notes.append(f"{title}: {told}")
     kind = shared.rows or _kind_of(table)
     readers = {MODELS: _models, CLASSES: _classes, FOLDS: _folds}
-    drafts, odd = readers[kind](table, shared, title)
+    drafts, odd = readers[kind](table, shared, grid.caption or title)
     notes.append(f"{title}: {_said(table, kind, drafts)}")
     unused = [column.heading.text for column in table.columns if column.support and kind == MODELS]
     if table.unmatched or unused:
