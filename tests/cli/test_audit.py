@@ -163,3 +163,39 @@ def _python() -> str:
     import sys
 
     return sys.executable
+
+
+def test_a_template_is_written_and_nothing_else(cli: Callable[..., Any], tmp_path: Path) -> None:
+    found = cli("audit", "--template")
+    assert (found.code, found.err) == (0, "")
+    assert "[[claim]]" in found.out
+    out = tmp_path / "claims.toml"
+    assert cli("audit", "--template", "table", "--out", out, "--quiet").code == 0
+    assert "[shared]" in out.read_text("utf-8")
+    assert cli("audit", "--template", "table", "--format", "json").code == 2
+    assert cli("audit").code == 2
+
+
+def test_options_give_what_all_rows_share(cli: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("Model,Recall (attack),FPR (attack),Precision (attack)\na,0.90,0.010,0.99\n")
+    shared = ("--positive", "attack", "--support", "normal=900", "--support", "attack=100")
+    assert cli("audit", path).code == 0
+    assert cli("audit", path, *shared).code == 1
+    assert cli("audit", path, "--support", "normal").code == 2
+    assert cli("audit", path, "--support", "normal=many").code == 3
+
+
+def test_a_refusal_names_the_option_that_then_works(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "m.txt"
+    path.write_text("[[7743  167]\n [ 324 6635]]\n")
+    asked = cli("audit", path, "--reported", "recall=0.9")
+    assert asked.code == 3
+    assert "--orientation truth-rows" in asked.err
+    good = ("--orientation", "truth-rows", "--reported", "recall=0.9534")
+    assert cli("audit", path, *good).code == 0
+    nothing = tmp_path / "nothing.txt"
+    nothing.write_text("no table here\n")
+    assert "--as" in cli("audit", nothing).err

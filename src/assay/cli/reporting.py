@@ -242,7 +242,10 @@ def _with_reporting(command: Function, seed_option: Decorator, level_option: Dec
         **others: Any,
     ) -> Any:
         out = None if out == STDOUT else out
-        shape = "latex" if fragment and face is None and out is None else face_of(face, out)
+        latex = fragment and face is None and out is None
+        # A template is no report, so that its file may have any suffix.
+        other = TERMINAL if others.get("template") and face is None else None
+        shape = "latex" if latex else other or face_of(face, out)
         found = Reporting(
             *(shape, out, level, seed, quiet, recording or Recording(), brief, fragment, tiers)
         )

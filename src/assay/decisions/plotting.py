@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay import curves, plots
-from assay.decisions.audit.exact import as_float
-from assay.decisions.audit.printed import printed
+from assay.decisions.audit.printed import as_float, printed
 from assay.decisions.audit.result import WRONG
 from assay.decisions.compare.comparison import key, known
 from assay.errors import MethodError

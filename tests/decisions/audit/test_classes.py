@@ -8,8 +8,8 @@ import time
 import pytest
 
 from assay.decisions.audit.audit import audit
-from assay.decisions.audit.exact import exact_of
 from assay.decisions.audit.keys import key_of, meanings
+from assay.decisions.audit.printed import exact_of
 from assay.decisions.audit.result import AuditedClaim, Verdict
 from assay.tally import Confusion
 

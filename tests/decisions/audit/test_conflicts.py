@@ -12,8 +12,7 @@ import pytest
 
 from assay.cli.app import run
 from assay.decisions.audit.audit import audit
-from assay.decisions.audit.exact import exact, judge
-from assay.decisions.audit.printed import printed
+from assay.decisions.audit.printed import exact, judge, printed
 from assay.decisions.audit.result import AuditedClaim, Verdict
 from assay.measures import find
 

@@ -7,8 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.decisions.audit.exact import Exact, as_float, decimal, hold, judge, same_digits
-from assay.decisions.audit.printed import printed
+from assay.decisions.audit.printed import (
+    Exact,
+    as_float,
+    decimal,
+    hold,
+    judge,
+    printed,
+    same_digits,
+)
 from assay.decisions.audit.result import Verdict
 
 shares = st.fractions(min_value=0, max_value=1, max_denominator=10**9)

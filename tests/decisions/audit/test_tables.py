@@ -11,7 +11,7 @@ import pytest
 
 from assay.decisions.audit.keys import key_of, meanings
 from assay.decisions.audit.printed import printed
-from assay.decisions.audit.search.tables import Tables, tables_of
+from assay.decisions.audit.search.classes import Tables, tables_of
 from assay.decisions.audit.search.ways import ByFormula
 from assay.formula import value
 from assay.tally import Confusion

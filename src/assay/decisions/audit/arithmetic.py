@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from assay.decisions.audit.claim import Calculation
-from assay.decisions.audit.exact import Exact, hold
+from assay.decisions.audit.printed import Exact, hold
 from assay.decisions.audit.result import Judged, Verdict
 from assay.errors import InputError
 

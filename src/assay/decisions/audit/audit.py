@@ -11,14 +11,13 @@ from assay.decisions.audit.arithmetic import judge_calculation
 from assay.decisions.audit.building import build
 from assay.decisions.audit.claim import Claim
 from assay.decisions.audit.derived import Table, derivations
-from assay.decisions.audit.exact import ORDER, as_float, same_digits
 from assay.decisions.audit.findings import across_rows, findings_of
 from assay.decisions.audit.folds import folds_of, hold_mean, in_folds, judge_sd
 from assay.decisions.audit.intervals import judge_error, judge_interval
 from assay.decisions.audit.keys import Key, key_of
 from assay.decisions.audit.matrix import judge_point, judge_scored, judged, undetermined
 from assay.decisions.audit.mistakes import explain
-from assay.decisions.audit.printed import Printed
+from assay.decisions.audit.printed import ORDER, Printed, as_float, same_digits
 from assay.decisions.audit.reading import Others, Totals, read_document
 from assay.decisions.audit.result import WRONG, Audit, AuditedClaim, Conflict, Judged, Verdict
 from assay.decisions.audit.search import judge_without_matrix

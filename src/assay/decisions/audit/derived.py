@@ -13,9 +13,8 @@ from functools import lru_cache
 from itertools import product
 
 from assay.decisions.audit.claim import Claim
-from assay.decisions.audit.exact import Exact, as_float, exact
 from assay.decisions.audit.keys import Key
-from assay.decisions.audit.printed import Printed
+from assay.decisions.audit.printed import Exact, Printed, as_float, exact
 from assay.decisions.audit.sizes import rows_of
 from assay.formula import (
     HIT,

@@ -7,10 +7,9 @@ from fractions import Fraction
 
 from assay.decisions.audit.claim import Claim
 from assay.decisions.audit.derived import scope_of
-from assay.decisions.audit.exact import Exact, Held, best, decimal, exact_of, hold, judge
 from assay.decisions.audit.keys import Key, key_of
 from assay.decisions.audit.matrix import judged, undetermined
-from assay.decisions.audit.printed import Printed
+from assay.decisions.audit.printed import Exact, Held, Printed, best, decimal, exact_of, hold, judge
 from assay.decisions.audit.result import Judged, Verdict
 from assay.inference import Quantity
 

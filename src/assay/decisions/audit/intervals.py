@@ -9,12 +9,11 @@ from fractions import Fraction
 
 from assay.decisions.audit.claim import Claim
 from assay.decisions.audit.derived import Table
-from assay.decisions.audit.exact import ORDER, Exact, Held, as_float, best, hold, judge, worst
 from assay.decisions.audit.folds import folds_of, sd_of
 from assay.decisions.audit.keys import Key
 from assay.decisions.audit.matrix import judged, readings, undetermined
 from assay.decisions.audit.methods import (
-    Candidate,
+    NamedInterval,
     Share,
     around,
     bootstraps,
@@ -27,7 +26,17 @@ from assay.decisions.audit.methods import (
     share_intervals,
     shares_of,
 )
-from assay.decisions.audit.printed import Printed
+from assay.decisions.audit.printed import (
+    ORDER,
+    Exact,
+    Held,
+    Printed,
+    as_float,
+    best,
+    hold,
+    judge,
+    worst,
+)
 from assay.decisions.audit.result import Judged, Verdict
 from assay.decisions.audit.sizes import rows_of
 from assay.measures import ROC_AUC
@@ -99,7 +108,7 @@ def _best(matches: Iterator[Found]) -> Found | None:
     return second
 
 
-def _match(pair: Pair, candidate: Candidate, slack: Fraction = Fraction(0)) -> Found:
+def _match(pair: Pair, candidate: NamedInterval, slack: Fraction = Fraction(0)) -> Found:
     ends = candidate.low, candidate.high
     if not all(map(math.isfinite, ends)):
         return Found(Verdict.INCONSISTENT, f"the {candidate.words} is not defined")
@@ -133,7 +142,7 @@ def _from_printed(key: Key, pair: Pair, claim: Claim, table: Table) -> Iterator[
         for error in table.errors(key):
             for level, z, named in quantiles(levels):
                 for start in (value, *(as_float(share.value) for share in shares)):
-                    each = Candidate("wald", level, *around(start, z * error), named)
+                    each = NamedInterval("wald", level, *around(start, z * error), named)
                     for shown in (each, each.cut()):
                         yield _said(_match(pair, shown), "standard error", claim)
 

@@ -6,9 +6,18 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from assay.decisions.audit.claim import Claim
-from assay.decisions.audit.exact import Exact, Held, best, decimal, exact, exact_of, hold, judge
 from assay.decisions.audit.keys import Key, Meaning, meanings
-from assay.decisions.audit.printed import Printed
+from assay.decisions.audit.printed import (
+    Exact,
+    Held,
+    Printed,
+    best,
+    decimal,
+    exact,
+    exact_of,
+    hold,
+    judge,
+)
 from assay.decisions.audit.result import Judged, Verdict
 from assay.formula import Expression, cells, proportion, reason
 from assay.inference import Quantity

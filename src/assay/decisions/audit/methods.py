@@ -9,10 +9,10 @@ from fractions import Fraction
 
 from assay.decisions.audit.claim import Claim
 from assay.decisions.audit.derived import Table
-from assay.decisions.audit.exact import as_float, exact
 from assay.decisions.audit.folds import folds_of, mean_of, sd_of
 from assay.decisions.audit.keys import Key
 from assay.decisions.audit.matrix import readings
+from assay.decisions.audit.printed import as_float, exact
 from assay.decisions.audit.sizes import rows_of, total_of
 from assay.formula import TP, cells, proportion
 from assay.inference import (
@@ -43,7 +43,7 @@ NOISE = 4.0
 
 
 @dataclass(frozen=True)
-class Candidate:
+class NamedInterval:
     """An interval by one method at one level."""
 
     method: str
@@ -58,10 +58,10 @@ class Candidate:
         rounded = f" with z = {self.z:g}" if self.z is not None else ""
         return f"{100 * self.level:g}% {NAMES.get(self.method, self.method)} interval{rounded}"
 
-    def cut(self, low: float = 0.0, high: float = 1.0) -> Candidate:
+    def cut(self, low: float = 0.0, high: float = 1.0) -> NamedInterval:
         """The same interval cut to a range."""
         ends = max(self.low, low), min(self.high, high)
-        return Candidate(self.method, self.level, *ends, self.z)
+        return NamedInterval(self.method, self.level, *ends, self.z)
 
 
 NAMES = {
@@ -92,7 +92,7 @@ def around(value: float, reach: float) -> tuple[float, float]:
     return value - reach, value + reach
 
 
-def share_intervals(k: float, n: float, levels: tuple[float, ...]) -> Iterator[Candidate]:
+def share_intervals(k: float, n: float, levels: tuple[float, ...]) -> Iterator[NamedInterval]:
     """Every known interval for k successes in n trials; k need not be whole."""
     p = k / n
     error = math.sqrt(max(p * (1 - p), 0.0) / n)
@@ -101,27 +101,27 @@ def share_intervals(k: float, n: float, levels: tuple[float, ...]) -> Iterator[C
         yield from _both("wald-cc", level, around(p, z * error + 1 / (2 * n)), named)
         # A method finds its quantile by its level.
         own = math.erf(z / math.sqrt(2)) if named else level
-        yield Candidate("wilson", level, *_floats(Wilson(own)(k, n)), named)
-        yield Candidate("wilson-cc", level, *_corrected_wilson(p, n, z), named)
-        yield Candidate("agresti-coull", level, *_floats(AgrestiCoull(own)(k, n)), named)
+        yield NamedInterval("wilson", level, *_floats(Wilson(own)(k, n)), named)
+        yield NamedInterval("wilson-cc", level, *_corrected_wilson(p, n, z), named)
+        yield NamedInterval("agresti-coull", level, *_floats(AgrestiCoull(own)(k, n)), named)
         more, centre = n + z * z, (k + z * z / 2) / (n + z * z)
         reach = z * math.sqrt(max(centre * (1 - centre), 0.0) / more)
-        yield Candidate("agresti-coull", level, *around(centre, reach), named)
+        yield NamedInterval("agresti-coull", level, *around(centre, reach), named)
     if n > _LARGEST:
         return
     for level in levels:
-        yield Candidate("clopper-pearson", level, *_floats(ClopperPearson(level)(k, n)))
-        yield Candidate("jeffreys", level, *_floats(Jeffreys(level)(k, n)))
-        yield Candidate("jeffreys", level, *_equal_tails(k, n, level))
+        yield NamedInterval("clopper-pearson", level, *_floats(ClopperPearson(level)(k, n)))
+        yield NamedInterval("jeffreys", level, *_floats(Jeffreys(level)(k, n)))
+        yield NamedInterval("jeffreys", level, *_equal_tails(k, n, level))
         if n > 1:
             yield from _both("wald-t", level, around(p, student(level, n - 1) * error), None)
 
 
 def _both(
     method: str, level: float, ends: tuple[float, float], z: float | None
-) -> Iterator[Candidate]:
+) -> Iterator[NamedInterval]:
     """An interval as its formula gives it, and cut to [0, 1]."""
-    found = Candidate(method, level, *ends, z)
+    found = NamedInterval(method, level, *ends, z)
     yield found
     if found.low < 0 or found.high > 1:
         yield found.cut()
@@ -261,7 +261,7 @@ def levels_of(claim: Claim) -> tuple[float, ...]:
     return LEVELS if claim.extra_level in (None, *LEVELS) else (*LEVELS, claim.extra_level)
 
 
-def candidates(key: Key, claim: Claim, table: Table) -> Iterator[Candidate]:
+def candidates(key: Key, claim: Claim, table: Table) -> Iterator[NamedInterval]:
     """Intervals of the exact values, by all methods or by the named one."""
     levels, method = levels_of(claim), claim.interval
     for share in shares_of(key, claim, table):
@@ -276,7 +276,7 @@ def candidates(key: Key, claim: Claim, table: Table) -> Iterator[Candidate]:
         yield from _of_auc(key, claim, table, levels)
 
 
-def _smooth(key: Key, claim: Claim, levels: tuple[float, ...]) -> Iterator[Candidate]:
+def _smooth(key: Key, claim: Claim, levels: tuple[float, ...]) -> Iterator[NamedInterval]:
     """The delta method, plain and on the scale of the range."""
     matrix = claim.matrix
     if matrix is None or not matrix.total:
@@ -288,25 +288,25 @@ def _smooth(key: Key, claim: Claim, levels: tuple[float, ...]) -> Iterator[Candi
         if claim.interval in (None, "delta", "wald"):
             error = delta_error(quantity, matrix)
             for level, z, named in quantiles(levels):
-                yield Candidate("delta", level, *around(value, z * error), named)
+                yield NamedInterval("delta", level, *around(value, z * error), named)
         for level in levels:
             yield from _own(key, quantity, matrix, level, claim.interval)
 
 
 def _own(
     key: Key, quantity: Quantity, matrix: Confusion, level: float, method: str | None
-) -> Iterator[Candidate]:
+) -> Iterator[NamedInterval]:
     """What this project itself would print."""
     by_default = key.measure.interval
     if method in (None, "wilson") and by_default is Interval.BY_JACCARD:
         ends = estimate(quantity, matrix, key.measure.range, level=level, default=by_default)
-        yield Candidate("wilson", level, ends.low, ends.high)
+        yield NamedInterval("wilson", level, ends.low, ends.high)
     if method in (None, "delta"):
         ends = estimate(quantity, matrix, key.measure.range, level=level, method=Delta(level))
-        yield Candidate("delta", level, ends.low, ends.high)
+        yield NamedInterval("delta", level, ends.low, ends.high)
 
 
-def bootstraps(key: Key, claim: Claim) -> Iterator[Candidate]:
+def bootstraps(key: Key, claim: Claim) -> Iterator[NamedInterval]:
     """Percentile intervals of resamples, drawn as this project draws them."""
     matrix = claim.matrix
     if matrix is None or not 0 < matrix.total < _MOST_RESAMPLED:
@@ -317,7 +317,7 @@ def bootstraps(key: Key, claim: Claim) -> Iterator[Candidate]:
         for method in map(Bootstrap, levels_of(claim)):
             values = quantity.of_tables(resampled(matrix, method))
             ends = method.ends(values, quantity.value(matrix), None)
-            yield Candidate("bootstrap", method.level, ends.low, ends.high)
+            yield NamedInterval("bootstrap", method.level, ends.low, ends.high)
 
 
 def delta_error(quantity: Quantity, matrix: Confusion) -> float:
@@ -325,19 +325,21 @@ def delta_error(quantity: Quantity, matrix: Confusion) -> float:
     return math.sqrt(max(variance(quantity, table_of(matrix), squares_of(matrix)), 0.0))
 
 
-def _of_folds(key: Key, claim: Claim, levels: tuple[float, ...]) -> Iterator[Candidate]:
+def _of_folds(key: Key, claim: Claim, levels: tuple[float, ...]) -> Iterator[NamedInterval]:
     folds = folds_of(key, claim)
     spread = sd_of(folds)
     if spread is None or claim.interval not in (None, "wald"):
         return
     mean, error = as_float(mean_of(folds)), float(spread) / math.sqrt(len(folds))
     for level, z, named in quantiles(levels):
-        yield Candidate("fold", level, *around(mean, z * error), named)
+        yield NamedInterval("fold", level, *around(mean, z * error), named)
     for level in levels:
-        yield Candidate("fold t", level, *around(mean, student(level, len(folds) - 1) * error))
+        yield NamedInterval("fold t", level, *around(mean, student(level, len(folds) - 1) * error))
 
 
-def _of_auc(key: Key, claim: Claim, table: Table, levels: tuple[float, ...]) -> Iterator[Candidate]:
+def _of_auc(
+    key: Key, claim: Claim, table: Table, levels: tuple[float, ...]
+) -> Iterator[NamedInterval]:
     """Hanley and McNeil's interval, which needs only the AUC and the sizes."""
     printed, rows = table.printed_value(key), rows_of(claim)
     if printed is None or not claim.binary or len(rows) != 2 or not all(rows.values()):
@@ -347,6 +349,6 @@ def _of_auc(key: Key, claim: Claim, table: Table, levels: tuple[float, ...]) -> 
         return
     error = hanley_mcneil(auc, rows[claim.labels[1]], rows[claim.labels[0]])
     for level, z, named in quantiles(levels):
-        found = Candidate("Hanley-McNeil", level, *around(auc, z * error), named)
+        found = NamedInterval("Hanley-McNeil", level, *around(auc, z * error), named)
         yield found
         yield found.cut()

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from assay.decisions.audit.claim import BINARY_CELLS, Claim
-from assay.decisions.audit.exact import Exact, as_float, hold
-from assay.decisions.audit.printed import Printed, printed
+from assay.decisions.audit.printed import Exact, Printed, as_float, hold, printed
 from assay.decisions.audit.result import Judged, Verdict
 from assay.tally import Confusion
 

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.decisions.audit.claim import Claim
-from assay.decisions.audit.exact import Exact, judge
 from assay.decisions.audit.keys import key_of
 from assay.decisions.audit.mistakes import explain
 from assay.decisions.audit.mistakes.candidate import (
@@ -27,7 +26,7 @@ from assay.decisions.audit.mistakes.candidate import (
 from assay.decisions.audit.mistakes.explaining import grouped
 from assay.decisions.audit.mistakes.matrices import Table, swaps
 from assay.decisions.audit.mistakes.substitutes import correlations
-from assay.decisions.audit.printed import printed
+from assay.decisions.audit.printed import Exact, judge, printed
 from assay.decisions.audit.result import Judged, Verdict
 from assay.tally import Confusion
 

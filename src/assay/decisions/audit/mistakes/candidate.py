@@ -12,8 +12,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from assay.decisions.audit.exact import Exact, as_float, judge
-from assay.decisions.audit.printed import Printed
+from assay.decisions.audit.printed import Exact, Printed, as_float, judge
 from assay.decisions.audit.result import Verdict
 from assay.measures import Measure
 

@@ -17,9 +17,9 @@ from assay.decisions.audit.arithmetic import (
     value_of,
 )
 from assay.decisions.audit.claim import Claim
-from assay.decisions.audit.exact import Exact
 from assay.decisions.audit.mistakes.candidate import Candidate, Tier, shifted
 from assay.decisions.audit.mistakes.matrices import training
+from assay.decisions.audit.printed import Exact
 from assay.errors import InputError
 from assay.evaluation.words import count, name
 from assay.tally import Confusion

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from assay.decisions.audit.claim import Claim
-from assay.decisions.audit.exact import Exact, decimal
 from assay.decisions.audit.mistakes.candidate import (
     Candidate,
     Fit,
@@ -21,16 +20,18 @@ from assay.decisions.audit.mistakes.candidate import (
 )
 from assay.decisions.audit.mistakes.matrices import Table, Variant, swaps, table_of, variants
 from assay.decisions.audit.mistakes.substitutes import from_decisions, is_area
-from assay.decisions.audit.mistakes.trial import Number, alone, number_of
-from assay.decisions.audit.mistakes.whole import (
+from assay.decisions.audit.mistakes.trial import (
     GUESS,
     LEAST_DIGITS,
+    Number,
+    alone,
     measured,
+    number_of,
     of_swaps,
     of_variant,
     twice,
 )
-from assay.decisions.audit.printed import Printed
+from assay.decisions.audit.printed import Exact, Printed, decimal
 from assay.decisions.audit.result import Explanation, Judged, Verdict
 
 MOST = 5

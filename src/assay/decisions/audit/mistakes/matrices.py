@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.decisions.audit.claim import BINARY_CELLS, Claim
-from assay.decisions.audit.exact import Exact, exact_of
 from assay.decisions.audit.keys import Key, Meaning, meanings
 from assay.decisions.audit.mistakes.candidate import Tier
+from assay.decisions.audit.printed import Exact, exact_of
 from assay.decisions.audit.test_sets import EITHER, TRAIN, Part, named_in
 from assay.evaluation.words import count, name
 from assay.evaluation.words import name as quoted

@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from assay.decisions.audit.claim import Claim
-from assay.decisions.audit.exact import Exact, as_float
 from assay.decisions.audit.folds import folds_of
 from assay.decisions.audit.keys import Key
 from assay.decisions.audit.mistakes.candidate import Candidate, Tier, shifted, unit_of
 from assay.decisions.audit.mistakes.matrices import Table, training, words
 from assay.decisions.audit.mistakes.substitutes import formulas
-from assay.decisions.audit.printed import Printed
+from assay.decisions.audit.printed import Exact, Printed, as_float
 from assay.evaluation.words import count, name
 from assay.formula import proportion
 from assay.formula import value as value_of

@@ -9,11 +9,11 @@ from fractions import Fraction
 from itertools import permutations
 
 from assay.decisions.audit.claim import Claim
-from assay.decisions.audit.exact import Exact, exact
 from assay.decisions.audit.keys import AVERAGES, Key
 from assay.decisions.audit.matrix import operating_bounds
 from assay.decisions.audit.mistakes.candidate import Candidate, Tier, shifted, turned
 from assay.decisions.audit.mistakes.matrices import Table, key_for, slug, words
+from assay.decisions.audit.printed import Exact, exact
 from assay.evaluation.words import count, name
 from assay.formula import Cell, Expression, constant, of_classes, sqrt
 from assay.inference import Quantity

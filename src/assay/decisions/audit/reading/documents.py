@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from assay.decisions.audit.building import build
-from assay.decisions.audit.claim import Claim
+from assay.decisions.audit.claim import Claim, Reported
 from assay.decisions.audit.claims_file import content_of, read_claims
 from assay.decisions.audit.keys import key_of
+from assay.decisions.audit.printed import Printed
 from assay.decisions.audit.reading.drafts import Draft, Totals
 from assay.decisions.audit.reading.grids import (
     Grid,
@@ -23,20 +24,17 @@ from assay.decisions.audit.reading.grids import (
     separated_grids,
 )
 from assay.decisions.audit.reading.latex import latex_grids
-from assay.decisions.audit.reading.matrices import Pasted, matrices_in, matrix_of
+from assay.decisions.audit.reading.matrices import Pasted, matrices_in, matrix_of, with_matrices
 from assay.decisions.audit.reading.reports import (
     evaluation_claims,
     has_report,
     is_report_table,
     pair_claims,
     report_claims,
-    safe_label,
     table_claims,
 )
-from assay.decisions.audit.reading.rows import OTHER_ROWS, claims_of
-from assay.errors import InputError, LabelError
-from assay.sources.amounts import ORIENTATIONS
-from assay.sources.labelling import infer
+from assay.decisions.audit.reading.rows import claims_of
+from assay.errors import InputError
 
 CLAIMS, MARKDOWN, CSV, LATEX = "claims", "markdown", "csv", "latex"
 REPORT, MATRIX, EVALUATION, TEXT = "classification-report", "confusion-matrix", "evaluation", "text"
@@ -122,7 +120,14 @@ def _built(draft: Draft, name: str, position: int) -> Claim:
     draft = _of_labels(draft)
     claim = build(draft.raw, file=name, position=position)
     notes = (*claim.notes, *draft.notes)
+    if draft.by_program:
+        claim = replace(claim, reported={k: _rounded(v) for k, v in claim.reported.items()})
     return replace(claim, notes=notes, percents=draft.percents, table=draft.table)
+
+
+def _rounded(number: Reported) -> Reported:
+    """A number that a program printed: correctly rounded."""
+    return replace(number, by_program=True) if isinstance(number, Printed) else number
 
 
 def _of_labels(draft: Draft) -> Draft:
@@ -297,10 +302,10 @@ def _grids(grids: Iterable[Grid], totals: Totals, title: str) -> Drafts:
         if matrix is not None:
             matrices.append(matrix)
             continue
-        found, said = claims_of(grid, totals, grid.caption or named)
+        found, said = claims_of(grid, totals, named)
         drafts += found
         notes += said
-    return _with_matrices(drafts, matrices, totals, title, notes)
+    return with_matrices(drafts, matrices, totals, title, notes)
 
 
 def _text(content: str, totals: Totals, title: str) -> Drafts:
@@ -324,88 +329,8 @@ def _text(content: str, totals: Totals, title: str) -> Drafts:
             matrices.append(matrix)
             continue
         named = f"{title}, line {grid.line}" if len(grids) > 1 else title
-        read, told = claims_of(grid, totals, grid.caption or named)
+        read, told = claims_of(grid, totals, named)
         more += read
         tables += told
     drafts += more
-    return _with_matrices(drafts, matrices, totals, title, [*notes, *tables])
-
-
-def _with_matrices(
-    drafts: list[Draft], matrices: list[Pasted], totals: Totals, title: str, notes: list[str]
-) -> Drafts:
-    """Matrices put to the numbers beside them: one matrix and one list, or of the same labels."""
-    for matrix in matrices:
-        place = _partner(matrix, drafts, alone=len(matrices) == len(drafts) == 1)
-        if place is None:
-            drafts.append(_alone(matrix, totals, title))
-            notes.append(f"{title}: {matrix.where} of {len(matrix.cells)} classes")
-            continue
-        drafts[place] = _put(matrix, drafts[place], totals)
-        notes.append(f"{title}: {matrix.where} was put to {drafts[place].raw['name']!r}")
-    return [_with_numbers(draft, totals) for draft in drafts], notes
-
-
-def _with_numbers(draft: Draft, totals: Totals) -> Draft:
-    """A claim with the numbers that stand elsewhere, as options give them."""
-    raws = [
-        None if raw is None else {**raw, "reported": {**raw["reported"], **totals.reported}}
-        for raw in (draft.raw, draft.turned)
-    ]
-    return replace(draft, raw=raws[0] or {}, turned=raws[1])
-
-
-def _partner(matrix: Pasted, drafts: Sequence[Draft], *, alone: bool) -> int | None:
-    for i, draft in enumerate(drafts):
-        if "matrix" in draft.raw or "confusion" in draft.raw:
-            continue
-        labels = draft.raw.get("labels", ())
-        support = [draft.raw.get("support", {}).get(label) for label in labels]
-        if labels and len(labels) == len(matrix.cells):
-            if support in matrix.sums or (matrix.labels and set(matrix.labels) == set(labels)):
-                return i
-        elif alone and not labels:
-            return i
-    return None
-
-
-def _put(matrix: Pasted, draft: Draft, totals: Totals) -> Draft:
-    """A claim with the matrix that stands beside it."""
-    labels = list(draft.raw.get("labels", ()))
-    support = [draft.raw.get("support", {}).get(label, -1) for label in labels]
-    named = list(matrix.labels) or labels
-    if labels and sorted(named) != sorted(labels):
-        named = labels
-    notes = tuple(note for note in draft.notes if note != OTHER_ROWS)
-    known = matrix.rows_are(totals.orientation, support)
-    both = [
-        {**draft.raw, **_cells(matrix.with_rows(rows), named, draft.raw), "exhaustive": True}
-        for rows in ORIENTATIONS
-    ]
-    if known is not None:
-        return replace(draft, raw=both[ORIENTATIONS.index(known)], notes=notes)
-    return replace(draft, raw=both[0], notes=notes, turned=both[1], question=matrix.question)
-
-
-def _alone(matrix: Pasted, totals: Totals, title: str) -> Draft:
-    """A claim of a matrix and the numbers that options give."""
-    numbers = dict(totals.reported)
-    raw = {**totals.shared(), "name": f"{title}: {matrix.where}", "reported": numbers}
-    draft = _put(matrix, Draft(raw), totals)
-    if draft.question and not numbers:
-        raise InputError(draft.question)
-    return draft
-
-
-def _cells(matrix: Pasted, named: list[str], raw: Mapping[str, Any]) -> dict[str, Any]:
-    labels = named or [str(i) for i in range(len(matrix.cells))]
-    found: dict[str, Any] = {
-        "labels": [safe_label(label) for label in labels],
-        "matrix": [list(row) for row in matrix.cells],
-    }
-    if len(labels) == 2 and "positive" not in raw and "negative" not in raw:
-        try:
-            infer(tuple(labels))
-        except LabelError:
-            found["positive"] = labels[1]
-    return found
+    return with_matrices(drafts, matrices, totals, title, [*notes, *tables])

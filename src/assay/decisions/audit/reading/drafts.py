@@ -7,6 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from assay.decisions.audit.keys import AVERAGES, STATISTICS
+
+OTHER_ROWS = "nothing tells that these classes are all there are: rows of others are allowed for"
+
+
+def safe_label(label: str) -> str:
+    """A label as a key can hold it: words such as macro and mean are no labels there."""
+    last = label.rpartition(".")[2]
+    return f"{label} (class)" if last in (*AVERAGES, *STATISTICS) else label
+
 
 @dataclass(frozen=True)
 class Totals:
@@ -55,6 +65,7 @@ class Draft:
 
     ``percents`` is whether numbers of it may be percentages without a sign. Claims of one ``table``
     are of one test set, as far as that can be told. ``stated`` is whether its positive label is.
+    ``by_program`` is whether a program printed its numbers, so that none is cut off.
     ``turned`` are the keys with rows and columns of its matrix exchanged, where nothing tells what
     they are, and ``question`` what then has to be asked.
     """
@@ -64,6 +75,7 @@ class Draft:
     percents: bool = False
     table: str = ""
     stated: bool = False
+    by_program: bool = False
     turned: Mapping[str, Any] | None = None
     question: str = ""
 

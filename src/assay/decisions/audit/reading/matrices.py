@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from assay.decisions.audit.reading.drafts import OTHER_ROWS, Draft, Totals, safe_label
 from assay.decisions.audit.reading.entries import cleaned, count_text
 from assay.decisions.audit.reading.grids import Grid
+from assay.errors import InputError, LabelError
 from assay.sources.amounts import ORIENTATIONS
+from assay.sources.labelling import infer
 
 TRUTH_ROWS, PREDICTED_ROWS = ORIENTATIONS
 _TRUTH = re.compile(
@@ -261,3 +265,86 @@ def _axes(rows: Sequence[Sequence[str]], first: int, start: int) -> str | None:
     if _TRUTH.search(across) or _DECIDED.search(down):
         return PREDICTED_ROWS
     return None
+
+
+# -- matrices and the numbers beside them ----------------------------------------------------------
+
+
+def with_matrices(
+    drafts: list[Draft], matrices: list[Pasted], totals: Totals, title: str, notes: list[str]
+) -> tuple[list[Draft], list[str]]:
+    """Matrices put to the numbers beside them: one matrix and one list, or of the same labels."""
+    for matrix in matrices:
+        place = _partner(matrix, drafts, alone=len(matrices) == len(drafts) == 1)
+        if place is None:
+            drafts.append(_alone(matrix, totals, title))
+            notes.append(f"{title}: {matrix.where} of {len(matrix.cells)} classes")
+            continue
+        drafts[place] = _put(matrix, drafts[place], totals)
+        notes.append(f"{title}: {matrix.where} was put to {drafts[place].raw['name']!r}")
+    return [_with_numbers(draft, totals) for draft in drafts], notes
+
+
+def _with_numbers(draft: Draft, totals: Totals) -> Draft:
+    """A claim with the numbers that stand elsewhere, as options give them."""
+    raws = [
+        None if raw is None else {**raw, "reported": {**raw["reported"], **totals.reported}}
+        for raw in (draft.raw, draft.turned)
+    ]
+    return replace(draft, raw=raws[0] or {}, turned=raws[1])
+
+
+def _partner(matrix: Pasted, drafts: Sequence[Draft], *, alone: bool) -> int | None:
+    for i, draft in enumerate(drafts):
+        if "matrix" in draft.raw or "confusion" in draft.raw:
+            continue
+        labels = draft.raw.get("labels", ())
+        support = [draft.raw.get("support", {}).get(label) for label in labels]
+        if labels and len(labels) == len(matrix.cells):
+            if support in matrix.sums or (matrix.labels and set(matrix.labels) == set(labels)):
+                return i
+        elif alone and not labels:
+            return i
+    return None
+
+
+def _put(matrix: Pasted, draft: Draft, totals: Totals) -> Draft:
+    """A claim with the matrix that stands beside it."""
+    labels = list(draft.raw.get("labels", ()))
+    support = [draft.raw.get("support", {}).get(label, -1) for label in labels]
+    named = list(matrix.labels) or labels
+    if labels and sorted(named) != sorted(labels):
+        named = labels
+    notes = tuple(note for note in draft.notes if note != OTHER_ROWS)
+    known = matrix.rows_are(totals.orientation, support)
+    both = [
+        {**draft.raw, **_cells(matrix.with_rows(rows), named, draft.raw), "exhaustive": True}
+        for rows in ORIENTATIONS
+    ]
+    if known is not None:
+        return replace(draft, raw=both[ORIENTATIONS.index(known)], notes=notes)
+    return replace(draft, raw=both[0], notes=notes, turned=both[1], question=matrix.question)
+
+
+def _alone(matrix: Pasted, totals: Totals, title: str) -> Draft:
+    """A claim of a matrix and the numbers that options give."""
+    numbers = dict(totals.reported)
+    raw = {**totals.shared(), "name": f"{title}: {matrix.where}", "reported": numbers}
+    draft = _put(matrix, Draft(raw), totals)
+    if draft.question and not numbers:
+        raise InputError(draft.question)
+    return draft
+
+
+def _cells(matrix: Pasted, named: list[str], raw: Mapping[str, Any]) -> dict[str, Any]:
+    labels = named or [str(i) for i in range(len(matrix.cells))]
+    found: dict[str, Any] = {
+        "labels": [safe_label(label) for label in labels],
+        "matrix": [list(row) for row in matrix.cells],
+    }
+    if len(labels) == 2 and "positive" not in raw and "negative" not in raw:
+        try:
+            infer(tuple(labels))
+        except LabelError:
+            found["positive"] = labels[1]
+    return found

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from assay.decisions.audit.keys import AVERAGES, STATISTICS
-from assay.decisions.audit.reading.drafts import Draft, Totals
+from assay.decisions.audit.reading.drafts import Draft, Totals, safe_label
 from assay.decisions.audit.reading.entries import cleaned, count_text, entry_of
 from assay.errors import InputError, UnknownMeasure
 from assay.measures import ACCURACY, F1, PRECISION, RECALL, find
@@ -25,12 +24,6 @@ _SAMPLES = re.compile(r"samples\s+a(?:vg|verage)", re.I)
 _PAIR = re.compile(r"^[\s>*•-]*([^:=|\[\]{}]{1,60}?)\s*[:=]\s*([^:=|]{1,40}?)[\s,;]*$")
 # More digits than so many are those of a float, whose last ones mean nothing.
 _DIGITS = 12
-
-
-def safe_label(label: str) -> str:
-    """A label as a key can hold it: words such as macro and mean are no labels there."""
-    last = label.rpartition(".")[2]
-    return f"{label} (class)" if last in (*AVERAGES, *STATISTICS) else label
 
 
 def has_report(text: str) -> bool:
@@ -157,7 +150,7 @@ def _finished(
             "a micro average instead of an accuracy: rows may have several labels, or others than "
             "these, which is allowed for"
         )
-    return Draft(raw, tuple(notes))
+    return Draft(raw, tuple(notes), by_program=True)
 
 
 # -- output_dict -----------------------------------------------------------------------------------

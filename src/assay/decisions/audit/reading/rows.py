@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from assay.decisions.audit.reading.drafts import Draft, Totals, totals_in
+from assay.decisions.audit.reading.drafts import OTHER_ROWS, Draft, Totals, safe_label, totals_in
 from assay.decisions.audit.reading.entries import cleaned, count_text
 from assay.decisions.audit.reading.grids import Grid
-from assay.decisions.audit.reading.reports import safe_label
 from assay.decisions.audit.reading.tables import Column, Table, table_of
 from assay.measures import find
 from assay.measures.headings import SOME_MEAN, average_of, heading_of
@@ -19,7 +18,6 @@ from assay.sources.labelling import NEGATIVE_WORDS, POSITIVE_WORDS
 
 MODELS, CLASSES, FOLDS = "models", "classes", "folds"
 ROWS = (MODELS, CLASSES, FOLDS)
-OTHER_ROWS = "nothing tells that these classes are all there are: rows of others are allowed for"
 _CLASS_WORDS = frozenset(
     [
         "class",
@@ -67,7 +65,7 @@ def claims_of(grid: Grid, totals: Totals, title: str) -> tuple[list[Draft], list
         notes.append(f"{title}: {told}")
     kind = shared.rows or _kind_of(table)
     readers = {MODELS: _models, CLASSES: _classes, FOLDS: _folds}
-    drafts, odd = readers[kind](table, shared, title)
+    drafts, odd = readers[kind](table, shared, grid.caption or title)
     notes.append(f"{title}: {_said(table, kind, drafts)}")
     unused = [column.heading.text for column in table.columns if column.support and kind == MODELS]
     if table.unmatched or unused:
@@ -187,7 +185,9 @@ def _models(table: Table, totals: Totals, title: str) -> tuple[list[Draft], list
                 raw["aggregate"] = "fold-mean"
             if cells:
                 raw["confusion"] = cells
-            drafts.append(Draft(raw, (), bool(table.percent), _one_set(table, row, title, group)))
+            drafts.append(
+                Draft(raw, (), table.leaves_signs_out, _one_set(table, row, title, group))
+            )
     if not drafts and labels:
         only = replace(table, columns=tuple(_labelled(c) for c in table.columns))
         return _models(only, totals, title)
@@ -287,7 +287,7 @@ class _ClassRows:
                 raw["positive"] = _positive(self.labels)
         if self.spread:
             raw["aggregate"] = "fold-mean"
-        return Draft(raw, tuple(notes), bool(self._table.percent))
+        return Draft(raw, tuple(notes), self._table.leaves_signs_out)
 
     def _sized(self, stated: str | None) -> dict[str, Any]:
         """The supports, their sum as it is stated, and sums that are stated otherwise."""
@@ -325,4 +325,4 @@ def _folds(table: Table, totals: Totals, title: str) -> tuple[list[Draft], list[
                 folds.setdefault(key, []).append(value)
     shared = {key: value for key, value in totals.shared().items() if key == "dataset"}
     raw = {**shared, "name": title, "folds": folds, "reported": reported}
-    return [Draft(raw, (), bool(table.percent))], odd
+    return [Draft(raw, (), table.leaves_signs_out)], odd

@@ -9,9 +9,8 @@ from functools import partial
 import numpy as np
 
 from assay.decisions.audit.claim import Claim
-from assay.decisions.audit.exact import decimal, exact
 from assay.decisions.audit.keys import Key, key_of, measures_of
-from assay.decisions.audit.printed import Printed
+from assay.decisions.audit.printed import Printed, decimal, exact
 from assay.decisions.audit.result import Verdict
 from assay.decisions.audit.search.blame import Numbers
 from assay.decisions.audit.search.bonds import Bonds, Fit, together

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from assay.decisions.audit.claim import Claim
-from assay.decisions.audit.exact import as_float
-from assay.decisions.audit.printed import Printed, Window
+from assay.decisions.audit.printed import Printed, Window, as_float
 from assay.decisions.audit.result import Verdict
 from assay.decisions.audit.search.blame import Numbers
 from assay.decisions.audit.search.identities import (

@@ -8,9 +8,8 @@ from functools import lru_cache
 
 from assay.decisions.audit.claim import Claim
 from assay.decisions.audit.derived import Derivation, Table, derivations, rank
-from assay.decisions.audit.exact import as_float, same_digits
 from assay.decisions.audit.keys import Key, Meaning, meanings
-from assay.decisions.audit.printed import Printed
+from assay.decisions.audit.printed import Printed, as_float, same_digits
 from assay.decisions.audit.search.blame import Numbers
 from assay.decisions.audit.search.ways import ByFormula, ByRounded, ByScores, Way
 from assay.formula import FN, FP, TN, TP, Expression, over_two_classes, substitute

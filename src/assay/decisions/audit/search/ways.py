@@ -11,9 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.decisions.audit.exact import as_float, exact
 from assay.decisions.audit.keys import Meaning
-from assay.decisions.audit.printed import Printed, Window
+from assay.decisions.audit.printed import Printed, Window, as_float, exact
 from assay.formula import (
     Bounds,
     Expression,
