@@ -93,7 +93,7 @@ doctest: docs ## Run the examples in docstrings, documentation and README
 	    --doctest-glob='*.md' --ignore-glob='docs/*.py' --ignore=docs/_build src/assay docs README.md
 
 coverage: $(TEST) ## Show branch coverage; formula, tally, measures and inference must reach 100%
-	$(PYTEST) -q -m 'not slow' --cov --cov-report= tests
+	$(PYTEST) -q -m 'not slow' -p no:assay --cov --cov-report= tests
 	$(PY) -m coverage report
 	$(PY) -m coverage report --include='$(COVERED)' --fail-under=100
 

@@ -13,7 +13,7 @@ NOTEBOOKS = sorted(path.name for path in FOLDER.glob("*.ipynb"))
 PRINTED = {
     "audit_a_paper.ipynb": "can't be right",
     "choose_a_threshold.ipynb": "with 90% confidence new data keep the constraint",
-    "judge_a_model.ipynb": "detection_rate",
+    "judge_a_model.ipynb": "at 1 in 1,000",
     "watch_a_detector.ipynb": "broken since 2026-03-1",
     "write_a_paper.ipynb": r"\begin{tabular}",
 }

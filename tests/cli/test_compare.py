@@ -289,6 +289,47 @@ def test_folds_are_compared(cli: Cli, here: Path) -> None:
     assert again == document
 
 
+def test_files_of_folds_are_data_sets(cli: Cli, here: Path) -> None:
+    found = cli("compare", "--folds", "iris.csv", "wine.csv", "--format", "json")
+    assert found.code == 0, found.err
+    document = json.loads(found.out)
+    assert [e.message for e in VALIDATOR.iter_errors(document)] == []
+    assert [each["dataset"] for each in document["datasets"]] == ["iris", "wine"]
+    assert "data sets are called by their files, iris, wine" in found.err
+    twice = cli("compare", "--folds", "iris.csv", "--folds", "wine.csv", "--format", "json")
+    assert json.loads(twice.out)["tests"] == document["tests"]
+    given = cli("compare", "--folds", "iris.csv", "wine.csv", "--positive", "1")
+    assert given.code == 2
+    assert "--positive is of predictions" in given.err
+
+
+def test_predictions_of_folds_are_compared(cli: Cli, here: Path) -> None:
+    rows = [
+        f"{model},{data_set},{i % 3},{i},{'bad' if i % 2 else 'good'},{(i * step) % 10 / 10}"
+        for data_set in ("lan", "dmz")
+        for model, step in (("old", 3), ("new", 7))
+        for i in range(30)
+    ]
+    (here / "tidy.csv").write_text("model,dataset,fold,id,label,score\n" + "\n".join(rows) + "\n")
+    refused = cli("compare", "--folds", "tidy.csv")
+    assert refused.code == 3
+    assert "--positive" in refused.err
+    found = cli("compare", "--folds", "tidy.csv", "--positive", "bad", "--format", "json")
+    assert found.code == 0, found.err
+    measures = {each["measure"] for each in json.loads(found.out)["differences"]}
+    assert {"roc_auc", "f1"} <= measures
+
+
+def test_fragments_are_tables_alone(cli: Cli, here: Path) -> None:
+    asked = ("compare", "--folds", "iris.csv", "wine.csv", "--fragment")
+    found = cli(*asked, "--tier", "main", "--out", here / "table.tex")
+    assert found.code == 0, found.err
+    text = (here / "table.tex").read_text()
+    assert text.count("assaytable{Models on each data set") == 1
+    assert "documentclass" not in text
+    assert cli(*asked, "--tier", "main").out == text
+
+
 def test_figures_are_drawn(cli: Cli, here: Path) -> None:
     found = cli("compare", "predictions.csv", *TWO, *QUICK, "--figures", here / "figures")
     assert found.code == 0, found.err
@@ -384,6 +425,11 @@ def test_flips_that_can_not_be_written_are_told_before_the_work(cli: Cli, here: 
         ("--folds f.csv --at max-far=0.1", "--at says nothing of --folds"),
         ("--folds f.csv --id x", "--id says nothing of --folds"),
         ("--folds f.csv --mode grid", "--mode says nothing of --folds"),
+        ("x.csv --model a=a --model b=b --rope 0.1", "--rope says nothing without --folds"),
+        ("--folds f.csv --threshold a=0.5", "--threshold of --folds is one number"),
+        ("--folds f.csv --tier main", "add --fragment"),
+        ("--folds f.csv --fragment --format json", "--fragment is of LaTeX"),
+        ("--folds f.csv --figure-format pgf", "--figure-format is of --figures"),
         ("x.csv --model a=b --model c=d --mode cuts", "'cuts' is not one of"),
     ],
 )

@@ -39,6 +39,12 @@ def parquet(rows: pl.DataFrame) -> bytes:
     return packed.getvalue()
 
 
+def arrow(rows: pl.DataFrame) -> bytes:
+    packed = io.BytesIO()
+    rows.write_ipc(packed)
+    return packed.getvalue()
+
+
 def array(**columns: object) -> bytes:
     packed = io.BytesIO()
     np.savez(packed, **columns)
@@ -119,11 +125,91 @@ READ: dict[str, tuple[str, str | bytes]] = {
         "".join(f'{{"label": {str(y == 1).lower()}, "score": {s}}}\n' for y, s in SCORES),
     ),
     "arrays": ("rows.npz", array(y_true=FRAME["label"], y_score=FRAME["score"])),
+    "arrays by other names": ("rows.npz", array(truth=FRAME["label"], proba=FRAME["score"])),
+    "a delimiter that ends each line": ("rows.csv", CSV.replace("\n", ",\n")),
+    "one that ends each line of Windows": ("rows.csv", CSV.replace("\n", ",\r\n")),
+    "an index, and a delimiter that ends each line": (
+        "rows.csv",
+        ",label,score,\n" + "".join(f"{i},{y},{s},\n" for i, (y, s) in enumerate(SCORES)),
+    ),
+    "powers of ten": ("rows.csv", "label,score\n" + "".join(f"{y},{s:e}\n" for y, s in SCORES)),
+    "no nought before the point": ("rows.csv", CSV.replace("0.", ".")),
+    "signs before numbers": ("rows.csv", re.sub(r",0", ",+0", CSV)),
+    "labels yes and no": (
+        "rows.csv",
+        "label,score\n" + "".join(f"{('no', 'yes')[y]},{s}\n" for y, s in SCORES),
+    ),
+    "labels in capitals": ("rows.csv", f"LABEL,SCORE\n{NAMED.upper()}"),
+    "labels and decisions of Python": (
+        "rows.csv",
+        "target,pred\n" + "".join(f"{y == 1},{s >= 0.5}\n" for y, s in SCORES),
+    ),
+    "a score and a decision": (
+        "rows.csv",
+        "actual,predicted,probability\n" + "".join(f"{y},{s >= 0.5:d},{s}\n" for y, s in SCORES),
+    ),
+    "a score in many columns": (
+        "rows.csv",
+        "flow,host,label,bytes,score,note\n"
+        + "".join(f"{i},h{i},{y},{i * 99},{s},x\n" for i, (y, s) in enumerate(SCORES)),
+    ),
+    "a note with a comma and a line end": (
+        "rows.csv",
+        "note,label,score\n" + "".join(f'"a, b\nc",{y},{s}\n' for y, s in SCORES),
+    ),
+    "a name beyond ASCII": (
+        "rows.csv",
+        "größe,label,score\n" + "".join(f"ü,{y},{s}\n" for y, s in SCORES),
+    ),
+    "zstd by polars": ("rows.parquet", parquet(FRAME)),
+    "an Arrow file": ("rows.arrow", arrow(FRAME)),
+    "JSON with more inside": (
+        "rows.jsonl",
+        "".join(f'{{"meta": {{"host": "a"}}, "label": {y}, "score": {s}}}\n' for y, s in SCORES),
+    ),
+    "JSON lines called json": ("rows.json", FRAME.write_ndjson()),
+    "JSON lines of Windows": ("rows.jsonl", FRAME.write_ndjson().replace("\n", "\r\n")),
+    "gzip of JSON lines": ("rows.jsonl.gz", gzip.compress(FRAME.write_ndjson().encode())),
+    "gzip of a JSON array": ("rows.json.gz", gzip.compress(FRAME.write_json().encode())),
+    "xz of tabs": ("rows.tsv.xz", lzma.compress(CSV.replace(",", "\t").encode())),
+    "a pair in the other order": (
+        "rows.csv",
+        "prob_1,prob_0,label\n" + "".join(f"{s},{round(1 - s, 3)},{y}\n" for y, s in SCORES),
+    ),
+    "a pair in capitals": ("rows.csv", pair("Y_TRUE", "Prob_0", "Prob_1")),
+    "dashes in names": ("rows.csv", CSV.replace("label,score", "ground-truth,anomaly-score")),
+    "percent in quotes": (
+        "rows.csv",
+        "label,score\n" + "".join(f'{y},"{100 * s:.1f}%"\n' for y, s in SCORES),
+    ),
+    "a mark and tabs": ("rows.tsv", "\ufeff" + CSV.replace(",", "\t")),
+    "an empty line at the end": ("rows.csv", CSV + "\n"),
 }
 
 # Refused at first, with a message whose own options read it.
 TOLD: dict[str, tuple[str, str | bytes]] = {
     "semicolons": ("rows.csv", CSV.replace(",", ";")),
+    "blanks between columns": ("rows.txt", CSV.replace(",", " ")),
+    "a probability of each name": (
+        "rows.csv",
+        "class,proba_benign,proba_attack\n"
+        + "".join(f"{('benign', 'attack')[y]},{round(1 - s, 3)},{s}\n" for y, s in SCORES),
+    ),
+    "a probability of each of three": (
+        "rows.csv",
+        "class,p_a,p_b,p_c\n" + "".join(f"{'abc'[i % 3]},0.5,0.25,0.25\n" for i in range(9)),
+    ),
+    "floats as labels": (
+        "rows.csv",
+        "label,score\n" + "".join(f"{float(y)},{s}\n" for y, s in SCORES),
+    ),
+    "labels with blanks behind": ("rows.csv", f"label,score\n{NAMED.replace(',', ' ,')}"),
+    "semicolons and capitals": ("rows.csv", CSV.replace(",", ";").replace("la", "LA")),
+    "no header and tabs": ("rows.tsv", ROWS.replace(",", "\t")),
+    "labels that are not known": (
+        "rows.csv",
+        f"label,score\n{NAMED.replace('benign', 'good').replace('attack', 'bad')}",
+    ),
     "bars": ("rows.csv", CSV.replace(",", "|")),
     "tabs in a file called csv": ("rows.csv", CSV.replace(",", "\t")),
     "commas in a file called tsv": ("rows.tsv", CSV),
@@ -237,8 +323,40 @@ def test_the_message_has_the_options_that_read_it(tmp_path: Path, cli: Callable,
     assert json.loads(outcome.out)["source"]["rows_used"] >= len(SCORES)
 
 
-def test_there_are_sixty_inputs_at_least() -> None:
-    assert len(READ) + len(TOLD) >= 60
+def test_there_are_a_hundred_inputs_at_least() -> None:
+    assert len(READ) + len(TOLD) >= 100
+
+
+# Refused, since no option reads it, with what to do instead.
+REFUSED: dict[str, tuple[str, str | bytes, str]] = {
+    "rows inside of an object": (
+        "rows.json",
+        json.dumps({"data": FRAME.to_dicts()}),
+        """jq -c '.["data"][]'""",
+    ),
+    "columns of lists": ("rows.json", json.dumps(FRAME.to_dict(as_series=False)), "to_json("),
+    "columns as pandas writes them": (
+        "rows.json",
+        json.dumps({c.name: {str(i): v for i, v in enumerate(c)} for c in FRAME}),
+        "orient='records', lines=True",
+    ),
+    "an object over lines": ("rows.json", json.dumps({"data": [1]}, indent=1), "jq -c ."),
+    "a comment above the header": ("rows.csv", f"# of today\n{CSV}", "remove what stands above"),
+    "a table in Markdown": ("rows.csv", "| label | score |\n|---|---|\n", "in Markdown"),
+    "the label as the score": ("rows.csv", CSV, "can't be the label and what the model said"),
+    "two names alike": ("rows.csv", CSV.replace("label", "score"), "more than once"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_no_option_reads_is_refused_with_what_to_do(
+    tmp_path: Path, cli: Callable, case: str
+) -> None:
+    name, content, advice = REFUSED[case]
+    told = ["--score", "label"] if case == "the label as the score" else []
+    outcome = cli("evaluate", written(tmp_path, name, content), *told)
+    assert outcome.code == 3
+    assert advice in outcome.err
 
 
 def test_a_comparison_without_models_names_the_command_that_may_be_meant(

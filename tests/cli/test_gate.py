@@ -414,3 +414,9 @@ def test_the_workflow_of_the_guide_runs_a_command_line_that_works(
     assert found.code in (0, 1), found.err
     assert "no family is forgotten" in Path("gate.md").read_text("utf-8")
     assert int(suite(Path("gate.xml")).get("tests")) > 3
+
+
+def test_a_level_that_draws_too_much_names_the_option_that_allows_it(ran: Cli) -> None:
+    found = ran(*rules("new(detection_rate@max-far=0.1) >= 0.1"), "--level", "0.99999")
+    assert found.code == 3
+    assert "say --resamples 200000, or a lower --level" in found.err

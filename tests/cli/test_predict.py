@@ -81,6 +81,19 @@ def new(tmp_path: Path) -> Path:
     return path
 
 
+def test_rows_that_the_model_learned_from_are_told(cli: Cli, tmp_path: Path) -> None:
+    data, other = tmp_path / "data.csv", tmp_path / "other.csv"
+    table(120, seed=1).write_csv(data)
+    other.write_bytes(data.read_bytes().replace(b"0", b"1", 1))
+    folder = tmp_path / "run"
+    done = cli("train", "tree", data, "--label", "label", "--out", folder, "--quiet")
+    assert done.code == 0, done.err
+    told = f"{data} is what the model learned from"
+    assert told in cli("predict", folder, data).err
+    assert told in cli("predict", folder / "model.skops", data).err
+    assert "learned from" not in cli("predict", folder, other).err
+
+
 # -- what is written -------------------------------------------------------------------------------
 
 

@@ -147,7 +147,10 @@ def test_tables_of_scikit_learn_are_read() -> None:
     frame = frame.with_columns(fit_time=pl.lit(0.1), train_accuracy=pl.lit(1.0))
     found = compare_folds(frame)
     assert {d.measure for d in found.differences} == {"accuracy"}
-    assert any("fit_time, train_accuracy are no measures" in note for note in found.notes)
+    assert any(
+        "left out, as no measures of held-out rows: fit_time, train_accuracy" in note
+        for note in found.notes
+    )
 
 
 def test_several_tables_are_several_data_sets() -> None:
@@ -299,3 +302,21 @@ def test_predictions_in_files(tmp_path: Path) -> None:
     found = compare_folds(str(tmp_path / "all.parquet"))
     assert found.to_dict() == compare_folds(frame).to_dict()
     assert compare_folds(str(tmp_path / "all.csv")).ranking == found.ranking
+
+
+def test_models_as_columns_are_told_how_to_be_given(tmp_path: Path) -> None:
+    (tmp_path / "wide.csv").write_text("dataset,A,B\nd1,0.8,0.9\nd2,0.7,0.8\n")
+    with pytest.raises(InputError, match="if models are columns, turn them into rows"):
+        compare_folds(str(tmp_path / "wide.csv"))
+
+
+def test_a_gap_that_ranks_do_not_bear_out_is_not_told() -> None:
+    """Two data sets with the same gap: the interval leaves out 0, and two can't tell."""
+    found = compare_folds(
+        {"model": ["a", "b"] * 2, "dataset": ["x", "x", "y", "y"], "f1": [0.80, 0.85, 0.70, 0.75]}
+    )
+    text = draw(document_of(found), "terminal", width=100)
+    assert "undecided" in text
+    assert " better  " not in text
+    assert "Marked: the best of each data set, where nothing is tested" in text
+    assert "*1.000  *2.000" in text

@@ -12,7 +12,7 @@ from sklearn.model_selection import (
 )
 from sklearn.svm import LinearSVC
 
-from assay import compare, compare_folds, compare_models, nadeau_bengio
+from assay import compare, compare_folds, compare_models, evaluate_model, nadeau_bengio
 from assay.errors import InputError, UnknownMeasure
 
 GENERATOR = np.random.default_rng(0)
@@ -118,6 +118,15 @@ def test_names_of_labels_do_not_change_the_numbers() -> None:
     assert [d.difference.value for d in codes.differences] == pytest.approx(
         [d.difference.value for d in names.differences], abs=1e-9
     )
+
+
+def test_what_fits_said_out_of_fold_is_kept() -> None:
+    found = compare_models(MODELS, X, NAMES, cv=3, measures=["roc_auc"])
+    for name, model in MODELS.items():
+        alone = evaluate_model(model, X, NAMES, cv=3)
+        assert found.evaluation(name)["roc_auc"].value == alone["roc_auc"].value
+        assert found.evaluation(name)["accuracy"] == alone["accuracy"]
+        assert found.evaluation(name).slices == alone.slices
 
 
 def test_five_by_two_is_recognised() -> None:

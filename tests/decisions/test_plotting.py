@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from assay import Comparison, compare, compare_folds
+from assay import Comparison, compare, compare_folds, compare_models
 from assay.decisions.plotting import ComparisonPlots
 from assay.errors import InputError, MethodError, UnknownMeasure
 from assay.report import Document, document_of
@@ -188,6 +188,24 @@ def test_a_comparison_without_counts_has_no_curves() -> None:
         again.plot.roc()
     with pytest.raises(InputError, match=r"there is no model 'other'; there are \['old', 'new'\]"):
         compared("old", "new").evaluation("other")
+
+
+def test_a_comparison_of_decisions_has_no_curves() -> None:
+    truth = np.arange(40) % 2
+    decided = compare(truth, decisions={"old": truth, "new": 1 - truth}, resamples=20)
+    with pytest.raises(MethodError, match="this comparison is of decisions"):
+        decided.plot.det()
+
+
+def test_models_compared_by_folds_have_the_curves_of_what_was_said_out_of_fold() -> None:
+    linear = pytest.importorskip("sklearn.linear_model")
+    random = np.random.default_rng(2)
+    truth = np.arange(200) % 2
+    rows = truth[:, None] + random.normal(size=(200, 3))
+    models = {"weak": linear.LogisticRegression(C=1e-4), "strong": linear.LogisticRegression()}
+    comparison = compare_models(models, rows, truth, cv=3)
+    assert len(legend(comparison.plot.roc())) == 2
+    assert comparison.evaluation("weak").confusion.total == 200
 
 
 def test_a_namespace_names_its_figures() -> None:

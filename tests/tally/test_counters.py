@@ -56,6 +56,37 @@ def test_counters_grow_when_they_are_full(lot: int, monkeypatch: pytest.MonkeyPa
     assert found.counts.max() > 2**16
 
 
+@pytest.mark.parametrize("threads", ["1", "3", "16"])
+def test_threads_that_share_counters_lose_no_row(
+    threads: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_THREADS", threads)
+    random = np.random.default_rng(9)
+    scores = random.choice(np.array([0.25, -0.5, 1.0], np.float32), 1 << 18, p=[0.01, 0.29, 0.7])
+    scores[::7] = random.random(len(scores[::7]), np.float32)
+    truth = (random.random(len(scores)) < 0.01).astype(np.uint8)
+    expected = ScoreTally.of_rows(TWO, scores, truth)
+    assert _counted(scores, truth, TWO, len(scores)) == expected
+    assert expected.counts.max() > 2**16
+    cells = GridCounter(TWO)
+    cells.add(scores, truth)
+    assert cells.done() == ScoreTally.of_rows(TWO, scores, truth, kept=Grid())
+
+
+def test_rows_without_room_for_a_page_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay.tally.patterns._ROOM", 2 << 13)
+    monkeypatch.setattr("assay.tally.patterns._ROOM_A_ROW", 0)
+    counter = PatternCounter(TWO)
+    scores = np.full(3 << 14, 0.5, np.float32)
+    assert counter.add(scores, np.zeros(len(scores), np.uint8)) == []
+    scores[(1 << 14) + 5 : (1 << 14) + 8] = 1e-5, 1e5, -1
+    left = counter.add(scores, np.zeros(len(scores), np.uint8))
+    assert [range(len(scores))[part] for part in left if part.start < part.stop] == [
+        range(1 << 14, 2 << 14)
+    ]
+    assert counter.done().totals() == [5 << 14, 0]
+
+
 def test_memory_is_that_of_the_pages_that_are_touched() -> None:
     counter = PatternCounter(TWO)
     scores = np.linspace(0.5, 1, 1 << 16, dtype=np.float32)[:-1]

@@ -49,6 +49,7 @@ _OPTIONS = {
     "times": "time",
     "top": "top",
     "interval": "interval",
+    "resamples": "resamples",
     "y_true": "label",
     "y_score": "score",
     "y_pred": "decision",

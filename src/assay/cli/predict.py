@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
@@ -128,6 +130,11 @@ def command(
         loaded = load_model(model, trust=trust)
         for note in loaded.notes:
             tell(f"note: {note}")
+        for name in _learned_from(read, files):
+            tell(
+                f"warning: {name} is what the model learned from: how it does on these rows says "
+                f"nothing of new ones"
+            )
         with named(files):
             wanted = Wanted(id_, keep, threshold)
             unused = unused_note(loaded, files, wanted, request)
@@ -139,6 +146,25 @@ def command(
             write_table(map(harmless, frames) if to.format in (CSV, TSV) else frames, to)
     for line in _said(predictions, decided, to.path):
         tell(line)
+
+
+def _learned_from(model: Path, files: tuple[str, ...]) -> Iterator[str]:
+    """The files that the run beside a model names as its own, byte by byte."""
+    from assay.learn.run_folder import RUN
+
+    try:
+        run = json.loads((model.parent / RUN).read_text("utf-8"))
+        known = {(each["bytes"], each["sha256"]) for each in run["inputs"]}
+    except (OSError, ValueError, LookupError, TypeError):
+        return
+    sizes = {size for size, _ in known}
+    for name in files:
+        path = Path(name)
+        if path.is_file() and path.stat().st_size in sizes:
+            with path.open("rb") as content:
+                digest = hashlib.file_digest(content, "sha256").hexdigest()
+            if (path.stat().st_size, digest) in known:
+                yield name
 
 
 def _counted(predictions: Predictions, decided: Counter[str]) -> Iterator[pl.DataFrame]:

@@ -105,7 +105,12 @@ class ComparisonPlots(plots.Figures):
         references: Sequence[str] = (),
     ) -> Axes:
         """All models on the same axes, in the order in which they were given."""
-        models = self.comparison.models
+        models, tallies = self.comparison.models, self.comparison.tallies
+        if any(tally.scores is None or tally.positive is None for tally in tallies.values()):
+            raise MethodError(
+                "curves are of scores for one positive label; this comparison is of decisions, or "
+                "of more than two classes"
+            )
         for model in models:
             ax = draw(self.comparison.evaluation(model).plot, ax, model)
         assert ax is not None  # noqa: S101 - a comparison has two models at least
@@ -167,8 +172,9 @@ class ComparisonPlots(plots.Figures):
             yield "forest", partial(self.forest, measures=deciding)
         if self._scored:
             yield "hulls", self.hulls
-            if self.comparison.tallies:
-                yield from self._curves()
+        tallies = self.comparison.tallies.values()
+        if tallies and all(t.scores and t.positive and all(t.confusion.rows) for t in tallies):
+            yield from self._curves()
         if self.comparison.datasets and len(self.comparison.models) > 2:
             yield "ranks", self.ranks
 

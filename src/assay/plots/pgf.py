@@ -46,7 +46,8 @@ def pgf(figure: Figure) -> str:
         figure.draw(renderer)
     finally:
         figure.set_dpi(before)
-    return _HEAD.replace("SIZE", _point(width, height)) + renderer.text + _FOOT
+    drawn: str = renderer.text
+    return _HEAD.replace("SIZE", _point(width, height)) + drawn + _FOOT
 
 
 def _number(value: float) -> str:

@@ -13,27 +13,41 @@ NUMBERS = 10
 def brief(report: Report, rest: str) -> Report:
     """The headline, the findings and the first numbers; ``rest`` says where the others are.
 
-    Numbers are those of the main results first, and of what a page folds never.
+    Numbers are those of the main results, where there are any, and of what a page folds never.
     """
     known = [section for section in report.sections if not section.detail]
-    ordered = sorted(known, key=lambda section: section.tier is not Tier.MAIN)
+    main = [section for section in known if section.tier is Tier.MAIN]
+    shown = main if any(map(_size, main)) else known
     return replace(
-        report, sections=tuple(_first(ordered, NUMBERS)), notes=(rest,), panel=None, records=()
+        report, sections=tuple(_first(shown, NUMBERS)), notes=(rest,), panel=None, records=()
     )
 
 
 def _first(sections: list[Section], most: int) -> Iterator[Section]:
-    """Sections with so many rows between them; matrices and sentences are left to the rest."""
-    left = most
+    """Sections with so many rows between them, in equal parts where all would be too many.
+
+    Matrices and sentences are left to the rest, but for sections of sentences alone.
+    """
+    counted = [section for section in sections if _size(section)]
+    share = most // max(len(counted), 1) or 1
+    spare = most - sum(min(_size(section), share) for section in counted)
     for section in sections:
+        if all(isinstance(block, Prose) for block in section.blocks):
+            yield section
+            continue
+        room = min(_size(section), share + max(spare, 0))
+        spare -= max(room - share, 0)
         blocks: list[Block] = []
         for block in section.blocks:
-            size = _rows(block)
-            if size and left:
-                blocks.append(_cut(block, left))
-                left -= min(size, left)
+            if _rows(block) and room:
+                blocks.append(_cut(block, room))
+                room -= min(_rows(block), room)
         if blocks:
             yield replace(section, blocks=tuple(blocks))
+
+
+def _size(section: Section) -> int:
+    return sum(map(_rows, section.blocks))
 
 
 def _rows(block: Block) -> int:

@@ -247,7 +247,7 @@ def _pitfalls(check: Check) -> Section:
         columns,
         rows,
     )
-    return Section("Pitfalls", (table,), Tier.MAIN)
+    return Section("Pitfalls", (table,), Tier.ADVANCED)
 
 
 def _why(pitfall: Pitfall, titles: Mapping[str, str]) -> str:

@@ -191,10 +191,9 @@ def _of_all(comparison: Comparison, measure: str) -> Forest:
 
 
 def _change(comparison: Comparison, found: Difference, called: str) -> Change:
-    """A line of the plot; of several pairs Holm's p has to bear out what an interval tells."""
-    shown = len(comparison.verdicts) == 1 or (
-        found.p_adjusted is not None and found.p_adjusted < 1 - comparison.level
-    )
+    """A line of the plot; of several pairs, and over data sets, p has to bear out the interval."""
+    alone = len(comparison.verdicts) == 1 and not comparison.datasets
+    shown = alone or (found.p_adjusted is not None and found.p_adjusted < 1 - comparison.level)
     return Change(called, found.difference, _better(found.measure), _p(found), shown)
 
 

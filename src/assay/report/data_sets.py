@@ -19,12 +19,17 @@ from assay.report.sections import (
     Kind,
     Marked,
     MeanRanks,
+    Rank,
     Section,
     Table,
     Tier,
 )
 from assay.report.words import measure_name, plural
 
+UNTESTED = (
+    "Marked: the best of each data set, where nothing is tested; of mean ranks also those not "
+    "significantly different from it (Holm)."
+)
 METHODS = {"nadeau_bengio": "Nadeau and Bengio", "5x2cv_f": "the 5x2cv F test"}
 
 
@@ -110,7 +115,10 @@ def _table(comparison: Comparison, measure: str) -> Table:
     ranks = _ranks(comparison, measure)
     if ranks:
         best = _best_ranked(comparison, measure, ranks)
-        rows.append(("mean rank", *(Marked(ranks[m]) if m in best else ranks[m] for m in models)))
+        cells_of_ranks = {model: Rank(ranks[model]) for model in models}
+        rows.append(
+            ("mean rank", *(Marked(c) if m in best else c for m, c in cells_of_ranks.items()))
+        )
     sizes = sorted({each.folds for each in comparison.datasets})
     folds = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     methods = {
@@ -119,12 +127,12 @@ def _table(comparison: Comparison, measure: str) -> Table:
         for found in each.differences
     }
     by = f", {100 * comparison.level:.10g}% intervals and tests by {', '.join(sorted(methods))}"
+    over = f"means over {folds} {plural(sizes[-1], 'fold', 'folds')}{by if methods else ''}"
     return Table(
-        f"{called(measure)}, means over {folds} {plural(sizes[-1], 'fold', 'folds')}"
-        f"{by if methods else ''}",
+        f"{called(measure)}, {'one value a data set' if sizes[-1] == 1 else over}",
         columns,
         tuple(rows),
-        (marked_rule(comparison.level),),
+        (marked_rule(comparison.level) if methods else UNTESTED,),
     )
 
 
@@ -173,7 +181,7 @@ def _mean_ranks(comparison: Comparison, measure: str) -> MeanRanks | None:
     rows = tuple(
         (
             name(model),
-            ranks[model],
+            Rank(ranks[model]),
             ", ".join(
                 name(other)
                 for j, other in enumerate(ordered)

@@ -260,6 +260,8 @@ _WIDTHS = {
 }
 _CAPITAL, _DIGIT, _OTHER, _CODE = 6.2, 4.25, 4.6, 34.0
 _BOLD, _SMALLER, _UNBROKEN = 1.15, 0.92, 20
+# The points of an em there: widths grow with the font of a class.
+_EM = 8.5
 
 
 def set_width(text: str) -> float:
@@ -330,7 +332,7 @@ def _cell(cell: Text, layout: _Layout, i: int) -> str:
         text = _numbers(cell.value) if _NUMBER.search(cell.value) else text
     width = layout.broken[i]
     if width is not None and set_width(cell.value) > width:
-        text = rf"\parbox[t]{{{width:.0f}pt}}{{\raggedright\hangindent=1em {text}\strut}}"
+        text = rf"\parbox[t]{{{width / _EM:.1f}em}}{{\raggedright\hangindent=1em {text}\strut}}"
     text = rf"\textbf{{{text}}}" if cell.marked else text
     return f"{text} {_numbers(cell.interval)}" if cell.interval else text
 

@@ -15,7 +15,7 @@ from decimal import ROUND_FLOOR, Decimal
 from assay.evaluation.words import count as count  # noqa: PLC0414 - one of these
 from assay.inference import Estimate
 from assay.inference.significance import p_text
-from assay.report.sections import Cell, Formula, Kind, Marked
+from assay.report.sections import Cell, Formula, Kind, Marked, Rank
 
 UNDEFINED = "undefined"
 
@@ -187,6 +187,8 @@ def cell_parts(found: Cell, kind: Kind) -> tuple[str, str]:
         return "", ""
     if isinstance(found, str | Formula):
         return (found if isinstance(found, str) else found.plain), ""
+    if isinstance(found, Rank):
+        return f"{found:.{_LEAST}f}", ""
     if kind is Kind.DAILY:
         return daily_parts(found)
     if kind is Kind.P_VALUE:

@@ -18,6 +18,10 @@ from assay.measures import Better, Measure
 from assay.report.provenance import Provenance
 
 
+class Rank(float):
+    """A mean rank, which has its decimals also where it is whole."""
+
+
 @dataclass(frozen=True)
 class Formula:
     """A formula on one line, and as a paper sets it in math mode."""

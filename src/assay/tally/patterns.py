@@ -164,32 +164,35 @@ class PatternCounter:
 
     def done(self) -> ScoreTally:
         """The exact tally of all rows; the counter is used up."""
-        number = self._pages[: self._used] & (_PAGES - 1)
-        pages, where = np.unique(number, return_inverse=True)
+        places, rows = self._notes()
+        counters = self._counters[: self._used * _PAGE]
+        largest = max(int(counters.max(initial=0)), int((counters[places] + rows).max(initial=0)))
+        keys, counts = self._table(np.min_scalar_type(largest))
+        page = self._pages[places >> _PAGE_BITS]
+        key = (page & (_PAGES - 1)) << _PAGE_BITS | places & (_PAGE - 1)
+        at = np.searchsorted(keys, key.astype(np.uint32))
+        counts[page // _PAGES, at] += rows.astype(counts.dtype)
+        self._start()
+        return ScoreTally(self.labels, *_ascending(keys, narrow(counts)))
+
+    def _table(self, kind: np.dtype[Any]) -> tuple[npt.NDArray[np.uint32], Array]:
+        """The bits of all scores, ascending, and what the counters hold of each."""
+        numbers = self._pages[: self._used] & (_PAGES - 1)
+        pages, where = np.unique(numbers, return_inverse=True)
         slots = np.full((len(self.labels), len(pages)), -1)
         slots[self._pages[: self._used] // _PAGES, where] = np.arange(self._used)
         parts = [slice(i, i + _TOGETHER) for i in range(0, len(pages), _TOGETHER)]
-        sizes = [np.count_nonzero(_any(self._read(slots[:, part]))) for part in parts]
-        places, rows = self._notes()
-        held = self._counters[: self._used * _PAGE]
-        largest = max(int(held.max(initial=0)), int((held[places] + rows).max(initial=0)))
+        sizes = [int(np.count_nonzero(_any(self._read(slots[:, part])))) for part in parts]
         keys = np.empty(sum(sizes), np.uint32)
-        counts = np.empty((len(self.labels), len(keys)), np.min_scalar_type(largest))
+        counts = np.empty((len(self.labels), len(keys)), kind)
         filled = 0
         for part, size in zip(parts, sizes, strict=True):
-            found = self._read(slots[:, part])
-            at = np.flatnonzero(_any(found))
-            keys[filled : filled + size] = (pages[part] << _PAGE_BITS)[at >> _PAGE_BITS]
-            keys[filled : filled + size] += (at & (_PAGE - 1)).astype(np.uint32)
-            counts[:, filled : filled + size] = found[:, at]
-            filled += size
-        page = self._pages[places >> _PAGE_BITS]
-        key = (page & (_PAGES - 1)) << _PAGE_BITS | places & (_PAGE - 1)
-        counts[page // _PAGES, np.searchsorted(keys, key.astype(np.uint32))] += rows.astype(
-            counts.dtype
-        )
-        self._start()
-        return ScoreTally(self.labels, *_ascending(keys, narrow(counts)))
+            amounts, filled = self._read(slots[:, part]), filled + size
+            held = np.flatnonzero(_any(amounts))
+            first = pages[part] << _PAGE_BITS
+            keys[filled - size : filled] = first[held >> _PAGE_BITS] + (held & (_PAGE - 1))
+            counts[:, filled - size : filled] = amounts[:, held]
+        return keys, counts
 
     def _read(self, slots: Array) -> Array:
         """The counters of some pages by label, one page after the other."""

@@ -343,3 +343,20 @@ def test_a_finding_of_the_whole_audit_and_its_notes_are_in_the_document(tmp_path
     assert found["notes"][0] == "paper.txt was read as Markdown"
     assert found["findings"] == []
     assert found["claims"][0]["verdict"] != Verdict.INCONSISTENT
+
+
+@pytest.mark.parametrize(
+    ("heading", "accuracy", "fpr", "wrong"),
+    [
+        ("Accuracy (%)", "93.1", "0.97", True),  # the others are shares, as their headings say
+        ("Accuracy (%)", "93.1", "0.03", False),  # which may be 0.03%: signs may be forgotten
+        ("Accuracy", "93.1", "0.97", False),  # one sign is left out, so others may be
+        ("Accuracy", "0.931", "0.03", True),
+    ],
+)
+def test_numbers_without_a_sign_are_shares_where_headings_tell_percents(
+    tmp_path: Path, heading: str, accuracy: str, fpr: str, *, wrong: bool
+) -> None:
+    table = f"| Model | {heading} | Precision | Recall | F1 | Specificity |\n|-|-|-|-|-|-|\n"
+    row = f"| SVM | {accuracy} | 0.92 | 0.90 | 0.95 | {fpr} |"
+    assert audited(tmp_path, table + row).consistent is not wrong

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import assay
 from assay.decisions import gate, parse_rule
+from assay.decisions.gate.gate import MOST_UNASKED
 from assay.errors import InputError, LengthMismatch, MethodError, ScoreError
 from assay.inference import ClopperPearson
 from assay.learn.scenarios import make_flows
@@ -602,3 +603,25 @@ def test_a_figure_shows_how_far_each_rule_is_from_its_bound(tmp_path: object) ->
     assert dots[1] == pytest.approx(0.001 - float(found.rules[1].estimate))
     assert [path.name for path in found.plot.save(tmp_path)] == ["rules.pdf", "rules.svg"]
     assert judged("new(alerts_per_day@volume=9) < 1").plot.save(tmp_path) == ()
+
+
+# -- levels close to 1 -----------------------------------------------------------------------------
+
+
+def test_a_level_that_needs_too_many_resamples_says_how_many() -> None:
+    data = small()
+    truth, new, old = data["y_true"], data["new"], data["old"]
+    drawn = "new(recall@max-fpr=0.1) > 0.1"
+    with pytest.raises(MethodError, match=r"needs 200,000 resamples.*say resamples=200000"):
+        gate(truth, new=new, rules=drawn, level=0.99999)
+    with pytest.raises(MethodError, match="needs 2,000,000 resamples"):
+        gate(truth, new=new, old=old, rules="new-old(recall) > 0.1", threshold=1, level=0.999999)
+    # What draws nothing needs none.
+    exact = gate(truth, new=new, rules="new(recall) > 0.1", threshold=1, level=0.9999999)
+    assert exact.rules[0].estimate.method == "wilson"
+
+
+def test_a_level_that_is_high_draws_no_more_than_is_bearable() -> None:
+    data = small()
+    judged = gate(data["y_true"], new=data["new"], rules="new(roc_auc) > 0.1", level=0.9999)
+    assert judged.resamples == MOST_UNASKED

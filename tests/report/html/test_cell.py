@@ -15,7 +15,7 @@ from tests.report import hostile
 from tests.report.test_faces import CASES
 
 from assay import evaluate, evaluate_counts
-from assay.report import Document
+from assay.report import Document, Report
 from assay.report.html.cell import render
 
 TAGS = {
@@ -82,6 +82,16 @@ def test_what_is_beyond_the_first_numbers_is_folded(case: str) -> None:
         assert f"<summary>{section.title}" in folded.replace("&#39;", "'")
     for note in report.notes[:1]:
         assert note.split("'")[0][:40] in folded.replace("&#39;", "'")
+
+
+def test_sentences_beyond_the_room_are_counted_and_stand_in_the_details() -> None:
+    lines = tuple(f"model {i} and model {i + 1} can't be told apart in accuracy" for i in range(12))
+    seen, _, folded = render(Report("title", (lines[0] * 9, *lines), ())).partition("<details>")
+    shown = parsed(seen + "</div>").words
+    assert not [text for text in shown if text.strip() == "…"]
+    assert "8 more sentences are in the details." in seen
+    assert "model 11 and" not in seen
+    assert "model 11 and" in folded
 
 
 def test_every_rule_of_the_style_is_of_this_element_alone() -> None:

@@ -180,9 +180,9 @@ def _columns(given: Mapping[str, Any]) -> tuple[dict[str, npt.NDArray[Any]], lis
             columns[name] = array_of(column, name)
     notes = []
     if left:
-        notes.append(f"{', '.join(left)} are no measures of held-out rows and are left out")
+        notes.append(f"left out, as no measures of held-out rows: {', '.join(left)}")
     if renamed:
-        notes.append(f"{', '.join(renamed)} are read as measures without {_HELD_OUT!r}")
+        notes.append(f"read as measures without {_HELD_OUT!r}: {', '.join(renamed)}")
     absent = [key for key in (MODEL,) if key not in columns]
     if DATASET not in columns and FOLD not in columns and REPEAT not in columns:
         absent.append(FOLD)

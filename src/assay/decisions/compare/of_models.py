@@ -14,9 +14,9 @@ from assay.decisions.compare.verdicts import MARGIN
 from assay.engines.arrays import resolved_arrays
 from assay.errors import InputError, UnknownMeasure
 from assay.evaluation.judge import Judge
-from assay.evaluation.of_model import Asked, labels_in
+from assay.evaluation.of_model import Asked, judged_rows, labels_in
 from assay.evaluation.out_of_fold import Folds, folds_of, must_be_as_many
-from assay.evaluation.responses import Response
+from assay.evaluation.responses import Response, joined
 from assay.evaluation.scorer import estimate_of
 from assay.inference.operating import Rule
 from assay.measures import OverPairs, parse
@@ -60,7 +60,8 @@ def compare_models(
     With ``cv`` a fresh copy of each model is fitted on each fold, the same folds for all, and
     :func:`assay.compare_folds` judges the differences fold by fold: Nadeau and Bengio's corrected
     test, which allows for training parts that overlap, decides. ``measures`` are those to compare,
-    by default the main ones.
+    by default the main ones. What the fits said of the rows left out is kept for
+    ``comparison.evaluation(name)`` and ``comparison.plot.roc()``.
 
     >>> rows, labels = [60, 1500, 1400, 80] * 9, ["normal", "attack", "attack", "normal"] * 9
     >>> size = lambda rows: [length / 2000 for length in rows]
@@ -102,10 +103,16 @@ def compare_models(
     if odd:
         raise InputError(f"{odd[0]}= is for rows that models share, not for folds: leave cv= out")
     folds = folds_of(cv, X, y, groups)
-    table = _table(models, asked, (X, y, truth), folds, sides, measures)
-    found = compare_folds(table, level=level, margin=margin)
+    by_fold = {name: asked.by_fold(model, X, y, truth, folds) for name, model in models.items()}
+    found = compare_folds(
+        _table(by_fold, truth, folds, sides, measures), level=level, margin=margin
+    )
     how = f"{folds.how}, the same for all models, each fitted anew on every fold"
-    return replace(found, notes=(how, *found.notes))
+    rows, shared = judged_rows(folds, truth, {"clusters": groups})
+    tallies = {
+        name: _resolved(joined(parts), rows, sides, shared) for name, parts in by_fold.items()
+    }
+    return replace(found, notes=(how, *found.notes), tallies=tallies)
 
 
 # -- on the same rows ------------------------------------------------------------------------------
@@ -144,23 +151,19 @@ def _side_by_side(
 
 
 def _table(
-    models: Mapping[str, Any],
-    asked: Asked,
-    rows: tuple[Any, Any, Labels],
+    said: Mapping[str, Sequence[Response]],
+    truth: Labels,
     folds: Folds,
     sides: Mapping[str, Any],
     measures: Sequence[str] | None,
 ) -> dict[str, list[Any]]:
     """A row a model and fold, as a table of folds has it."""
-    X, y, truth = rows
     found: dict[str, list[Any]] = {name: [] for name in KEYS}
     judges: list[Judge] = []
-    for name, model in models.items():
-        for fold, response in zip(
-            folds.every, asked.by_fold(model, X, y, truth, folds), strict=True
-        ):
+    for name, responses in said.items():
+        for fold, response in zip(folds.every, responses, strict=True):
             there = Labels(truth.codes[fold.test], truth.names, truth.kind)
-            judges.append(Judge(_resolved(response, there, sides)))
+            judges.append(Judge(_resolved(response, there, sides, {})))
             cells = (name, fold.repeat, fold.fold, len(fold.train), len(fold.test))
             for key, cell in zip(KEYS, cells, strict=True):
                 found[key].append(cell)
@@ -172,9 +175,11 @@ def _table(
     return found
 
 
-def _resolved(response: Response, there: Labels, sides: Mapping[str, Any]) -> Resolved:
+def _resolved(
+    response: Response, there: Labels, sides: Mapping[str, Any], shared: Mapping[str, Any]
+) -> Resolved:
     columns, _ = response.columns(there, **sides)
-    return resolved_arrays(there, **columns)[0]
+    return resolved_arrays(there, **columns, **shared)[0]
 
 
 def _comparable(judges: Sequence[Judge]) -> Iterator[str]:

@@ -72,7 +72,7 @@ def gate_evaluation(
         level=evaluation.level,
         rule_level=evaluation.level,
         joint=False,
-        resamples=resamples_for(resamples, evaluation.level),
+        resamples=resamples_for(resamples, evaluation.level, drawn=False),
         seed=seed,
         labels=evaluation.labels,
         positive=evaluation.positive or "",

@@ -29,6 +29,8 @@ from assay.sources.validation import OnBadRow, skips
 
 # So many resamples lie beyond each end of an interval, where nobody said how many to draw.
 _BEYOND = 5
+# More are drawn only where somebody says how many.
+MOST_UNASKED = 20_000
 # What floating point may add to a difference of shares, or to any other number.
 _NOISE, _RELATIVE_NOISE = 1e-14, 1e-12
 
@@ -131,7 +133,8 @@ def judged_rules(
     level = tallies.level
     rule_level = 1 - (1 - level) / len(each) if joint else level
     tallies = replace(tallies, level=rule_level)
-    method = Bootstrap(rule_level, resamples_for(resamples, rule_level), seed)
+    drawn = any(_is_resampled(tallies, rule) for rule in each)
+    method = Bootstrap(rule_level, resamples_for(resamples, rule_level, drawn=drawn), seed)
     chosen = _chosen(tallies, each, method, progress)
     negatives, positives = tallies.sizes
     return Gate(
@@ -188,11 +191,16 @@ def _rows(
     return ModelRows.of(coded, {}, **sides)
 
 
-def resamples_for(asked: int | None, level: float) -> int:
-    """How many resamples to draw: as asked, or as many as the level needs."""
+def resamples_for(asked: int | None, level: float, *, drawn: bool = True) -> int:
+    """How many resamples to draw: as asked, or as many as the level needs where any are drawn."""
+    needed = math.ceil(2 / (1 - level) * (1 - 1e-9))
     if asked is None:
-        return max(RESAMPLES, math.ceil(2 * _BEYOND / (1 - level)))
-    needed = math.ceil(2 / (1 - level) - 1e-9)
+        if drawn and needed > MOST_UNASKED:
+            raise MethodError(
+                f"at a level of {level:.12g} an interval needs {needed:,} resamples or more, which "
+                f"takes long: say resamples={needed}, or a lower level="
+            )
+        return max(RESAMPLES, min(math.ceil(2 * _BEYOND / (1 - level)), MOST_UNASKED))
     if asked < needed:
         raise MethodError(
             f"at a level of {level:.6g} an interval needs {needed} resamples or more; found {asked}"
@@ -212,6 +220,14 @@ def _is_anew(tallies: GateTallies, rule: Rule, point: Operating) -> bool:
     if not isinstance(point, AtThreshold):
         return True
     return tallies.clustered and (rule.compares or rule.family is not None)
+
+
+def _is_resampled(tallies: GateTallies, rule: Rule) -> bool:
+    """Whether the interval of a rule comes from resamples at all."""
+    if rule.of_scores:
+        return False
+    points = [tallies.point(model, rule) for model in rule.models]
+    return rule.compares or any(_is_anew(tallies, rule, point) for point in points)
 
 
 def _chosen(

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 # Forty lines of 18 pixels: headline, findings and numbers, beside a title and what opens the rest.
 _HEADLINE, _FINDINGS, _NUMBERS = 8, 6, 20
 # Letters that fit into a line of a notebook, 800 pixels wide, and columns of text of a table.
-_LETTERS, _ROOM = 100, 100
+_LETTERS, _ROOM = 115, 100
 # Lines that a cell may take.
 _HIGH = 2
 _ROWS = 10
@@ -85,7 +85,7 @@ def render(report: Report) -> str:
         title=name(report.title, _LETTERS),
         headline=headline,
         findings=tuple(zip(kinds, told, strict=False)),
-        findings_left=len(findings) - len(told),
+        left=len(report.headline) - len(headline) + len(findings) - len(told),
         numbers=tuple(_numbers(report)),
         sections=tuple(_folded(report, whole=cut or more)),
         notes=tuple(map(sentence, report.notes)),
@@ -101,7 +101,7 @@ def _within(
     left = lines
     for text in map(sentence, texts):
         room = min(most, left)
-        if not room:
+        if room < 1:
             return shown, True
         shown.append(_cut(text, room))
         left -= _lines(shown[-1])
@@ -111,7 +111,10 @@ def _within(
 def _cut(text: str, lines: int) -> str:
     """The beginning of a sentence, up to a blank, in so many lines."""
     most = lines * _LETTERS
-    return text if len(text) <= most else f"{text[:most].rpartition(' ')[0] or text[:most]} …"
+    if len(text) <= most:
+        return text
+    start = text[: most - 2]
+    return f"{start.rpartition(' ')[0] or start} …"
 
 
 def _lines(text: str) -> int:

@@ -71,15 +71,15 @@ def drawn_ranks(block: MeanRanks, limits: Limits) -> DrawnRanks | None:
         f"M{float(places[a]) - 3:.1f} {TOP + 10 + BAR * k}H{float(places[b]) + 3:.1f}"
         for k, (a, b) in enumerate(block.groups)
     )
-    end = frame.x(scale.share(1 + block.critical))
+    reach = frame.x(scale.share(1 + block.critical))
     label = f"critical difference {block.critical:.2f}"
     return DrawnRanks(
         said=f"Mean ranks of {size} models, the best at the left; a bar joins those that are not "
         f"told apart",
         lines=tuple(lines),
         bars=bars,
-        critical=f"M{LEFT} 16v8m0 -4H{end}m0 -4v8",
-        middle=f"{(LEFT + float(end)) / 2:.1f}",
+        critical=f"M{LEFT} 16v8m0 -4H{reach}m0 -4v8",
+        middle=f"{(LEFT + float(reach)) / 2:.1f}",
         label=label,
         ticks=tuple(
             (frame.x(scale.share(float(at))), str(at)) for at in range(1, int(scale.high) + 1)

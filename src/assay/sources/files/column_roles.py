@@ -49,6 +49,12 @@ def roles_of(table: Table, request: Request) -> Roles:
     if request.label_if_there and label not in table.columns:
         label = None
     elif label is None:
+        taken_label = [column for column in well_known(table.columns, LABEL) if column in claimed]
+        if taken_label:
+            raise InputError(
+                f"{table.name}: column {taken_label[0]!r} can't be the label and what the model "
+                f"said at once; say which column is which"
+            )
         raise InputError(
             f"{table.name}: no column is known to hold the labels, such as "
             f"{', '.join(WELL_KNOWN[LABEL])}. Say which with label=. {_listed(table)}"
@@ -71,8 +77,9 @@ def roles_of(table: Table, request: Request) -> Roles:
         if not ranked and decision is None:
             raise InputError(
                 f"{table.name}: no column is known to hold what the model said, such as "
-                f"{', '.join((*WELL_KNOWN[SCORE], *WELL_KNOWN[DECISION]))}. Say which with "
-                f"score=, decision= or probabilities=. {_listed(table)}"
+                f"{', '.join((*WELL_KNOWN[SCORE], *WELL_KNOWN[DECISION]))}. "
+                f"{_perhaps_probabilities(table, taken)}Say which with score=, decision= or "
+                f"probabilities=. {_listed(table)}"
             )
     said = [("model's column", column) for column in models or ()]
     for role, column in (
@@ -190,6 +197,17 @@ def _pair(table: Table, claimed: set[str | None], score: str | None) -> dict[str
             f"{' or '.join(which)}"
         )
     return pairs[0] if pairs else {}
+
+
+def _perhaps_probabilities(table: Table, claimed: set[str | None]) -> str:
+    """The pattern that may be meant, where columns have a name and a label each."""
+    columns = [column for column in table.columns if column not in claimed]
+    for pattern in _PAIRS:
+        start = pattern.removesuffix("*")
+        like = [column for column in columns if column.casefold().startswith(start)]
+        if len(like) > 1 and len({column[: len(start)] for column in like}) == 1:
+            return f"Perhaps probabilities={like[0][: len(start)] + '*'!r} is meant. "
+    return ""
 
 
 def _recognised(

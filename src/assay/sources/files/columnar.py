@@ -16,8 +16,6 @@ from assay.sources.number_checks import is_narrow
 if TYPE_CHECKING:
     import polars as pl
 
-# A slice of a row group reads all of its bytes again, so one is cut into few.
-_SLICES_OF_A_GROUP = 16
 _WIDEST = 16
 
 
@@ -29,16 +27,14 @@ def parquet_table(path: Path, name: str, *, batch_rows: int, meter: Meter) -> Ta
     with path.open("rb") as file:
         groups = parquet.groups(file, size, name)
     rows = sum(group.rows for group in groups)
-    longest = max((group.rows for group in groups), default=0)
-    step = max(batch_rows, longest // _SLICES_OF_A_GROUP if longest > batch_rows else 0)
     scanned = pl.scan_parquet(path.absolute(), glob=False, hive_partitioning=False)
 
     def at_once(columns: Sequence[str]) -> int:
         with path.open("rb") as file:
             pages = parquet.largest_reads(file, size, groups, columns, name)
-        return pages + _WIDEST * len(columns) * min(step, rows)
+        return pages + _WIDEST * len(columns) * min(batch_rows, rows)
 
-    return _table(scanned, name, rows, step, size, at_once, meter)
+    return _table(scanned, name, rows, batch_rows, size, at_once, meter)
 
 
 def arrow_table(

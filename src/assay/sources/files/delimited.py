@@ -28,7 +28,7 @@ _MOST_COLUMNS = 100_000
 NUMBERED = "column_"
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 _WITH_COMMA = r"^(\s*[+-]?[0-9]*),([0-9]+(?:[eE][+-]?[0-9]+)?\s*%?\s*)$"
-_OTHER_DELIMITERS = {";": "';'", "\t": "'\\t'", "|": "'|'", ",": "','"}
+_OTHER_DELIMITERS = {";": "';'", "\t": "'\\t'", "|": "'|'", ",": "','", " ": "' '"}
 
 
 def delimited(
@@ -54,8 +54,9 @@ def delimited(
         window.drop(end)
     else:
         names = [f"{NUMBERED}{i + 1}" for i in range(len(first))]
-    if not names[0]:
-        notes = (f"the first column of {name} has no name and is not used",)
+    unnamed = [end for end, at in (("first", 0), ("last", -1)) if not names[at]]
+    if unnamed:
+        notes = (f"the {' and the '.join(unnamed)} column of {name} has no name and is not used",)
     text = _Text(name, sign, tuple(names), decimal)
     return Table(
         name,
@@ -68,6 +69,10 @@ def delimited(
 
 def _hint(header: Sequence[str]) -> str:
     """What may be meant, where the names of the columns are none."""
+    if len(header) == 1 and header[0].startswith("#"):
+        return "Its first line is a comment: remove what stands above the names of the columns"
+    if header[0].lstrip().startswith("|"):
+        return "It looks like a table in Markdown: write it with commas, and without the bars"
     others = [shown for other, shown in _OTHER_DELIMITERS.items() if other in header[0]]
     if len(header) == 1 and others:
         return f"Its header is one field, {header[0]!r}: perhaps delimiter={others[0]} is meant"
@@ -138,9 +143,9 @@ def _checked_names(header: list[str], name: str) -> list[str]:
             f"{name}, line 1: the header has {twice[0]!r} more than once, as columns {places}. "
             f"Rename one of them{_or_none(header)}"
         )
-    # An unnamed first column is what pandas writes for its index.
-    empty = [i + 1 for i, column in enumerate(header) if not column and i > 0]
-    if empty or header == [""]:
+    # An unnamed first column is pandas' index, an unnamed last one a delimiter that ends each line.
+    empty = [i + 1 for i, column in enumerate(header[:-1]) if not column and i > 0]
+    if empty or not any(header):
         raise InputError(
             f"{name}, line 1: column {(empty or [1])[0]} has no name. Name it{_or_none(header)}"
         )
@@ -215,13 +220,14 @@ class _Text:
             # polars drops a mark at the beginning; here it is the beginning of a value.
             data = codecs.BOM_UTF8 + data
         # The names that polars gives where there is no header.
-        position = {column: f"column_{i + 1}" for i, column in enumerate(self.header)}
+        names = [f"column_{i + 1}" for i in range(len(self.header))]
+        position = dict(zip(self.header, names, strict=True))
         chosen = [position[column] for column in columns]
         with guarded(f"{self.name}, from line {line} on"):
             frame = pl.read_csv(
                 data,
                 has_header=False,
-                schema=dict.fromkeys(position.values(), pl.String),
+                schema=dict.fromkeys(names, pl.String),
                 columns=chosen,
                 separator=self.sign.decode(),
             )

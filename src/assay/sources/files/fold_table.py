@@ -187,6 +187,12 @@ def _part(table: Table, source: Source, label: str | None) -> _Part:
     if label is not None:
         must_have(table, label)
     roles, predictions = fold_roles(table.columns, label)
+    if MODEL not in roles and DATASET in roles:
+        raise InputError(
+            f"{table.name} has no column {MODEL!r}: a row is one model on one data set, with the "
+            f"columns {MODEL}, {DATASET}, perhaps {FOLD}, and one a measure. Its columns are "
+            f"{', '.join(map(repr, table.columns))}; if models are columns, turn them into rows"
+        )
     if MODEL not in roles:
         must_have(table, MODEL)
     kept = _kept(table.columns, roles, predictions=predictions)

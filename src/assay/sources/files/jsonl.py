@@ -54,14 +54,36 @@ def jsonl(chunks: Iterator[bytes], name: str, *, exact: str | None = None) -> Ta
         _, reason = json_object(start.partition(b"\n")[0])
         raise InputError(
             f"{name}, line 1: found {reason or 'an object without keys'}, expected one JSON object "
-            f"a line"
+            f"a line{'; jq -c . writes each on one' if start.startswith(b'{') else ''}"
         )
+    records = [line for line in lines if line.strip()]
+    if window.final and len(records) == 1:
+        _must_be_a_row(json_object(records[0])[0] or {}, name)
     return Table(
         name,
         tuple(columns),
         lambda asked: _pieces(window, name, {c: _path(columns, c, name) for c in asked}, exact),
         hint="The columns of JSON lines are the keys of its first 1,000 records",
     )
+
+
+def _must_be_a_row(record: Mapping[str, Any], name: str) -> None:
+    """Refuse a lone object that holds all rows: as a list of them, or column by column."""
+    values = list(record.values())
+    if len(values) == 1 and isinstance(values[0], list) and values[0]:
+        if all(isinstance(row, dict) for row in values[0]):
+            (key,) = record
+            raise InputError(
+                f"{name}: one JSON object with its rows in {key!r}, where one object a row is "
+                f"expected. jq -c '.[{json.dumps(key)}][]' makes lines of it"
+            )
+    elif len(values) > 1 and (
+        all(isinstance(v, list) for v in values) or all(isinstance(v, dict) for v in values)
+    ):
+        raise InputError(
+            f"{name}: one JSON object with a column in each key, where one object a row is "
+            f"expected. pandas writes that with to_json(orient='records', lines=True)"
+        )
 
 
 def _path(columns: Mapping[str, list[Path]], column: str, name: str) -> Path:

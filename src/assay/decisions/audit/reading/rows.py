@@ -185,7 +185,9 @@ def _models(table: Table, totals: Totals, title: str) -> tuple[list[Draft], list
                 raw["aggregate"] = "fold-mean"
             if cells:
                 raw["confusion"] = cells
-            drafts.append(Draft(raw, (), bool(table.percent), _one_set(table, row, title, group)))
+            drafts.append(
+                Draft(raw, (), table.leaves_signs_out, _one_set(table, row, title, group))
+            )
     if not drafts and labels:
         only = replace(table, columns=tuple(_labelled(c) for c in table.columns))
         return _models(only, totals, title)
@@ -285,7 +287,7 @@ class _ClassRows:
                 raw["positive"] = _positive(self.labels)
         if self.spread:
             raw["aggregate"] = "fold-mean"
-        return Draft(raw, tuple(notes), bool(self._table.percent))
+        return Draft(raw, tuple(notes), self._table.leaves_signs_out)
 
     def _sized(self, stated: str | None) -> dict[str, Any]:
         """The supports, their sum as it is stated, and sums that are stated otherwise."""
@@ -323,4 +325,4 @@ def _folds(table: Table, totals: Totals, title: str) -> tuple[list[Draft], list[
                 folds.setdefault(key, []).append(value)
     shared = {key: value for key, value in totals.shared().items() if key == "dataset"}
     raw = {**shared, "name": title, "folds": folds, "reported": reported}
-    return [Draft(raw, (), bool(table.percent))], odd
+    return [Draft(raw, (), table.leaves_signs_out)], odd

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from assay.decisions.audit.keys import key_of
-from assay.decisions.audit.printed import printed
+from assay.decisions.audit.printed import Printed, printed
 from assay.decisions.audit.reading.entries import Entry, cleaned, entry_of, uses_comma
 from assay.decisions.audit.reading.grids import Grid
 from assay.measures.headings import (
@@ -19,6 +20,7 @@ from assay.measures.headings import (
     squeezed,
 )
 
+_HALF = Fraction(1, 2)
 _SUPPORT = (
     "support", "supports", "instances", "samples", "count", "counts", "rows", "n", "records",
     "size", "total", "noofinstances", "nsamples", "testsamples", "numberofsamples",
@@ -63,6 +65,23 @@ class Table:
         """The headings of the columns of names, squeezed."""
         bottom = self.grid.rows[self.grid.headers - 1] if self.grid.rows else ()
         return [squeezed(cleaned(bottom[place])) for place in self.names]
+
+    @property
+    def leaves_signs_out(self) -> bool:
+        """Whether a number without a percent sign may be a percentage all the same.
+
+        Where headings name the columns in percent, the others are shares; only where all of a
+        column lies below one half, as false positive rates do, a sign may have been forgotten.
+        """
+        if any(not c.heading.percent for c in self.columns if c.place in self.percent):
+            return True
+        others = [c for c in self.measured if c.place not in self.percent and _is_share(c)]
+        return bool(self.percent) and any(map(self._is_small, others))
+
+    def _is_small(self, column: Column) -> bool:
+        return all(
+            value.value < _HALF for value in _values(column, self.grid.body, comma=self.comma)
+        )
 
     def name_of(self, row: Sequence[str]) -> str:
         """The name of a row: its texts that are no numbers."""
@@ -178,10 +197,18 @@ def _in_percent(column: Column, body: Sequence[Sequence[str]], *, comma: bool) -
 
     A column has one scale, so one such number tells it of all; only of measures that end at 1.
     """
-    if not key_of(column.key or "").bounded:
+    if not _is_share(column):
         return False
     if column.heading.percent:
         return True
-    numbers = [entry_of(row[column.place], comma=comma).number for row in body]
-    values = [printed(number) for number in numbers if number is not None]
+    values = _values(column, body, comma=comma)
     return any(not value.percent and abs(value.value) > 1 for value in values)
+
+
+def _is_share(column: Column) -> bool:
+    return key_of(column.key or "").bounded
+
+
+def _values(column: Column, body: Sequence[Sequence[str]], *, comma: bool) -> list[Printed]:
+    numbers = [entry_of(row[column.place], comma=comma).number for row in body]
+    return [printed(number) for number in numbers if number is not None]
