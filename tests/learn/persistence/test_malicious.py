@@ -705,7 +705,7 @@ def worked_words(**settings: Any) -> bytes:
             if part["__class__"] == "TfidfVectorizer":
                 part["content"]["content"].update(settings)
 
-    return changed(work, "darknet-text")
+    return changed(work, "text")
 
 
 @pytest.mark.parametrize("pattern", [r"(a|a)*b", r"(\w+\s?)+$", "(", "", r"\w+!", 7])
@@ -729,7 +729,7 @@ def test_the_patterns_that_are_allowed_are_quick_and_the_first_is_that_of_the_re
 
 
 def test_a_recipe_of_ones_own_learns_of_it_when_it_is_saved() -> None:
-    pipeline = fitted("darknet-text", {"model": "bayes"}, 2)
+    pipeline = fitted("text", {"model": "bayes"}, 2)
     header = header_of(pipeline)
     words = dict(pipeline.named_steps["terms"].transformer_list)["words"]
     words.set_params(token_pattern=r"(\w+\s?)+$")

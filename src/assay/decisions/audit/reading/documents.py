@@ -51,7 +51,7 @@ _CALLED = {
 }
 _CLAIM = re.compile(r"^\s*\[\[?\s*claim\b|^\s*claim\s*=", re.M)
 _LATEX = re.compile(r"\\begin\{|\\\\\s*(?:\\hline|\\midrule|\\bottomrule)?\s*$", re.M)
-_PIPES = re.compile(r"^\s*>?\s*\|?\s*:?-{2,}:?\s*\|[\s:|-]*$|^\s*\+[-=]+\+", re.M)
+_PIPES = re.compile(r"^\s*>?\s*\|?\s*:?-+:?\s*\|[\s:|-]*$|^\s*\+[-=]+\+", re.M)
 _SUFFIXES = {".csv": CSV, ".tsv": CSV, ".tex": LATEX, ".toml": CLAIMS, ".md": MARKDOWN}
 
 

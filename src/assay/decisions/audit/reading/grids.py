@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from assay.errors import InputError
 
-_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*")
+_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 _GRID_RULE = re.compile(r"\s*\+(?:[-=]+\+)+\s*")
 _CAPTION = re.compile(r"\s*(?:[*_#>\s]*)(?:table|tab\.|caption)\b.*", re.IGNORECASE)
 _GAP = re.compile(r"\s{2,}|\t+")
