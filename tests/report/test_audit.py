@@ -12,6 +12,8 @@ import jsonschema
 import pytest
 
 import assay
+from assay.decisions.audit.audit import audit_files
+from assay.decisions.audit.reading import Totals
 from assay.decisions.audit.result import Audit, AuditedClaim, Explanation, Judged, Verdict
 from assay.evaluation.findings import Finding
 from assay.report import FORMATS, document_of, draw
@@ -174,3 +176,10 @@ def test_hostile_names_are_written_in_every_face(face: str, hostile: str) -> Non
 def test_report_is_the_golden_one(file: str, face: str, width: int | None) -> None:
     text = draw(document_of(BOTH), face, width=width)
     checked(GOLDEN / file, text)
+
+
+def test_the_report_of_a_table_is_the_golden_one() -> None:
+    path = Path(__file__).resolve().parents[2] / "examples/tables/models.tex"
+    told = Totals(support={"normal": 7910, "attack": 6959}, positive="attack")
+    text = draw(document_of(audit_files([path], totals=told)), "markdown")
+    checked(GOLDEN / "table.md", text)

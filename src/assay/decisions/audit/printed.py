@@ -229,7 +229,7 @@ def exact(expression: Expression, cells: Mapping[str, Any]) -> Exact | None:
 def judge(reported: Printed, exact: Exact) -> Verdict:
     """Consistent if correctly rounded, rounding if off by less than one unit of the last digit.
 
-    >>>     >>> str(judge(printed("0.967"), Exact.of(Fraction(14378, 14869))))
+    >>> str(judge(printed("0.967"), Exact.of(Fraction(14378, 14869))))
     'consistent'
     """
     if reported.rounds(exact.low, exact.high):
@@ -294,7 +294,7 @@ def _fit(verdict: Verdict, reported: Printed, exact: Exact) -> str:
 def decimal(exact: Exact, like: Printed) -> str:
     """An exact number in decimals: a digit more than was printed, on the same scale.
 
-    >>>     >>> decimal(Exact.of(Fraction(14378, 14869)), printed("96.70%"))
+    >>> decimal(Exact.of(Fraction(14378, 14869)), printed("96.70%"))
     '96.698%'
     """
     percent = like.percent and "%" in like.text
