@@ -82,6 +82,23 @@ def test_two_models_have_wilcoxons_test() -> None:
     assert any("the smallest p there is 0.125" in note for note in few.notes)
 
 
+def test_signed_ranks_decide_where_most_data_sets_say_the_other() -> None:
+    # "old" is ahead on 26 of 50 data sets by little, "new" on 24 by much.
+    gaps = [-0.0001 * i for i in range(1, 27)] + [0.004 * i for i in range(1, 25)]
+    rows = [(f"set{i}", 0.5, 0.5 + gap) for i, gap in enumerate(gaps)]
+    for measure, better in (("accuracy", "new"), ("log_loss", "old")):
+        table = {
+            "dataset": [name for name, *_ in rows] * 2,
+            "model": ["old"] * 50 + ["new"] * 50,
+            measure: [old for _, old, _ in rows] + [new for *_, new in rows],
+        }
+        found = compare_folds(table)
+        assert found.tests[0].p < 0.01
+        assert found.tests[0].sentence.endswith(f"{better} is better (p = 0.0051).")
+        assert found.verdicts[0].text.startswith(f"{better} is better than ")
+        assert "weighs how large the differences are" in found.verdicts[0].text
+
+
 def test_what_is_practically_the_same_is_told_on_request() -> None:
     plain, asked = compare_folds(folds()), compare_folds(folds(), rope=0.05)
     assert plain.posteriors == ()

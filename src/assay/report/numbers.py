@@ -25,6 +25,8 @@ _LEAST, _LEAST_PERCENT = 3, 1
 _MOST = 9
 # No column of a paper's table has more decimals than this.
 _EVEN = 5
+# So many decimals more than its ends need an interval may have for one number that is near 0 or 1.
+_FURTHER = 2
 # A float64 is told from all others by so many digits.
 _MOST_DIGITS = 17
 # What floating point may leave of an exact 1.
@@ -40,8 +42,8 @@ def measured(found: Estimate) -> str:
     '0.975 [0.971, 0.979]'
     >>> measured(Estimate(0.0001, 0.00002, 0.0005))
     '0.00010 [0.00002, 0.00050]'
-    >>> measured(Estimate(1, 0.715, 1))
-    '1 [0.715, 1]'
+    >>> measured(Estimate(1, 0.715, 1)), measured(Estimate(0.99823, 0.00000012, 1))
+    ('1 [0.715, 1]', '0.998 [1.2e-07, 1]')
     """
     return _joined(*measured_parts(found))
 
@@ -260,24 +262,33 @@ def _decimals(numbers: Iterable[float], least: int, *, whole: float = 1) -> int:
 
     That is each number from 0 and from the whole, and, by two units at least, the ends of an
     interval from each other. A number alone has two digits that count. Large numbers need none.
+    Where one number of an interval lies so near to 0 or the whole that all would grow long, it
+    alone is written with as many digits as it takes.
     """
     finite = [number for number in numbers if math.isfinite(number)]
     largest = max(map(abs, finite), default=0.0)
     if whole == 1 and largest >= 10:
         least = max(least - math.floor(math.log10(largest)), 0)
-    for digits in range(least, _MOST):
-        if _clear(finite, digits, whole):
-            return digits
-    return _MOST
+    every = range(least, _MOST)
+    clear = next((digits for digits in every if _clear(finite, digits, whole)), _MOST)
+    if len(finite) < 3:
+        return clear
+    fewest = next((digits for digits in every if _apart(finite, digits)), _MOST)
+    return clear if clear <= fewest + _FURTHER else fewest
 
 
 def _clear(numbers: list[float], digits: int, whole: float) -> bool:
-    unit = 10.0**-digits
     for number in numbers:
         shown = round(number, digits)
         exact = number == 0 or abs(abs(number) - whole) <= _NOISE
         if not exact and shown in (0.0, whole, -whole):
             return False
+    return _apart(numbers, digits)
+
+
+def _apart(numbers: list[float], digits: int) -> bool:
+    """Whether the ends of an interval differ, or a number alone has two digits that count."""
+    unit = 10.0**-digits
     if len(numbers) < 3:
         return all(number == 0 or abs(number) >= 9.5 * unit for number in numbers)
     _, low, high = numbers

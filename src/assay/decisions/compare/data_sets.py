@@ -169,13 +169,15 @@ def _over_data_sets(
         if test.measure == judged
         for name, rank in test.table.get("mean_ranks", {}).items()
     }
+    signed = [t for t in tests if (t.test, t.measure) == ("wilcoxon", judged)]
+    ahead = next((t.models[t.table["ranks_above"] > t.table["ranks_below"]] for t in signed), None)
     within = {name: _within(t, level, margin) for name, t in tables.items()}
     return Comparison(
         models=first.models,
         differences=tuple(differences),
         tests=tuple(tests),
         verdicts=tuple(
-            _verdict(each, ranks, len(tables), level, margin, likely.get((each.a, each.b)))
+            _verdict(each, ranks, len(tables), level, margin, likely.get((each.a, each.b)), ahead)
             for each in pairs
         ),
         notes=tuple(dict.fromkeys([*notes, *_notes(tables, within)])),
@@ -287,12 +289,17 @@ def _verdict(
     level: float,
     margin: float,
     likely: SignedRankPosterior | None,
+    ahead: str | None,
 ) -> Verdict:
     """What ranks over data sets say of a pair; equivalent by the margin, or by the posterior."""
     a, b, name, gap = found.a, found.b, found.measure, found.difference
     method = f"{p_text(found.p_adjusted or found.p)} by {'Holm' if len(ranks) > 2 else 'Wilcoxon'}"
     told = found.p_adjusted is not None and found.p_adjusted < 1 - level
     first, second = (b, a) if ranks[b] < ranks[a] else (a, b)
+    if told and ahead not in (None, first):
+        # A few large differences against many small ones: signed ranks decide, mean ranks do not.
+        first, second = second, first
+        method += ", which weighs how large the differences are"
     means = f"mean ranks {ranks[first]:.2f} and {ranks[second]:.2f} over {size} data sets, {method}"
     if told:
         outcome = BETTER if first == b else WORSE
@@ -312,7 +319,7 @@ def _verdict(
     if likely is not None:
         chances = {a: likely.a_better, b: likely.b_better}
         text += (
-            f" On a further data set {first} is better with a chance of {chances[first]:.0%}, "
+            f" Over such data sets {first} is better with a probability of {chances[first]:.0%}, "
             f"practically the same (within {likely.rope:g}) {likely.equivalent:.0%}, worse "
             f"{chances[second]:.0%}."
         )
