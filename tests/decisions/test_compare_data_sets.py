@@ -337,3 +337,32 @@ def test_a_gap_that_ranks_do_not_bear_out_is_not_told() -> None:
     assert " better  " not in text
     assert "Marked: the best of each data set, where nothing is tested" in text
     assert "*1.000  *2.000" in text
+
+
+def test_predictions_that_are_turned_round_are_told_first() -> None:
+    random = np.random.default_rng(4)
+    rows = []
+    for data_set in ("one", "two"):
+        truth = random.integers(0, 2, 200)
+        for model, sign in (("old", 1), ("new", -1), ("other", -1)):
+            for repeat in (1, 2):
+                scores = sign * (2 * truth - 1) + random.normal(size=200)
+                rows += [
+                    (model, data_set, repeat, i % 4, i, int(y), float(score))
+                    for i, (y, score) in enumerate(zip(truth, scores, strict=True))
+                ]
+    names = ["model", "dataset", "repeat", "fold", "id", "label", "score"]
+    table = pl.DataFrame(rows, schema=names, orient="row")
+    found = compare_folds(table)
+    assert [(each.code, each.mistake) for each in found.findings] == [("E001", True)] * 2
+    assert found.findings[0].message.startswith("'new' on data set 'one' and 1 more: The AUC is 0.")
+    first, *_ = document_of(found).plain["headline"]
+    assert first == ("Likely a mistake: labels or scores look inverted ('new' and 1 more) (E001).")
+    one = compare_folds(table.filter(pl.col("dataset") == "one").drop("dataset"))
+    assert one.findings[0].message.startswith("'new': The AUC is 0.")
+    honest = compare_folds(
+        table.filter(pl.col("model") == "old")
+        .with_columns(model=pl.lit("x"))
+        .vstack(table.filter(pl.col("model") == "old"))
+    )
+    assert honest.findings == ()

@@ -25,9 +25,10 @@ from assay.decisions.compare.comparison import (
 )
 from assay.decisions.compare.fold_table import Floats, FoldTable, fold_tables, measure_range
 from assay.decisions.compare.folds import compare_one, deciding
-from assay.decisions.compare.predictions import folds_of
+from assay.decisions.compare.predictions import measured_folds
 from assay.decisions.compare.verdicts import MARGIN, checked_margin
 from assay.errors import InputError, MethodError
+from assay.evaluation.findings import Finding
 from assay.inference import Estimate, Significance, friedman, nemenyi
 from assay.inference.data_sets import (
     SignedRankPosterior,
@@ -85,8 +86,9 @@ def compare_folds(
     margin = checked_margin(margin)
     rows = _rows(table, label)
     sides = {"positive": positive, "negative": negative, "threshold": threshold}
+    findings: tuple[Finding, ...] = ()
     if rows.predictions:
-        rows = folds_of(rows, **sides)
+        rows, findings = measured_folds(rows, **sides)
     elif label is not None or any(side is not None for side in sides.values()):
         raise MethodError(
             "label=, positive=, negative= and threshold= are of predictions; these are folds with "
@@ -99,8 +101,9 @@ def compare_folds(
                 "rope= is of several data sets, which a column dataset tells apart; there is one"
             )
         found = compare_one(next(iter(tables.values())), level=level, margin=margin)
-        return replace(found, notes=(*notes, *found.notes))
-    return _over_data_sets(tables, notes, level=level, margin=margin, rope=rope, seed=seed)
+        return replace(found, notes=(*notes, *found.notes), findings=findings)
+    found = _over_data_sets(tables, notes, level=level, margin=margin, rope=rope, seed=seed)
+    return replace(found, findings=findings)
 
 
 def _rows(table: Any, label: str | None) -> FoldRows:
