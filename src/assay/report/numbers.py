@@ -207,8 +207,8 @@ def even_parts(found: float, kind: Kind, decimals: int) -> tuple[str, str]:
 
     >>> even_parts(Estimate(1, 0.715, 1), Kind.SHARE, 3), even_parts(0.0125, Kind.DIFFERENCE, 2)
     (('1.000', '[0.715, 1.000]'), ('+0.01', ''))
-    >>> even_parts(0.000001, Kind.SHARE, 3)
-    ('<0.001', '')
+    >>> even_parts(0.000001, Kind.SHARE, 3), even_parts(Estimate(0.9, 1e-7, 0.99999), Kind.SHARE, 2)
+    (('<0.001', ''), ('0.90', '[<0.01, >0.99]'))
     """
     sign = "+" if kind is Kind.DIFFERENCE else ""
     if math.isnan(found):
@@ -217,8 +217,6 @@ def even_parts(found: float, kind: Kind, decimals: int) -> tuple[str, str]:
         least = 10.0**-decimals
         return (f"<{least:.{decimals}f}" if found < least else _even(found, decimals, "")), ""
     value = _even(float(found), decimals, sign)
-    if float(value) == 0 and found != 0 and sign == "":
-        value = f"<{10.0**-decimals:.{decimals}f}"
     if not isinstance(found, Estimate) or math.isnan(found.low):
         return value, ""
     ends = ", ".join(_even(end, decimals, sign) for end in (found.low, found.high))
@@ -229,6 +227,11 @@ def _even(number: float, decimals: int, sign: str) -> str:
     if math.isinf(number):
         return _written(number, decimals)
     text = f"{number:{sign}.{decimals}f}"
+    least = 10.0**-decimals
+    if sign == "" and float(text) == 0 < number:
+        return f"<{least:.{decimals}f}"
+    if sign == "" and float(text) == 1 > number + _NOISE:
+        return f">{1 - least:.{decimals}f}"
     return text.lstrip("+-") if float(text) == 0 else text
 
 
