@@ -18,7 +18,6 @@ from assay.web.pages import FACES, face, page, suffix_of
 from assay.web.refusals import Refusal
 from assay.web.site import Result, Site
 
-
 _CLAIM = re.compile(r"^\s*\[\[?\s*claim\b", re.MULTILINE)
 
 
