@@ -360,3 +360,25 @@ def test_numbers_without_a_sign_are_shares_where_headings_tell_percents(
     table = f"| Model | {heading} | Precision | Recall | F1 | Specificity |\n|-|-|-|-|-|-|\n"
     row = f"| SVM | {accuracy} | 0.92 | 0.90 | 0.95 | {fpr} |"
     assert audited(tmp_path, table + row).consistent is not wrong
+
+
+def test_positives_and_negatives_need_no_names(tmp_path: Path) -> None:
+    rows = "Model,Acc (%),Specificity,Recall\nRF,95.34,0.957,0.949\n"
+    totals = Totals(positives=6959, negatives=7910)
+    assert audited(tmp_path, rows, "t.csv", totals=totals).consistent
+    wrong = rows.replace("95.34", "96.34")
+    assert not audited(tmp_path, wrong, "t.csv", totals=totals).consistent
+    caption = "Table 1: 6,959 attacks and 7,910 normal rows\n\n"
+    table = "| Model | Acc (%) | TNR | DR |\n|---|---|---|---|\n| RF | 95.34 | 0.957 | 0.949 |\n"
+    assert audited(tmp_path, caption + table, "t.md").consistent
+    assert not audited(tmp_path, caption + table.replace("95.34", "96.34"), "t.md").consistent
+
+
+@pytest.mark.parametrize("totals", [Totals(), Totals(n="990"), Totals(positives=90, negatives=900)])
+def test_the_mean_of_both_error_rates_may_be_called_far(tmp_path: Path, totals: Totals) -> None:
+    # 80 of 90 attacks found, 18 of 900 harmless rows flagged: (0.0200 + 0.1111) / 2.
+    rows = "Model,TPR,TNR,Precision,FAR\nRF,0.8889,0.9800,0.8163,0.0656\n"
+    assert audited(tmp_path, rows, "t.csv", totals=totals).consistent
+    if totals.positives:
+        wrong = rows.replace("0.0656", "0.0856")
+        assert not audited(tmp_path, wrong, "t.csv", totals=totals).consistent

@@ -44,6 +44,8 @@ class Totals:
             "dataset": self.dataset,
             "support": dict(self.support) or self._two_classes(),
         }
+        if not self.support and found["support"] and not (self.positive or self.negative):
+            found["positive"] = "positive"
         return {key: value for key, value in found.items() if value}
 
     def _two_classes(self) -> dict[str, int]:
