@@ -25,6 +25,9 @@ _SHARES_OR_COUNTS = frozenset(
     ["correct", "correctlyclassified", "misclassified", "incorrectlyclassified", "error", "miss"]
 )
 _PERCENT = re.compile(r"[(\[]\s*(?:in\s+)?(?:%|percent|pct\.?)\s*[)\]]|,?\s*\bin\s*%|%|\bpercent\b")
+_OTHER_SCALE = re.compile(
+    r"‰|\bper ?mille?\b|\b1e[-+]?\d|\b10\s*\^?\s*[-\u2212]\s*\d|[x\u00d7]\s*10\b", re.I
+)
 _ARROWS = re.compile(r"[\u2190-\u21ff\u25b2\u25bc*\u2020\u2021§]+|\([+-]\)")
 _ASIDE = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
 _FOR_LABEL = re.compile(r"(.+?)\s+(?:for|of)\s+(?:the\s+)?(?:class\s+)?(.+)")
@@ -74,6 +77,8 @@ def heading_of(text: str) -> Heading:
     plain = unicodedata.normalize("NFKC", text).replace("_", " ").strip()
     if "@" in plain:
         return Heading(text, why="it is at an operating point of its own")
+    if _OTHER_SCALE.search(plain):
+        return Heading(text, why="its scale is neither shares nor percent")
     percent = bool(_PERCENT.search(plain.casefold()))
     words = _ARROWS.sub(" ", _PERCENT.sub(" ", plain.casefold())).strip(" .:,;")
     spread = "±" not in words and bool(_SPREAD.search(words))

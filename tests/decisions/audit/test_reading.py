@@ -484,3 +484,18 @@ def test_the_mean_of_the_accuracies_of_classes_is_not_the_accuracy(tmp_path: Pat
     assert any("accuracy 0.803 of 'Average' was passed over" in n for n in found.claims[0].notes)
     overall = rows.replace("| 0.898 | 59", "| | 59").replace("| 0.707 | 41", "| | 41")
     assert not audited(tmp_path, head + overall + mean, "t.md").consistent
+
+
+def test_a_scale_that_is_neither_share_nor_percent_is_told(tmp_path: Path) -> None:
+    for scale in ("‰", "1e-3", "x10^-3"):
+        rows = f"Method,TPR,TNR,FPR ({scale})\nA,0.9534,0.9789,21.1\n"
+        totals = Totals(positives=6959, negatives=7910)
+        found = audited(tmp_path, rows, "t.csv", totals=totals)
+        assert found.consistent
+        assert any("neither shares nor percent" in note for note in found.notes)
+
+
+def test_numbers_of_labels_beside_totals_without_names_are_told(tmp_path: Path) -> None:
+    rows = "Method,Recall (attack),Accuracy\nA,0.9534,0.9670\n"
+    found = audited(tmp_path, rows, "t.csv", totals=Totals(positives=6959, negatives=7910))
+    assert any("recall.attack" in note for note in found.claims[0].notes)

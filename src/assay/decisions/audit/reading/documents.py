@@ -135,7 +135,8 @@ def _rounded(number: Reported) -> Reported:
 
 def _of_labels(draft: Draft) -> Draft:
     """Keys with the labels of the claim, whatever their case; those of other labels are told."""
-    labels = [str(label) for label in draft.raw.get("labels", ())]
+    counted = draft.raw.get("labels") or draft.raw.get("support", ())
+    labels = [str(label) for label in counted]
     if not labels:
         return draft
     by_case = {label.casefold(): label for label in labels}
