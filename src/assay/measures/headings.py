@@ -20,6 +20,10 @@ CELL_NAMES = {
     "fn": ("fn", "falsenegative", "falsenegatives"),
     "tn": ("tn", "truenegative", "truenegatives"),
 }
+# Headings of shares under which as often stands how many rows there are.
+_SHARES_OR_COUNTS = frozenset(
+    ["correct", "correctlyclassified", "misclassified", "incorrectlyclassified", "error", "miss"]
+)
 _PERCENT = re.compile(r"[(\[]\s*(?:in\s+)?(?:%|percent|pct\.?)\s*[)\]]|,?\s*\bin\s*%|%|\bpercent\b")
 _ARROWS = re.compile(r"[\u2190-\u21ff\u25b2\u25bc*\u2020\u2021§]+|\([+-]\)")
 _ASIDE = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
@@ -178,6 +182,19 @@ def spellings() -> dict[str, str]:
 def letter_of(text: str) -> str | None:
     """The measure that a lone letter stands for where P, R and F stand together."""
     return LETTERS.get(squeezed(text))
+
+
+def other_part(text: str) -> bool:
+    """Whether a name is that of the training or validation part: Train, Validation set."""
+    rest = re.sub(
+        r"\b(?:the|on|set|data|dataset|part|split|phase|results?)\b", " ", text.casefold()
+    )
+    return _OTHER_PART.fullmatch(re.sub(r"[\W_]+", " ", rest).strip()) is not None
+
+
+def may_count(text: str) -> bool:
+    """Whether whole numbers under a heading may be counts of rows: Misclassified."""
+    return squeezed(text) in _SHARES_OR_COUNTS
 
 
 def cell_of(text: str) -> str | None:
