@@ -18,7 +18,7 @@ from assay.evaluation.responses import Response, joined
 from assay.inference import Method
 from assay.sources import must_share_index
 from assay.sources.coded import Labels
-from assay.sources.columns import array_of, labels_of
+from assay.sources.columns import TEXT, array_of, labels_of
 from assay.sources.labelling import label_as, shown_labels
 
 FOLD = "fold"
@@ -117,7 +117,11 @@ def labels_in(y: Any) -> tuple[Any, Labels]:
             f"label holds take y.argmax(axis=1), of several labels judge one at a time"
         )
     array = array_of(y, "y")
-    return array, labels_of(array, "y")
+    truth = labels_of(array, "y")
+    if array.dtype.kind == "O" and truth.kind != TEXT:
+        # Splitters and classifiers refuse numbers and booleans in a column of objects.
+        array = np.array(array.tolist())
+    return array, truth
 
 
 @dataclass(frozen=True)
