@@ -80,14 +80,33 @@ def test_detector_beside_a_classifier() -> None:
     assert "turned over" in found.notes[0]
 
 
+HALF = LogisticRegression().fit(X[TRAIN], Y[TRAIN])
+LOW = FixedThresholdClassifier(LogisticRegression(), threshold=0.2).fit(X[TRAIN], Y[TRAIN])
+
+
+def test_scores_are_cut_where_predict_does() -> None:
+    found = compare_models({"half": HALF, "low": LOW}, X[TEST], Y[TEST], resamples=50)
+    for name, model in (("half", HALF), ("low", LOW)):
+        assert found.evaluation(name)["recall"] == evaluate_model(model, X[TEST], Y[TEST])["recall"]
+    assert found.difference("recall").difference > 0
+    assert 0.2 <= found.thresholds["low"] < found.thresholds["half"] == 0.5
+    assert any(note.startswith("low: predict flags the rows whose score") for note in found.notes)
+
+
 def test_decisions_that_do_not_count_are_told_of() -> None:
-    models = {
-        "half": LogisticRegression().fit(X[TRAIN], Y[TRAIN]),
-        "low": FixedThresholdClassifier(LogisticRegression(), threshold=0.2).fit(X, Y),
-    }
+    class Odd(LogisticRegression):
+        def predict(self, X):
+            return super().predict(-X)
+
+    models = {"half": HALF, "odd": Odd().fit(X[TRAIN], Y[TRAIN])}
     found = compare_models(models, X[TEST], Y[TEST], resamples=50)
-    assert "low: compared by its scores, not by what predict decides" in found.notes
-    assert found.thresholds == {"half": 0.5, "low": 0.5}
+    assert "odd: compared by its scores, not by what predict decides" in found.notes
+    assert found.thresholds == {"half": 0.5, "odd": 0.5}
+    given = compare_models(
+        {"half": HALF, "low": LOW}, X[TEST], Y[TEST], resamples=50, threshold=0.4
+    )
+    assert given.thresholds == {"half": 0.4, "low": 0.4}
+    assert "low: compared by its scores, not by what predict decides" in given.notes
 
 
 # -- on the same folds -----------------------------------------------------------------------------
