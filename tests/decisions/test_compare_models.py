@@ -80,6 +80,15 @@ def test_detector_beside_a_classifier() -> None:
     assert "turned over" in found.notes[0]
 
 
+@pytest.mark.parametrize("cv", [None, 3])
+def test_names_are_text(cv) -> None:
+    found = compare_models({0.1: HALF, 1: LOW}, X[TEST], Y[TEST], cv=cv)
+    assert found.models == ("0.1", "1")
+    assert found.evaluation("1").decided
+    with pytest.raises(InputError, match="the same name as text"):
+        compare_models({"1": HALF, 1: LOW}, X[TEST], Y[TEST], cv=cv)
+
+
 HALF = LogisticRegression().fit(X[TRAIN], Y[TRAIN])
 LOW = FixedThresholdClassifier(LogisticRegression(), threshold=0.2).fit(X[TRAIN], Y[TRAIN])
 

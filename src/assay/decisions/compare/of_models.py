@@ -76,6 +76,9 @@ def compare_models(
         raise InputError(
             "models are a mapping from name to model, two or more, such as {'old': a, 'new': b}"
         )
+    given, models = models, {str(name): model for name, model in models.items()}
+    if len(models) < len(given):
+        raise InputError(f"two models have the same name as text: {list(given)}")
     must_share_index({"X": X, "y": y, "groups": groups, "families": families})
     y, truth = labels_in(y)
     must_be_as_many(X, len(truth.codes))
