@@ -100,6 +100,9 @@ def test_scores_are_cut_where_predict_does() -> None:
     assert found.difference("recall").difference > 0
     assert 0.2 <= found.thresholds["low"] < found.thresholds["half"] == 0.5
     assert any(note.startswith("low: predict flags the rows whose score") for note in found.notes)
+    never = FixedThresholdClassifier(LogisticRegression(), threshold=1).fit(X[TRAIN], Y[TRAIN])
+    silent = compare_models({"half": HALF, "never": never}, X[TEST], Y[TEST], resamples=50)
+    assert silent.evaluation("never")["recall"] == 0
 
 
 def test_decisions_that_do_not_count_are_told_of() -> None:

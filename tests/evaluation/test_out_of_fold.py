@@ -22,7 +22,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from assay import evaluate_model
-from assay.errors import InputError, LabelError
+from assay.errors import InputError, LabelError, LengthMismatch
 from assay.evaluation.out_of_fold import folds_of, rows_of
 
 GENERATOR = np.random.default_rng(0)
@@ -297,3 +297,25 @@ def test_scores_of_fits_that_learned_unlike_labels_are_not_ranked(cv, positive) 
 def test_rows_that_can_not_be_divided_are_refused(cv, message: str) -> None:
     with pytest.raises(InputError, match=message):
         evaluate_model(LogisticRegression(), X, Y, cv=cv)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"sample_weight": np.ones(150)},
+        {"slices": {"host": ["a"] * 150}},
+        {"clusters": [1]},
+        {"groups": [1] * 150},
+    ],
+)
+def test_columns_of_another_length_are_refused(given) -> None:
+    with pytest.raises(LengthMismatch, match=r"has (150|1) rows and y_true has 120"):
+        evaluate_model(LogisticRegression(), X, Y, cv=KFold(3), **given)
+
+
+def test_slices_may_be_a_frame() -> None:
+    hosts = pd.DataFrame({"host": np.arange(120) % 2})
+    found = evaluate_model(LogisticRegression(), X, Y, cv=3, slices=hosts)
+    assert found.of_slice("host", "1")["accuracy"].n == 60
+    with pytest.raises(InputError, match="slices are a mapping"):
+        evaluate_model(LogisticRegression(), X, Y, cv=3, slices=["a"] * 120)

@@ -15,7 +15,7 @@ from assay.errors import InputError, LengthMismatch, install_line
 from assay.evaluation.outputs import library_of_model, must_be_a_model
 from assay.evaluation.words import rows
 from assay.sources.coded import Named
-from assay.sources.columns import names_of
+from assay.sources.columns import must_be_as_long, names_of
 
 Positions: TypeAlias = npt.NDArray[np.intp]
 
@@ -89,6 +89,8 @@ def folds_of(cv: Any, X: Any, y: Any, groups: Any) -> Folds:
             f"cv= is a number of folds, a splitter such as StratifiedKFold(5), or pairs of "
             f"positions to learn from and to judge; found {cv!r}"
         )
+    named = None if groups is None else names_of(groups, "groups")
+    must_be_as_long(size, {"groups": None if named is None else named.codes})
     how = "the given splits"
     if isinstance(cv, int | np.integer):
         cv, how = _splitter(int(cv), grouped=groups is not None)
@@ -101,8 +103,8 @@ def folds_of(cv: Any, X: Any, y: Any, groups: Any) -> Folds:
         found = [_checked(pair, i, size) for i, pair in enumerate(pairs, 1)]
     if not found:
         raise InputError("cv= has no splits")
-    if groups is not None:
-        _must_keep_together(found, names_of(groups, "groups"))
+    if named is not None:
+        _must_keep_together(found, named)
     return Folds(tuple(_numbered(found)), size, how)
 
 

@@ -162,12 +162,15 @@ def _side_by_side(
 
 
 def _cut(columns: Mapping[str, Any], truth: Labels, sides: Mapping[str, Any]) -> float | None:
-    """The lowest score that a model flags; None where a row that it does not flag has more."""
+    """The lowest score that a model flags, or more than all where it flags none.
+
+    None where a row that it does not flag has as much.
+    """
     scores, decided = columns["y_score"], columns["y_pred"]
     position = resolve(truth, None, **sides, labels=columns["labels"]).position
     flags = np.array([position[text] == 1 for text in decided.names])[decided.codes]
     if not flags.any():
-        return None
+        return float(np.nextafter(np.float64(scores.max()), np.inf)) if len(scores) else None
     least = scores[flags].min()
     return float(least) if (flags == (scores >= least)).all() else None
 
