@@ -42,6 +42,7 @@ _NEEDED = ("attack", "start", "end")
 _SEVERAL = re.compile(r"[;|\s]+")
 _PORTS = re.compile(r"(\d{1,5})(?:-(\d{1,5}))?")
 _EMPTY = ("", "-")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
@@ -193,6 +194,12 @@ def _told(row: Mapping[str, Any], place: str) -> dict[str, Any]:
                 f"{place}: {attack} has no {role}. An attack counts by its window, from start to "
                 f"end: give it, or leave the attack out"
             )
+    if _DATE.fullmatch(str(values["end"]).strip()):
+        raise InputError(
+            f"{place}: {str(values['attack'])!r} ends on {values['end']}, a day without an hour, "
+            f"which may mean its first moment or its last: write the time of day, as "
+            f"{values['end']}T23:59:59Z"
+        )
     return values
 
 
