@@ -237,7 +237,7 @@ def _networks(values: Mapping[str, Any], role: str) -> tuple[Network, ...]:
         except ValueError as wrong:
             raise InputError(
                 f"column {role!r}: found {text!r}, expected an address such as 10.1.2.3 or "
-                f"10.1.0.0/16"
+                f"10.1.0.0/16, several with ; between them"
             ) from wrong
     return tuple(found)
 
@@ -249,7 +249,8 @@ def _ports(values: Mapping[str, Any], role: str) -> tuple[Ports, ...]:
         first, last = (int(written[1]), int(written[2] or written[1])) if written else (1, 0)
         if not 0 <= first <= last <= 65_535:
             raise InputError(
-                f"column {role!r}: found {text!r}, expected a port such as 443, or 8000-8999"
+                f"column {role!r}: found {text!r}, expected a port such as 443, or 8000-8999, "
+                f"several with ; between them"
             )
         found.append((first, last))
     return tuple(found)
