@@ -263,7 +263,7 @@ def test_rows_that_were_counted_are_refused_or_counted_anew() -> None:
     assert found.rows == 14 * 60
     assert found.periods[-1].triaged > monitor(**rows).periods[-1].triaged
     part = {name: column[-5:] for name, column in late.items()}
-    with pytest.raises(InputError, match="leave 5 of the 60 rows that state= holds of 2026-03-14"):
+    with pytest.raises(InputError, match="leave 5 of the 60 rows that state= holds of 2026-03-15"):
         monitor(**part, state=state, recount=True)
 
 
