@@ -79,6 +79,11 @@ def test_a_time_that_clocks_showed_twice_is_refused() -> None:
         read_schedule([row], "Europe/Berlin")
 
 
+def test_a_zone_that_is_not_known_is_no_fault_of_the_schedule() -> None:
+    with pytest.raises(InputError, match=r"^timezone='Mars/X' is not known"):
+        read_schedule([{"attack": "scan", **WINDOW}], "Mars/X")
+
+
 def test_an_end_without_an_hour_is_refused_and_not_taken_for_midnight() -> None:
     row = {"attack": "scan", "start": "2026-10-25", "end": "2026-10-25"}
     with pytest.raises(InputError, match="row 1: 'scan' ends on 2026-10-25, a day without an hour"):

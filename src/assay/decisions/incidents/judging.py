@@ -270,7 +270,7 @@ def rate_per_day(sizes: Array, observed: Observation, level: float) -> Estimate:
     the exact one.
     """
     if not observed.seconds:
-        reason = "no time was observed: there are no two lines at different times"
+        reason = "no time was observed: no two lines at different times lie within an hour"
         return Estimate(math.nan, level=level, undefined=reason)
     total, squares = float(np.sum(sizes)), float(np.sum(np.square(sizes, dtype=np.float64)))
     method = FayFeuer(level)

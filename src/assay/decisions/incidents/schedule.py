@@ -107,8 +107,9 @@ def read_schedule(
         name, rows = "the schedule", [(f"row {i}", row) for i, row in enumerate(given, 1)]
     if not rows:
         raise EmptyInput(f"{name}: there are no attacks in the schedule")
+    clock = Clock(timezone)
     try:
-        found = _incidents(rows, Clock(timezone))
+        found = _incidents(rows, clock)
     except InputError as wrong:
         raise InputError(f"{name}, {wrong}") from wrong
     columns = tuple(c for c in MATCHED if any(getattr(incident, c) for incident in found))
