@@ -410,7 +410,7 @@ def test_a_report_never_replaces_its_input(cli: Cli, predictions: Path, way: str
 def test_figures_on_a_full_disk_leave_nothing(
     cli: Cli, predictions: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(self: Plots, folder: Path) -> None:
+    def full(self: Plots, folder: Path, formats: object) -> None:
         (folder / "roc.svg").write_text("<svg")
         raise OSError(28, "No space left on device")
 

@@ -94,7 +94,7 @@ CASES = [
     text("stray.csv", GOOD + 'att"ack,0.5\n', "line 6", "quote"),
     text("blank-line.csv", GOOD + "\nattack,0.5\n", "line 6", "blank"),
     text("twice.csv", "label,score,score\nattack,0.5,0.5\n", "'?score'?", "twice|duplicate|2"),
-    text("unnamed.csv", "label,score,\nattack,0.5,1\n", "name|header|column"),
+    text("unnamed.csv", "label,,score\nattack,1,0.5\n", "name|header|column"),
     Case("nul.csv", GOOD.encode() + b"attack\0,0.5\n", ("line 6", "NUL")),
     text("semicolon.csv", GOOD.replace(",", ";"), "column", "label"),
     Case("late.csv", b"label,score\n" + LINES.encode() + b"attack\n", ("line 300,?002",)),

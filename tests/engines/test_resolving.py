@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay import evaluate
 from assay.engines import Ask, Columns, count_coded, frames, resolve
 from assay.engines.arrays import resolved_arrays
 from assay.errors import EmptyInput, InputError, LabelError, ScoreError
@@ -356,3 +357,13 @@ def test_what_can_not_be_resolved_is_refused(
 def test_no_rows_are_nothing_to_judge(tally: Tally) -> None:
     with pytest.raises(EmptyInput, match="there are no rows"):
         resolve(tally)
+
+
+def test_tables_that_no_memory_has_room_for_are_refused() -> None:
+    labels = [f"family {i}" for i in range(400)]
+    hosts = np.arange(700).astype(str)
+    truth = np.resize(labels, 700)
+    with pytest.raises(InputError, match=r"700 slices have a table of 400 labels by 400 each.*pos"):
+        evaluate(truth, y_pred=truth, slices={"host": hosts})
+    two = evaluate(truth, y_pred=truth, slices={"host": hosts}, positive="family 1")
+    assert len(two.slices) == 700

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from assay import evaluate_counts
-from assay.formula.tex import escaped
+from assay.escaping import escaped
 from assay.measures import CATALOGUE, find
 from assay.report import Document, Report, document_of, draw, measure_document, measures_document
 from assay.report.latex import MOST_ROWS

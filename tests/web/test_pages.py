@@ -343,3 +343,12 @@ def test_json_is_what_the_contract_says(kept: Harness) -> None:
     document = json.loads(kept.get("/runs.json").body)
     assert document["schema"] == "assay.runs/1"
     assert {"id", "name", "kind", "made", "headline", "gate", "tags"} <= document["runs"][0].keys()
+
+
+def test_a_table_that_is_pasted_is_audited(app: Harness) -> None:
+    table = "| Model | Precision | Recall | F1 |\n|---|---|---|---|\n| SVM | 0.92 | 0.90 | 0.95 |\n"
+    answer = app.post("/audit.json", table.encode()).json()
+    assert answer["notes"][0] == "pasted.txt was read as Markdown"
+    assert {number["verdict"] for number in answer["claims"][0]["numbers"]} == {"conflict"}
+    where = app.post("/audit", urlencode({"claims": table}).encode()).headers["location"]
+    assert "harmonic mean" in app.get(where).text

@@ -39,6 +39,8 @@ from assay.tally.keeping import Exact
 DECIDED = ("wrong", "right")
 # A model of two labels decides by one score; of three or more the largest probability decides.
 FEWEST_KNOWN = 3
+# Numbers in all tables of slices, days or clusters; they take eight bytes each.
+_MOST_CELLS = 10**8
 
 
 def resolve(
@@ -77,12 +79,27 @@ def resolve(
     if tally.empty:
         notes.append(empty_note(tally.empty))
     notes += sides.notes()
+    _must_be_held(tally, len(sides.labelling.labels))
     resolved = sides.resolved(tally)
     told = any(column == FAMILY for column, _ in resolved.slices)
     if negative is not None and len(found.position) > 2 and not told:
         slices = {**sides.families(), **resolved.slices}
         resolved = replace(resolved, slices={key: slices[key] for key in sorted(slices)})
     return resolved, tuple(notes)
+
+
+def _must_be_held(tally: Tally, labels: int) -> None:
+    """Refuse tables of labels by labels that no memory has room for; rows alone don't tell it."""
+    parts = {"slices": len(tally.slices), "days": len(tally.days or ())}
+    if tally.clusters:
+        parts["clusters"] = max(table.size for table in tally.clusters.values())
+    many = max(parts, key=parts.__getitem__)
+    if parts[many] * labels**2 > _MOST_CELLS:
+        raise InputError(
+            f"{parts[many]:,} {many} have a table of {labels:,} labels by {labels:,} each, which "
+            f"is more than {_MOST_CELLS:,} numbers. Leave out {many} with so many values, or say "
+            f"positive= or negative=, so that there are two classes"
+        )
 
 
 def _columns(tally: Tally) -> tuple[Labels, Labels | None]:

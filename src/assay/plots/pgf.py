@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from assay.formula.tex import escaped
+from assay.escaping import escaped
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from assay.formula.tex import escaped
+from assay.escaping import escaped
 from assay.inference import Estimate
 from assay.report.grid import LONGEST_REMARK, Grid, Text, grid_of
 from assay.report.latex import MOST_ROWS, WIDEST_MATRIX, kept_columns

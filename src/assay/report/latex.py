@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from assay.formula.tex import escaped
+from assay.escaping import escaped
 from assay.report.grid import LONGEST_REMARK, Grid, Text, grid_of
 from assay.report.layout import NARROW, Layout, widths_of
 from assay.report.names import LONGEST, LONGEST_SENTENCE

@@ -7,8 +7,8 @@ marks that turn the reading direction. Those are shown as escapes.
 from __future__ import annotations
 
 # Both stand here for all that write names.
-from assay.formula.tex import LONGEST as LONGEST  # noqa: PLC0414
-from assay.formula.tex import visible as visible  # noqa: PLC0414
+from assay.escaping import LONGEST as LONGEST  # noqa: PLC0414
+from assay.escaping import visible as visible  # noqa: PLC0414
 
 LONGEST_SENTENCE = 2000
 NOTHING, BLANK = "(empty)", "(blank)"

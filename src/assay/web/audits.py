@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shutil
 
 from starlette.requests import Request
@@ -16,6 +17,8 @@ from assay.web.judging import form
 from assay.web.pages import FACES, face, page, suffix_of
 from assay.web.refusals import Refusal
 from assay.web.site import Result, Site
+
+_CLAIM = re.compile(r"^\s*\[\[?\s*claim\b", re.MULTILINE)
 
 
 async def audit_form(request: Request) -> Response:
@@ -32,7 +35,7 @@ async def audited_page(request: Request) -> Response:
 
 
 async def audited_face(request: Request) -> Response:
-    """The audit of a body of TOML or JSON, as the command line prints it."""
+    """The audit of a body as a file of the command line has it, as that prints it."""
     body = (await request.body()).decode("utf-8", "replace")
     text = await _audited(request.app.state.site, body)
     suffix = suffix_of(request)
@@ -55,14 +58,15 @@ async def audited_typing(request: Request) -> Response:
 
 
 async def _audited(site: Site, claims: str) -> str:
-    """The audit of claims as JSON."""
+    """The audit of claims, or of whatever else was pasted, as JSON."""
     if not claims.strip():
         raise Refusal(422, "There are no claims.", "Type counts and at least one reported number.")
-    kind = "json" if claims.lstrip().startswith("{") else "toml"
-    if kind == "json":
+    if claims.lstrip().startswith("{"):
         await asyncio.to_thread(_must_be_json, claims)
+        name = "claims.json"
+    else:
+        name = "claims.toml" if _CLAIM.search(claims) else "pasted.txt"
     folder = site.new_folder()
-    name = f"claims.{kind}"
     try:
         await asyncio.to_thread((folder / name).write_text, claims, "utf-8")
         seconds = site.limits.seconds / 2
