@@ -82,6 +82,23 @@ def test_two_models_have_wilcoxons_test() -> None:
     assert any("the smallest p there is 0.125" in note for note in few.notes)
 
 
+def test_signed_ranks_decide_where_most_data_sets_say_the_other() -> None:
+    # "old" is ahead on 26 of 50 data sets by little, "new" on 24 by much.
+    gaps = [-0.0001 * i for i in range(1, 27)] + [0.004 * i for i in range(1, 25)]
+    rows = [(f"set{i}", 0.5, 0.5 + gap) for i, gap in enumerate(gaps)]
+    for measure, better in (("accuracy", "new"), ("log_loss", "old")):
+        table = {
+            "dataset": [name for name, *_ in rows] * 2,
+            "model": ["old"] * 50 + ["new"] * 50,
+            measure: [old for _, old, _ in rows] + [new for *_, new in rows],
+        }
+        found = compare_folds(table)
+        assert found.tests[0].p < 0.01
+        assert found.tests[0].sentence.endswith(f"{better} is better (p = 0.0051).")
+        assert found.verdicts[0].text.startswith(f"{better} is better than ")
+        assert "weighs how large the differences are" in found.verdicts[0].text
+
+
 def test_what_is_practically_the_same_is_told_on_request() -> None:
     plain, asked = compare_folds(folds()), compare_folds(folds(), rope=0.05)
     assert plain.posteriors == ()
@@ -274,6 +291,16 @@ def test_the_positive_label_is_inferred_or_given() -> None:
         assert found.ranking == ("strong", "weak")
 
 
+@pytest.mark.parametrize("kind", [bool, float, int])
+def test_labels_of_any_kind_have_a_positive_one(kind: type) -> None:
+    frame = predictions(labels=(kind(0), kind(1)))
+    named = compare_folds(predictions()).differences
+    for asked in ({}, {"positive": kind(1)}, {"positive": 1}, {"negative": kind(0)}):
+        assert compare_folds(frame, **asked).differences == named
+    turned = compare_folds(frame, positive=kind(0))
+    assert turned.differences == compare_folds(predictions(), positive="normal").differences
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -320,3 +347,32 @@ def test_a_gap_that_ranks_do_not_bear_out_is_not_told() -> None:
     assert " better  " not in text
     assert "Marked: the best of each data set, where nothing is tested" in text
     assert "*1.000  *2.000" in text
+
+
+def test_predictions_that_are_turned_round_are_told_first() -> None:
+    random = np.random.default_rng(4)
+    rows = []
+    for data_set in ("one", "two"):
+        truth = random.integers(0, 2, 200)
+        for model, sign in (("old", 1), ("new", -1), ("other", -1)):
+            for repeat in (1, 2):
+                scores = sign * (2 * truth - 1) + random.normal(size=200)
+                rows += [
+                    (model, data_set, repeat, i % 4, i, int(y), float(score))
+                    for i, (y, score) in enumerate(zip(truth, scores, strict=True))
+                ]
+    names = ["model", "dataset", "repeat", "fold", "id", "label", "score"]
+    table = pl.DataFrame(rows, schema=names, orient="row")
+    found = compare_folds(table)
+    assert [(each.code, each.mistake) for each in found.findings] == [("E001", True)] * 2
+    assert found.findings[0].message.startswith("'new' on data set 'one' and 1 more: The AUC is 0.")
+    first, *_ = document_of(found).plain["headline"]
+    assert first == ("Likely a mistake: labels or scores look inverted ('new' and 1 more) (E001).")
+    one = compare_folds(table.filter(pl.col("dataset") == "one").drop("dataset"))
+    assert one.findings[0].message.startswith("'new': The AUC is 0.")
+    honest = compare_folds(
+        table.filter(pl.col("model") == "old")
+        .with_columns(model=pl.lit("x"))
+        .vstack(table.filter(pl.col("model") == "old"))
+    )
+    assert honest.findings == ()

@@ -186,3 +186,13 @@ def test_a_threshold_and_a_rule_are_too_much(path: str) -> None:
 def test_a_mode_that_is_not_known_is_refused(path: str) -> None:
     with pytest.raises(InputError, match="auto, exact, grid; found 'cuts'"):
         compared(path, "cuts")
+
+
+def test_a_column_of_ids_that_was_taken_as_scores_is_told(tmp_path: Path) -> None:
+    ids = np.random.default_rng(6).permutation(9 * SIZE)[:SIZE]
+    frame().with_columns(flow_id=pl.Series(ids)).write_csv(tmp_path / "flows.csv")
+    models = [Model("old", "a"), Model("new", "flow_id")]
+    path = str(tmp_path / "flows.csv")
+    found = compare_files([path], Request(), models, negative="benign").comparison
+    assert [finding.code for finding in found.findings if finding.mistake] == ["E021"]
+    assert found.findings[0].message.startswith("'new': Column 'flow_id' was taken as the score")

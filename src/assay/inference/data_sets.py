@@ -31,7 +31,7 @@ def iman_davenport(
 
     With Friedman's statistic Q of N rows and k models, F = (N - 1) Q / (N (k - 1) - Q) has k - 1
     and (k - 1)(N - 1) degrees of freedom. Friedman's chi-square is too careful for few data sets.
-    Where all rows agree, F is infinite, and p is that of so many equal orders.
+    Where all rows agree, F is infinite, and p is that of so many equal orders, ties included.
 
     Reference: Iman and Davenport 1980; Demsar 2006.
 
@@ -43,11 +43,12 @@ def iman_davenport(
     chi_square = friedman(values, level=level, names=names)
     assert chi_square.statistic is not None  # noqa: S101 - Friedman's test has one
     rows, models = chi_square.table["rows"], len(chi_square.models)
+    means = list(chi_square.table["mean_ranks"].values())
     left = rows * (models - 1) - chi_square.statistic
     statistic: float | None
     if left <= 1e-9 * rows:
         statistic = None
-        p = math.exp(-(rows - 1) * math.lgamma(models + 1))
+        p = _orders(means) ** (1 - rows)
     else:
         statistic = (rows - 1) * chi_square.statistic / left
         p = f_p(statistic, models - 1, (models - 1) * (rows - 1))
@@ -62,6 +63,12 @@ def iman_davenport(
         sentence=f"{models} models over {rows} data sets, by Iman and Davenport: {verdict} "
         f"({p_text(p)}).",
     )
+
+
+def _orders(ranks: Sequence[float]) -> float:
+    """In how many orders models can stand, of which those that are tied change nothing."""
+    shared = math.prod(math.factorial(ranks.count(rank)) for rank in set(ranks))
+    return float(math.factorial(len(ranks)) // shared)
 
 
 def mean_rank_tests(
@@ -110,7 +117,7 @@ def wilcoxon(
 ) -> Significance:
     """Wilcoxon's signed-rank test of two models over data sets, a value of each a data set.
 
-    Data sets without a difference are left out. Of 50 or fewer the distribution is exact, ties or
+    Higher values are better. Data sets without a difference are left out. Of 50 or fewer the distribution is exact, ties or
     not; of more it is taken as normal, with the corrections for ties and continuity.
 
     Reference: Wilcoxon 1945; Demsar 2006 for comparing classifiers.
@@ -133,14 +140,14 @@ def wilcoxon(
         off = max(abs(up - down) / 2 - 1, 0.0)
         p, method = normal_p(off / (2 * math.sqrt(spread / 4))), "normal"
     better = names[1] if up > down else names[0]
-    verdict = f"{better} scores higher" if p < 1 - level else "no difference is shown"
+    verdict = f"{better} is better" if p < 1 - level else "no difference is shown"
     return Significance(
         test="wilcoxon",
         statistic=min(up, down) / 2,
         df=(),
         p=p,
         method=method,
-        sentence=f"{names[1]} is above {names[0]} on {int((kept > 0).sum())} of {len(gaps)} data "
+        sentence=f"{names[1]} is ahead of {names[0]} on {int((kept > 0).sum())} of {len(gaps)} data "
         f"sets: {verdict} ({p_text(p)}).",
         table={
             "rows": len(gaps),
@@ -179,7 +186,7 @@ def _exact_p(doubled: list[int], smaller: int) -> float:
 
 @dataclass(frozen=True)
 class SignedRankPosterior(Recorded):
-    """How likely one model is better than another on a further data set, or both are alike.
+    """How likely one model is better than another over such data sets, or both are alike.
 
     ``a_better``, ``equivalent`` and ``b_better`` sum to 1; ``rope`` is how far apart values are
     that are practically the same. ``draws`` of the posterior were made from ``seed``.

@@ -226,7 +226,7 @@ def _posteriors(comparison: Comparison, likely: list[SignedRankPosterior]) -> Ta
         rows.append((name(first), name(second), *shares))
     one = likely[0]
     return Table(
-        f"{called(one.measure)}: chances on a further data set, by signed ranks (Bayesian)",
+        f"{called(one.measure)}: probabilities over such data sets, by signed ranks (Bayesian)",
         columns,
         tuple(rows),
         (

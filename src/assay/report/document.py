@@ -111,9 +111,19 @@ class Document:
 
 def _first_line(report: Report) -> Iterator[str]:
     """What looks like a mistake is said before anything else."""
-    mistakes = [f"{each.title} ({each.code})" for each in report.warnings if each.mistake]
-    if mistakes:
+    titles: dict[str, list[str]] = {}
+    for each in report.warnings:
+        if each.mistake:
+            titles.setdefault(each.code, []).append(each.title)
+    if titles:
+        mistakes = (f"{_of_all(found)} ({code})" for code, found in titles.items())
         yield f"Likely a mistake: {'; '.join(mistakes)}."
+
+
+def _of_all(titles: list[str]) -> str:
+    """The title of a finding; where it ends with a model, how many more there are."""
+    first, more = titles[0], len(set(titles)) - 1
+    return f"{first.removesuffix(')')} and {more} more)" if more and first[-1] == ")" else first
 
 
 _BROKEN = (

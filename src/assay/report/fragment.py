@@ -38,7 +38,7 @@ _SHORTEST, _LINES = 64.0, 34
 _LONGEST_LABEL = 14
 # LaTeX holds so many tables back; room for others is asked for.
 _FLOATS = 12
-_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
+_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 _MACROS = r"""\makeatletter
 \ifdefined\toprule\let\assaytop\toprule\let\assaymiddle\midrule\let\assaybottom\bottomrule
@@ -340,8 +340,8 @@ def _cell(cell: Text, layout: _Layout, i: int) -> str:
 def _numbers(text: str) -> str:
     r"""Numbers of a cell as siunitx may set them; counts keep their commas.
 
-    >>> _numbers("[-0.012, +0.030]"), _numbers("1,234")
-    ('{[}\\num{-0.012}, \\num{+0.030}{]}', '1,234')
+    >>> _numbers("[-0.012, +0.030]"), _numbers("1.2e-07"), _numbers("1,234")
+    ('{[}\\num{-0.012}, \\num{+0.030}{]}', '\\num{1.2e-07}', '1,234')
     """
     if re.fullmatch(r"[\d,]+", text):
         return text

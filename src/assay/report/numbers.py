@@ -25,6 +25,8 @@ _LEAST, _LEAST_PERCENT = 3, 1
 _MOST = 9
 # No column of a paper's table has more decimals than this.
 _EVEN = 5
+# So many decimals more than its ends need an interval may have for one number that is near 0 or 1.
+_FURTHER = 2
 # A float64 is told from all others by so many digits.
 _MOST_DIGITS = 17
 # What floating point may leave of an exact 1.
@@ -40,8 +42,8 @@ def measured(found: Estimate) -> str:
     '0.975 [0.971, 0.979]'
     >>> measured(Estimate(0.0001, 0.00002, 0.0005))
     '0.00010 [0.00002, 0.00050]'
-    >>> measured(Estimate(1, 0.715, 1))
-    '1 [0.715, 1]'
+    >>> measured(Estimate(1, 0.715, 1)), measured(Estimate(0.99823, 0.00000012, 1))
+    ('1 [0.715, 1]', '0.998 [1.2e-07, 1]')
     """
     return _joined(*measured_parts(found))
 
@@ -205,8 +207,8 @@ def even_parts(found: float, kind: Kind, decimals: int) -> tuple[str, str]:
 
     >>> even_parts(Estimate(1, 0.715, 1), Kind.SHARE, 3), even_parts(0.0125, Kind.DIFFERENCE, 2)
     (('1.000', '[0.715, 1.000]'), ('+0.01', ''))
-    >>> even_parts(0.000001, Kind.SHARE, 3)
-    ('<0.001', '')
+    >>> even_parts(0.000001, Kind.SHARE, 3), even_parts(Estimate(0.9, 1e-7, 0.99999), Kind.SHARE, 2)
+    (('<0.001', ''), ('0.90', '[<0.01, >0.99]'))
     """
     sign = "+" if kind is Kind.DIFFERENCE else ""
     if math.isnan(found):
@@ -215,8 +217,6 @@ def even_parts(found: float, kind: Kind, decimals: int) -> tuple[str, str]:
         least = 10.0**-decimals
         return (f"<{least:.{decimals}f}" if found < least else _even(found, decimals, "")), ""
     value = _even(float(found), decimals, sign)
-    if float(value) == 0 and found != 0 and sign == "":
-        value = f"<{10.0**-decimals:.{decimals}f}"
     if not isinstance(found, Estimate) or math.isnan(found.low):
         return value, ""
     ends = ", ".join(_even(end, decimals, sign) for end in (found.low, found.high))
@@ -227,6 +227,11 @@ def _even(number: float, decimals: int, sign: str) -> str:
     if math.isinf(number):
         return _written(number, decimals)
     text = f"{number:{sign}.{decimals}f}"
+    least = 10.0**-decimals
+    if sign == "" and float(text) == 0 < number:
+        return f"<{least:.{decimals}f}"
+    if sign == "" and float(text) == 1 > number + _NOISE:
+        return f">{1 - least:.{decimals}f}"
     return text.lstrip("+-") if float(text) == 0 else text
 
 
@@ -260,24 +265,33 @@ def _decimals(numbers: Iterable[float], least: int, *, whole: float = 1) -> int:
 
     That is each number from 0 and from the whole, and, by two units at least, the ends of an
     interval from each other. A number alone has two digits that count. Large numbers need none.
+    Where one number of an interval lies so near to 0 or the whole that all would grow long, it
+    alone is written with as many digits as it takes.
     """
     finite = [number for number in numbers if math.isfinite(number)]
     largest = max(map(abs, finite), default=0.0)
     if whole == 1 and largest >= 10:
         least = max(least - math.floor(math.log10(largest)), 0)
-    for digits in range(least, _MOST):
-        if _clear(finite, digits, whole):
-            return digits
-    return _MOST
+    every = range(least, _MOST)
+    clear = next((digits for digits in every if _clear(finite, digits, whole)), _MOST)
+    if len(finite) < 3:
+        return clear
+    fewest = next((digits for digits in every if _apart(finite, digits)), _MOST)
+    return clear if clear <= fewest + _FURTHER else fewest
 
 
 def _clear(numbers: list[float], digits: int, whole: float) -> bool:
-    unit = 10.0**-digits
     for number in numbers:
         shown = round(number, digits)
         exact = number == 0 or abs(abs(number) - whole) <= _NOISE
         if not exact and shown in (0.0, whole, -whole):
             return False
+    return _apart(numbers, digits)
+
+
+def _apart(numbers: list[float], digits: int) -> bool:
+    """Whether the ends of an interval differ, or a number alone has two digits that count."""
+    unit = 10.0**-digits
     if len(numbers) < 3:
         return all(number == 0 or abs(number) >= 9.5 * unit for number in numbers)
     _, low, high = numbers

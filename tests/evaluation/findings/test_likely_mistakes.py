@@ -1,5 +1,7 @@
 """E020 to E023, and which findings the first line of a report tells."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -152,3 +154,42 @@ def test_what_is_about_a_given_threshold_is_left_out_where_none_was_given() -> N
     tally = evaluate(TRUTH, y_score=LOGIT, threshold=50).tally
     assert likely_mistakes(tally) == ()
     assert [each.code for each in likely_mistakes(tally, threshold_given=True)] == ["E012"]
+
+
+def likely(truth: Any, scores: Any, **options: Any) -> set[str]:
+    found = evaluate(truth, y_score=scores, **options).findings
+    return {finding.code for finding in found if finding.mistake}
+
+
+def test_honest_probabilities_of_rare_attacks_are_no_mistake_though_none_reaches_a_half() -> None:
+    random = np.random.default_rng(7)
+    chance = 0.3 * random.random(4000) ** 6
+    truth = random.random(4000) < chance
+    assert "E012" in {finding.code for finding in evaluate(truth, y_score=chance).findings}
+    assert likely(truth, chance) == set()
+    assert likely(truth, chance / 100) == {"E012"}
+
+
+def test_ranks_of_few_attacks_are_no_row_numbers() -> None:
+    ranks = np.arange(1, 101)
+    truth = ranks > 96
+    assert likely(truth, ranks) == set()
+    mixed = np.isin(ranks, [30, 80, 93, 98])
+    assert likely(mixed, ranks) == set()
+
+
+def test_ranks_with_1_for_the_most_suspicious_are_turned_round_and_no_row_numbers() -> None:
+    random = np.random.default_rng(8)
+    truth = random.random(300) < 0.3
+    order = np.argsort(-(3 * truth + random.normal(size=300)))
+    ranks = np.empty(300)
+    ranks[order] = np.arange(1, 301)
+    assert likely(truth, ranks) == {"E001"}
+
+
+def test_counts_with_few_attacks_are_no_percents() -> None:
+    random = np.random.default_rng(9)
+    counts = random.poisson(4, 100).astype(float)
+    truth = np.zeros(100, bool)
+    truth[:4], counts[:4] = True, (78, 80, 84, 96)
+    assert likely(truth, counts) == set()

@@ -25,9 +25,10 @@ from assay.decisions.compare.comparison import (
 )
 from assay.decisions.compare.fold_table import Floats, FoldTable, fold_tables, measure_range
 from assay.decisions.compare.folds import compare_one, deciding
-from assay.decisions.compare.predictions import folds_of
+from assay.decisions.compare.predictions import measured_folds
 from assay.decisions.compare.verdicts import MARGIN, checked_margin
 from assay.errors import InputError, MethodError
+from assay.evaluation.findings import Finding
 from assay.inference import Estimate, Significance, friedman, nemenyi
 from assay.inference.data_sets import (
     SignedRankPosterior,
@@ -85,8 +86,9 @@ def compare_folds(
     margin = checked_margin(margin)
     rows = _rows(table, label)
     sides = {"positive": positive, "negative": negative, "threshold": threshold}
+    findings: tuple[Finding, ...] = ()
     if rows.predictions:
-        rows = folds_of(rows, **sides)
+        rows, findings = measured_folds(rows, **sides)
     elif label is not None or any(side is not None for side in sides.values()):
         raise MethodError(
             "label=, positive=, negative= and threshold= are of predictions; these are folds with "
@@ -99,8 +101,9 @@ def compare_folds(
                 "rope= is of several data sets, which a column dataset tells apart; there is one"
             )
         found = compare_one(next(iter(tables.values())), level=level, margin=margin)
-        return replace(found, notes=(*notes, *found.notes))
-    return _over_data_sets(tables, notes, level=level, margin=margin, rope=rope, seed=seed)
+        return replace(found, notes=(*notes, *found.notes), findings=findings)
+    found = _over_data_sets(tables, notes, level=level, margin=margin, rope=rope, seed=seed)
+    return replace(found, findings=findings)
 
 
 def _rows(table: Any, label: str | None) -> FoldRows:
@@ -169,13 +172,15 @@ def _over_data_sets(
         if test.measure == judged
         for name, rank in test.table.get("mean_ranks", {}).items()
     }
+    signed = [t for t in tests if (t.test, t.measure) == ("wilcoxon", judged)]
+    ahead = next((t.models[t.table["ranks_above"] > t.table["ranks_below"]] for t in signed), None)
     within = {name: _within(t, level, margin) for name, t in tables.items()}
     return Comparison(
         models=first.models,
         differences=tuple(differences),
         tests=tuple(tests),
         verdicts=tuple(
-            _verdict(each, ranks, len(tables), level, margin, likely.get((each.a, each.b)))
+            _verdict(each, ranks, len(tables), level, margin, likely.get((each.a, each.b)), ahead)
             for each in pairs
         ),
         notes=tuple(dict.fromkeys([*notes, *_notes(tables, within)])),
@@ -287,12 +292,17 @@ def _verdict(
     level: float,
     margin: float,
     likely: SignedRankPosterior | None,
+    ahead: str | None,
 ) -> Verdict:
     """What ranks over data sets say of a pair; equivalent by the margin, or by the posterior."""
     a, b, name, gap = found.a, found.b, found.measure, found.difference
     method = f"{p_text(found.p_adjusted or found.p)} by {'Holm' if len(ranks) > 2 else 'Wilcoxon'}"
     told = found.p_adjusted is not None and found.p_adjusted < 1 - level
     first, second = (b, a) if ranks[b] < ranks[a] else (a, b)
+    if told and ahead not in (None, first):
+        # A few large differences against many small ones: signed ranks decide, mean ranks do not.
+        first, second = second, first
+        method += ", which weighs how large the differences are"
     means = f"mean ranks {ranks[first]:.2f} and {ranks[second]:.2f} over {size} data sets, {method}"
     if told:
         outcome = BETTER if first == b else WORSE
@@ -312,7 +322,7 @@ def _verdict(
     if likely is not None:
         chances = {a: likely.a_better, b: likely.b_better}
         text += (
-            f" On a further data set {first} is better with a chance of {chances[first]:.0%}, "
+            f" Over such data sets {first} is better with a probability of {chances[first]:.0%}, "
             f"practically the same (within {likely.rope:g}) {likely.equivalent:.0%}, worse "
             f"{chances[second]:.0%}."
         )

@@ -13,6 +13,8 @@ from assay.decisions.compare.thresholds import is_chosen
 from assay.engines.model_queries import ModelQuery
 from assay.engines.models import MOST_ROWS
 from assay.errors import InputError
+from assay.evaluation.findings.identifiers_as_scores import names_rows
+from assay.evaluation.mistakes import mistakes_of_models
 from assay.inference.chosen import Progress
 from assay.inference.operating import AtThreshold, Rule, parse_rule
 from assay.sources import label_text
@@ -75,13 +77,13 @@ def compare_files(
         asked = {"labels": labels, "threshold": threshold, "rule": rule, **options}
         compared = _in_database(inputs, _of_models(request), models, mode, asked)
         if compared is not None:
-            return compared
+            return _of_columns(compared, models)
     if mode != Exact.name and here and not kept and not twice:
         lots = ModelReading(inputs, _of_models(request), models, reading, stdin)
         rows = lots.few(0 if mode == Grid.name else MOST_ROWS)
         if rows is None:
             comparison = _streamed(lots, labels=labels, threshold=threshold, rule=rule, **options)
-            return Compared(comparison, lots.source, lots.rows_used)
+            return _of_columns(Compared(comparison, lots.source, lots.rows_used), models)
     matched = read_models(
         inputs,
         request,
@@ -99,7 +101,18 @@ def compare_files(
     comparison = compare_matched(
         matched, labels=labels, threshold=threshold, at=rule, mode=mode, **options
     )
-    return Compared(comparison, matched, len(matched.rows), matched)
+    return _of_columns(Compared(comparison, matched, len(matched.rows), matched), models)
+
+
+def _of_columns(compared: Compared, models: Sequence[Model]) -> Compared:
+    """The comparison with what the names of columns tell of mistakes, such as one of ids."""
+    columns = {model.name: model.column for model in models}
+    if not any(map(names_rows, columns.values())):
+        return compared
+    found = compared.comparison
+    given = not is_chosen(found.at)
+    findings = mistakes_of_models(found.tallies, columns=columns, threshold_given=given)
+    return replace(compared, comparison=replace(found, findings=findings))
 
 
 def _in_database(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +13,12 @@ import numpy as np
 from assay.decisions.compare.fold_table import name_text
 from assay.errors import InputError, LabelError
 from assay.evaluation.evaluate import evaluate
+from assay.evaluation.evaluation import Evaluation
+from assay.evaluation.findings import Finding, urgent_first
+from assay.evaluation.mistakes import likely_mistakes
+from assay.evaluation.words import name as quoted
 from assay.measures.shown import PREDICTED_FOLDS
-from assay.sources.columns import array_of
+from assay.sources.columns import array_of, label_kind, label_text, native
 from assay.sources.files.fold_table import (
     DATASET,
     FOLD,
@@ -46,10 +51,10 @@ class _Part(NamedTuple):
         return ", ".join(f"{what} {value!r}" for what, value in of if value)
 
 
-def folds_of(
+def measured_folds(
     rows: FoldRows, *, positive: Any = None, negative: Any = None, threshold: float | None = None
-) -> FoldRows:
-    """The values of each model on each fold, from its predictions there.
+) -> tuple[FoldRows, tuple[Finding, ...]]:
+    """The values of each model on each fold, from its predictions there, and likely mistakes.
 
     All models must have the same rows in a fold: by their ids, else by their number and labels.
     """
@@ -66,6 +71,7 @@ def folds_of(
     _must_be_paired(places, columns)
     scores = columns.get(SCORE)
     notes = list(rows.notes)
+    given = threshold is not None
     if scores is not None and DECISION not in columns and threshold is None:
         scores = scores.astype(np.float64)
         if ((scores >= 0) & (scores <= 1)).all():
@@ -76,11 +82,10 @@ def folds_of(
     values: dict[str, list[Any]] = {key: [] for key in _KEYS}
     measured: list[dict[str, float]] = []
     reasons: dict[str, str] = {}
-    for part, at in places.items():
-        for column, name in zip(_KEYS, part, strict=True):
-            values[column].append(name)
-        of, side = labels[part.data_set]
-        found = evaluate(
+
+    def judged(data_set: str, at: Any) -> Evaluation:
+        of, side = labels[data_set]
+        return evaluate(
             columns[LABEL][at],
             y_score=None if scores is None else scores[at],
             y_pred=columns[DECISION][at] if DECISION in columns else None,
@@ -88,6 +93,12 @@ def folds_of(
             threshold=threshold,
             positive=side,
         )
+
+    for part, at in places.items():
+        for column, name in zip(_KEYS, part, strict=True):
+            values[column].append(name)
+        side = labels[part.data_set][1]
+        found = judged(part.data_set, at)
         wanted = PREDICTED_FOLDS.of(binary=side is not None)
         estimates = {name: found[name] for name in wanted}
         measured.append({name: float(estimate) for name, estimate in estimates.items()})
@@ -98,9 +109,39 @@ def folds_of(
         notes.append(f"{', '.join(gone)}: undefined in every fold, {reasons[gone[0]]}")
     held = {name: [each[name] for each in measured] for name in kept if name not in gone}
     found_columns = {key: values[key] for key in _KEYS if key in columns}
-    return FoldRows(
+    folds = FoldRows(
         {**found_columns, **_sizes(places, columns), **held}, predictions=False, notes=tuple(notes)
     )
+    return folds, _mistakes(places, judged, threshold_given=given)
+
+
+def _mistakes(
+    places: Mapping[_Part, Any],
+    judged: Callable[[str, Any], Evaluation],
+    *,
+    threshold_given: bool,
+) -> tuple[Finding, ...]:
+    """What looks like a mistake in the rows of a model, each told once for all its data sets."""
+    whole: dict[tuple[str, str], dict[str, list[Any]]] = {}
+    for part, at in places.items():
+        repeats = whole.setdefault((part.model, part.data_set), {})
+        repeats.setdefault(part.repeat, []).append(at)
+    told: dict[tuple[str, str], list[tuple[str, Finding]]] = {}
+    for (model, data_set), repeats in whole.items():
+        # Every repeat has the same rows again.
+        rows = np.concatenate(next(iter(repeats.values())))
+        tally = judged(data_set, rows).tally
+        for finding in likely_mistakes(tally, threshold_given=threshold_given):
+            told.setdefault((model, finding.code), []).append((data_set, finding))
+    findings = []
+    for (model, _), each in told.items():
+        (data_set, first), more = each[0], len(each) - 1
+        where = f"{quoted(model)}{f' on data set {quoted(data_set)}' if data_set else ''}"
+        if more:
+            where += f" and {more} more"
+        title = f"{first.title} ({quoted(model)})"
+        findings.append(replace(first, message=f"{where}: {first.message}", title=title))
+    return urgent_first(findings)
 
 
 def _labels(
@@ -132,7 +173,7 @@ def _labels(
         except LabelError as wrong:
             raise type(wrong)(f"{where}{wrong}") from wrong
         if sides["negative"] is not None:
-            raise_on = [label for label in kept if str(label) != str(whole.labels[0])]
+            raise_on = [label for label in kept if label_text(label) != whole.labels[0]]
             if len(raise_on) != 1:
                 raise InputError(
                     f"{where}{len(raise_on)} labels are not {sides['negative']!r}; name the alarm "
@@ -140,8 +181,8 @@ def _labels(
                 )
             labels[data_set] = (list(kept), raise_on[0])
         else:
-            chosen = [label for label in kept if str(label) == str(whole.positive)]
-            labels[data_set] = (list(kept), chosen[0] if chosen else whole.positive)
+            alarm = native(str(whole.positive), label_kind(truth[0]))
+            labels[data_set] = (list(dict.fromkeys([*kept, alarm])), alarm)
     return labels
 
 

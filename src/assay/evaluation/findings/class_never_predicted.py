@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from assay.evaluation.findings.finding import Check
 from assay.evaluation.words import name, rate, rows, some
@@ -12,6 +15,8 @@ if TYPE_CHECKING:
 
 # Of fewer rows all may be decided alike by accident.
 FEWEST_ROWS = 20
+# So many standard errors the sum of honest probabilities is off at most.
+_ERRORS = 3
 
 
 def look(evaluation: Evaluation) -> str | None:
@@ -52,8 +57,26 @@ def look(evaluation: Evaluation) -> str | None:
 
 
 def _sure(evaluation: Evaluation) -> bool:
-    """Whether one decision for all rows of two classes is more than an accident of a few."""
-    return evaluation.positive is not None and evaluation.confusion.total >= FEWEST_ROWS
+    """Whether one decision for all rows of two classes is more than an accident of a few.
+
+    Nor is it a mistake where scores are probabilities that sum to the number of attacks: of rare
+    attacks an honest one may never reach a half.
+    """
+    if evaluation.positive is None or evaluation.confusion.total < FEWEST_ROWS:
+        return False
+    return evaluation.tally.kind != "probability" or not _sums_to_positives(evaluation)
+
+
+def _sums_to_positives(evaluation: Evaluation) -> bool:
+    tables = evaluation.tally.scores
+    if tables is None:
+        return False
+    table = tables[0]
+    chance = table.middles() if table.inexact else table.scores
+    rows = table.counts.astype(np.float64).sum(axis=0)
+    expected, variance = (rows * chance).sum(), (rows * chance * (1 - chance)).sum()
+    off = abs(expected - float(table.counts[1].sum()))
+    return bool(off <= _ERRORS * math.sqrt(variance))
 
 
 CHECK = Check(

@@ -27,6 +27,10 @@ _NAMES = frozenset(
 _MEASURED = frozenset({"score", "prob", "proba", "probability", "risk", "pred", "p", "likelihood"})
 # Of names of rows nearly all differ.
 _MOST_DIFFER = 0.9
+# Of few attacks an AUC far from 0.5 may be chance, or not.
+_NEAR_CHANCE = 0.25
+# Fewer rows of a class a good model ranks without an error too.
+_FEWEST_SORTED = 10
 # Seconds since 1970 of the years 1999 to 2039, and in thousandths of them and so on.
 _SECONDS, _UNITS = (0.915e9, 2.2e9), (1.0, 1e3, 1e6, 1e9)
 
@@ -58,7 +62,7 @@ def look(evaluation: Evaluation) -> str | None:
     if table.kept != Exact() or not (low.is_integer() and high.is_integer()):
         return None
     differ = table.size >= _MOST_DIFFER * total
-    if column is not None and _names_rows(column) and differ and _whole(table):
+    if column is not None and names_rows(column) and differ and _whole(table):
         return (
             f"Column {name(column)} was taken as the score, and holds {count(table.size)} whole "
             f"numbers for {count(total)} rows, as names of rows or moments do. {advice}"
@@ -72,7 +76,8 @@ def look(evaluation: Evaluation) -> str | None:
     )
 
 
-def _names_rows(column: str) -> bool:
+def names_rows(column: str) -> bool:
+    """Whether a column is called as those are that name rows, or moments."""
     parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", column) or [column]
     words = {part.lower() for part in parts}
     return bool(words & _NAMES) and not words & _MEASURED
@@ -83,9 +88,15 @@ def _whole(table: ScoreTally) -> bool:
 
 
 def _tells_nothing(evaluation: Evaluation) -> bool:
-    """Whether they rank by chance or without an error; ranks that a model gave do neither."""
+    """Whether they rank by chance or without an error; ranks that a model gave do neither.
+
+    Ranks with 1 for the most suspicious row do neither too: those are turned round.
+    """
     auc = evaluation[ROC_AUC]
-    return not math.isnan(auc) and (float(auc) in (0.0, 1.0) or auc.low <= 0.5)
+    chance = auc.low <= 0.5 <= auc.high and abs(auc - 0.5) < _NEAR_CHANCE
+    rows = evaluation.tally.confusion.rows
+    sorted_file = float(auc) in (0.0, 1.0) and min(rows) >= _FEWEST_SORTED
+    return not math.isnan(auc) and (sorted_file or chance)
 
 
 CHECK = Check(

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _NEAR_NONE, _NEAR_ALL, _HIGH = 5.0, 95.0, 80.0
 # One attack in ten scores as high as this share of the highest score: the scale has an end there.
 _TOP, _CROWDED = 0.9, 0.8
+# Of fewer attacks the highest score is that of one of them.
+_FEWEST = 10
 # By so much an error has to be smaller than that of the prevalence.
 _SMALLER = 0.9
 # So many rows above 1 leave a threshold below 1 nothing to tell apart.
@@ -75,7 +77,7 @@ def _crowded(table: ScoreTally) -> bool:
     """Whether attacks lie close to the highest score, as where a scale has an end."""
     positives = np.cumsum(table.counts[1].astype(np.float64))
     top = table.scores[int(np.searchsorted(positives, _TOP * positives[-1]))]
-    return bool(positives[-1] and top >= _CROWDED * table.scores[-1])
+    return bool(positives[-1] >= _FEWEST and top >= _CROWDED * table.scores[-1])
 
 
 def _better_than_prevalence(table: ScoreTally) -> bool:

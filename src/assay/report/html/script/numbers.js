@@ -4,6 +4,7 @@ const UNDEFINED = "–";
 const LEAST = 3;
 const LEAST_PERCENT = 1;
 const MOST = 9;
+const FURTHER = 2;
 const NOISE = 1e-12;
 const FINEST = 14;
 
@@ -41,25 +42,37 @@ function count(number) {
   return grouped(significant(number, 4));
 }
 
-// The fewest decimals that tell each number from 0 and the whole, and the ends from each other.
+// The fewest decimals that tell each number from 0 and the whole, and the ends from each other;
+// the ends alone, where one number near 0 or the whole would make all of them long.
 function decimals(numbers, least, whole = 1) {
   const finite = numbers.filter(Number.isFinite);
   const largest = Math.max(0, ...finite.map(Math.abs));
   if (whole === 1 && largest >= 10) least = Math.max(least - Math.floor(Math.log10(largest)), 0);
-  let digits = least;
-  while (digits < MOST && !clear(finite, digits, whole)) digits += 1;
-  return digits;
+  const fewest = (holds) => {
+    let digits = least;
+    while (digits < MOST && !holds(digits)) digits += 1;
+    return digits;
+  };
+  const every = fewest((digits) => clear(finite, digits, whole));
+  if (finite.length < 3) return every;
+  const ends = fewest((digits) => apart(finite, digits));
+  return every <= ends + FURTHER ? every : ends;
 }
 
 const isExact = (number, whole) => number === 0 || Math.abs(Math.abs(number) - whole) <= NOISE;
 
 function clear(numbers, digits, whole) {
-  const unit = 10 ** -digits;
-  const rounded = (number) => Number(fixed(number, digits));
   for (const number of numbers) {
-    const shown = Math.abs(rounded(number));
+    const shown = Math.abs(Number(fixed(number, digits)));
     if (!isExact(number, whole) && (shown === 0 || shown === whole)) return false;
   }
+  return apart(numbers, digits);
+}
+
+// Whether the ends of an interval differ, or a number alone has two digits that count.
+function apart(numbers, digits) {
+  const unit = 10 ** -digits;
+  const rounded = (number) => Number(fixed(number, digits));
   if (numbers.length < 3) return numbers.every((n) => n === 0 || Math.abs(n) >= 9.5 * unit);
   const [, low, high] = numbers;
   return high - low <= NOISE || rounded(high) - rounded(low) >= 1.5 * unit;
