@@ -117,8 +117,9 @@ def wilcoxon(
 ) -> Significance:
     """Wilcoxon's signed-rank test of two models over data sets, a value of each a data set.
 
-    Higher values are better. Data sets without a difference are left out. Of 50 or fewer the distribution is exact, ties or
-    not; of more it is taken as normal, with the corrections for ties and continuity.
+    Higher values are better. Data sets without a difference are left out. Of 50 or fewer the
+    distribution is exact, ties or not; of more it is taken as normal, with the corrections for
+    ties and continuity.
 
     Reference: Wilcoxon 1945; Demsar 2006 for comparing classifiers.
 
@@ -147,8 +148,8 @@ def wilcoxon(
         df=(),
         p=p,
         method=method,
-        sentence=f"{names[1]} is ahead of {names[0]} on {int((kept > 0).sum())} of {len(gaps)} data "
-        f"sets: {verdict} ({p_text(p)}).",
+        sentence=f"{names[1]} is ahead of {names[0]} on {int((kept > 0).sum())} of {len(gaps)} "
+        f"data sets: {verdict} ({p_text(p)}).",
         table={
             "rows": len(gaps),
             "without_difference": len(gaps) - size,
