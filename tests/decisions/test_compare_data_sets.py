@@ -291,6 +291,16 @@ def test_the_positive_label_is_inferred_or_given() -> None:
         assert found.ranking == ("strong", "weak")
 
 
+@pytest.mark.parametrize("kind", [bool, float, int])
+def test_labels_of_any_kind_have_a_positive_one(kind: type) -> None:
+    frame = predictions(labels=(kind(0), kind(1)))
+    named = compare_folds(predictions()).differences
+    for asked in ({}, {"positive": kind(1)}, {"positive": 1}, {"negative": kind(0)}):
+        assert compare_folds(frame, **asked).differences == named
+    turned = compare_folds(frame, positive=kind(0))
+    assert turned.differences == compare_folds(predictions(), positive="normal").differences
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

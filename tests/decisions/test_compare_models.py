@@ -80,14 +80,45 @@ def test_detector_beside_a_classifier() -> None:
     assert "turned over" in found.notes[0]
 
 
+@pytest.mark.parametrize("cv", [None, 3])
+def test_names_are_text(cv) -> None:
+    found = compare_models({0.1: HALF, 1: LOW}, X[TEST], Y[TEST], cv=cv)
+    assert found.models == ("0.1", "1")
+    assert found.evaluation("1").decided
+    with pytest.raises(InputError, match="the same name as text"):
+        compare_models({"1": HALF, 1: LOW}, X[TEST], Y[TEST], cv=cv)
+
+
+HALF = LogisticRegression().fit(X[TRAIN], Y[TRAIN])
+LOW = FixedThresholdClassifier(LogisticRegression(), threshold=0.2).fit(X[TRAIN], Y[TRAIN])
+
+
+def test_scores_are_cut_where_predict_does() -> None:
+    found = compare_models({"half": HALF, "low": LOW}, X[TEST], Y[TEST], resamples=50)
+    for name, model in (("half", HALF), ("low", LOW)):
+        assert found.evaluation(name)["recall"] == evaluate_model(model, X[TEST], Y[TEST])["recall"]
+    assert found.difference("recall").difference > 0
+    assert 0.2 <= found.thresholds["low"] < found.thresholds["half"] == 0.5
+    assert any(note.startswith("low: predict flags the rows whose score") for note in found.notes)
+    never = FixedThresholdClassifier(LogisticRegression(), threshold=1).fit(X[TRAIN], Y[TRAIN])
+    silent = compare_models({"half": HALF, "never": never}, X[TEST], Y[TEST], resamples=50)
+    assert silent.evaluation("never")["recall"] == 0
+
+
 def test_decisions_that_do_not_count_are_told_of() -> None:
-    models = {
-        "half": LogisticRegression().fit(X[TRAIN], Y[TRAIN]),
-        "low": FixedThresholdClassifier(LogisticRegression(), threshold=0.2).fit(X, Y),
-    }
+    class Odd(LogisticRegression):
+        def predict(self, X):
+            return super().predict(-X)
+
+    models = {"half": HALF, "odd": Odd().fit(X[TRAIN], Y[TRAIN])}
     found = compare_models(models, X[TEST], Y[TEST], resamples=50)
-    assert "low: compared by its scores, not by what predict decides" in found.notes
-    assert found.thresholds == {"half": 0.5, "low": 0.5}
+    assert "odd: compared by its scores, not by what predict decides" in found.notes
+    assert found.thresholds == {"half": 0.5, "odd": 0.5}
+    given = compare_models(
+        {"half": HALF, "low": LOW}, X[TEST], Y[TEST], resamples=50, threshold=0.4
+    )
+    assert given.thresholds == {"half": 0.4, "low": 0.4}
+    assert "low: compared by its scores, not by what predict decides" in given.notes
 
 
 # -- on the same folds -----------------------------------------------------------------------------

@@ -47,6 +47,32 @@ def test_second_model_is_drawn_on_the_same_axes() -> None:
     assert "IsolationForest" in text
 
 
+@pytest.mark.parametrize(
+    "display",
+    [display for display in DISPLAYS if display is not assay.ConfusionMatrixDisplay],
+    ids=lambda display: display.__name__,
+)
+def test_second_model_has_its_own_colour_and_name(display) -> None:
+    first = display.from_predictions(NAMES, SCORES, name="one")
+    display.from_predictions(NAMES, SCORES**2, name="two", ax=first.ax_)
+    entries = zip(*first.ax_.get_legend_handles_labels()[:2], strict=True)
+    colours = {label[:3]: _colour(handle) for handle, label in entries}
+    assert colours["one"] != colours["two"]
+
+
+def _colour(handle):
+    return getattr(handle, "lines", [handle])[0].get_color()
+
+
+def test_lift_shows_the_fewest_alerts_of_either_model() -> None:
+    coarse = SCORES.round(1)
+    first = assay.LiftDisplay.from_predictions(NAMES, SCORES, name="fine")
+    left = first.ax_.get_xlim()[0]
+    assay.LiftDisplay.from_predictions(NAMES, coarse, name="coarse", ax=first.ax_)
+    assert first.ax_.get_xscale() == "log"
+    assert first.ax_.get_xlim()[0] == left == 1 / len(Y)
+
+
 def test_axes_of_the_caller_are_drawn_on() -> None:
     figure = Figure()
     ax = figure.subplots()

@@ -8,6 +8,7 @@ import os
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.metrics import log_loss, roc_auc_score
 
@@ -112,6 +113,16 @@ def test_objective_tells_what_a_booster_gives() -> None:
         evaluate_model(booster_like("reg:squarederror", RISK), X, Y)
 
 
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_columns_in_another_order_than_a_booster_learned_are_refused(kind) -> None:
+    model = booster_like("binary:logistic", RISK)
+    type(model).feature_names = ["a", "b", "c"]
+    rows = dict(zip("abc", X.T, strict=True))
+    assert evaluate_model(model, kind(rows), Y).decided
+    with pytest.raises(InputError, match="column 2 of X is 'c', where Fake learned 'b'"):
+        evaluate_model(model, kind({name: rows[name] for name in "acb"}), Y)
+
+
 def test_booster_can_not_be_fitted_anew() -> None:
     with pytest.raises(InputError, match="XGBClassifier instead of a Booster"):
         evaluate_model(booster_like("binary:logistic", RISK), X, Y, cv=3)
@@ -198,6 +209,8 @@ def test_xgboost() -> None:
     for rows in (xgboost.DMatrix(X), X, pd.DataFrame(X)):
         assert evaluate_model(booster, rows, Y)["roc_auc"].value == pytest.approx(area)
     assert evaluate_model(xgboost.XGBClassifier(**options), X, Y, cv=3).decided
+    with pytest.raises(InputError, match="say classes= with all labels"):
+        evaluate_model(xgboost.XGBClassifier(**options), X, NAMES, cv=3)
     with pytest.raises(InputError, match="is not fitted"):
         evaluate_model(xgboost.XGBClassifier(), X, Y)
     with pytest.raises(InputError, match="is a regressor"):

@@ -22,7 +22,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from assay import evaluate_model
-from assay.errors import InputError, LabelError
+from assay.errors import InputError, LabelError, LengthMismatch
 from assay.evaluation.out_of_fold import folds_of, rows_of
 
 GENERATOR = np.random.default_rng(0)
@@ -243,3 +243,79 @@ def test_rows_are_taken_out_of_anything(table) -> None:
 def test_rows_can_not_be_taken_out_of_a_number() -> None:
     with pytest.raises(InputError, match="rows can't be taken out of a int"):
         rows_of(3, np.array([0]))
+
+
+# -- labels and folds that are not as usual --------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [bool, int], ids=["booleans", "numbers"])
+def test_labels_in_a_column_of_objects_are_learned(kind) -> None:
+    objects = pd.Series([kind(value) for value in Y], dtype=object)
+    found = evaluate_model(LogisticRegression(), X, objects, cv=4)
+    assert found["roc_auc"].value == evaluate_model(LogisticRegression(), X, Y, cv=4)["roc_auc"]
+
+
+CLASSES = np.repeat(["a", "b", "c"], 40)
+
+
+def unlike(first: str, second: str):
+    """Two splits that judge all rows of one label each, which their fit did not learn."""
+    judged = [np.isin(CLASSES, label) for label in (first, second)]
+    return [(np.flatnonzero(~test), np.flatnonzero(test)) for test in judged]
+
+
+@pytest.mark.parametrize("positive", [None, "b"])
+@pytest.mark.parametrize("cv", [KFold(3), unlike("c", "a")], ids=["shapes", "columns"])
+def test_scores_of_fits_that_learned_unlike_labels_are_not_ranked(cv, positive) -> None:
+    found = evaluate_model(LinearSVC(), X, CLASSES, cv=cv, positive=positive)
+    assert (
+        "fits that learned unlike labels have scores that can't be ranked together" in found.notes
+    )
+    assert found.tally.scores is None
+    splits = cv if isinstance(cv, list) else cv.split(X)
+    said = [
+        (CLASSES[test], LinearSVC().fit(X[train], CLASSES[train]).predict(X[test]))
+        for train, test in splits
+    ]
+    truth, decided = (np.concatenate(column) for column in zip(*said, strict=True))
+    right = truth == decided if positive is None else (truth == "b") == (decided == "b")
+    assert found["accuracy"].value == right.mean()
+
+
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        (500, r"cv= can't divide 120 rows: .*n_splits=500"),
+        (GroupKFold(3), r"should not be None. Say groups=, the group of each row"),
+        (
+            [(np.arange(60), [70, 71, 70])],
+            "split 1 of cv= judges 1 row more than once, such as row 70",
+        ),
+    ],
+    ids=["too many", "no groups", "twice"],
+)
+def test_rows_that_can_not_be_divided_are_refused(cv, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        evaluate_model(LogisticRegression(), X, Y, cv=cv)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"sample_weight": np.ones(150)},
+        {"slices": {"host": ["a"] * 150}},
+        {"clusters": [1]},
+        {"groups": [1] * 150},
+    ],
+)
+def test_columns_of_another_length_are_refused(given) -> None:
+    with pytest.raises(LengthMismatch, match=r"has (150|1) rows and y_true has 120"):
+        evaluate_model(LogisticRegression(), X, Y, cv=KFold(3), **given)
+
+
+def test_slices_may_be_a_frame() -> None:
+    hosts = pd.DataFrame({"host": np.arange(120) % 2})
+    found = evaluate_model(LogisticRegression(), X, Y, cv=3, slices=hosts)
+    assert found.of_slice("host", "1")["accuracy"].n == 60
+    with pytest.raises(InputError, match="slices are a mapping"):
+        evaluate_model(LogisticRegression(), X, Y, cv=3, slices=["a"] * 120)

@@ -173,3 +173,16 @@ def test_tensors_are_told_by_their_type() -> None:
     assert evaluate(truth, truth).tally.scores is None
     assert evaluate(truth, truth == 1)["accuracy"].value == 1
     assert evaluate(truth, torch.stack([1 - scores, scores], 1))["roc_auc"].value == 1
+
+
+def test_tensors_may_have_gradients_and_types_that_numpy_has_not() -> None:
+    torch = pytest.importorskip("torch")
+    scores = torch.tensor([0.9, 0.2, 0.7, 0.6], requires_grad=True)
+    for said in (scores, scores.bfloat16(), torch.stack([1 - scores, scores], 1)):
+        assert evaluate(CODES, said)["roc_auc"].value == 1
+
+
+@pytest.mark.parametrize("truth", [TRUTH, [1, 0, 1, 0]], ids=["text", "numbers"])
+def test_nothing_but_missing_numbers_are_scores_that_are_missing(truth) -> None:
+    with pytest.raises(ScoreError, match="finite numbers: 4 of 4 are not"):
+        evaluate(truth, [float("nan")] * 4)

@@ -17,8 +17,9 @@ from assay.evaluation.out_of_fold import Folds, fitted_on, folds_of, must_be_as_
 from assay.evaluation.responses import Response, joined
 from assay.inference import Method
 from assay.sources import must_share_index
+from assay.sources.arrays import slice_columns
 from assay.sources.coded import Labels
-from assay.sources.columns import array_of, labels_of
+from assay.sources.columns import TEXT, array_of, labels_of, must_be_as_long
 from assay.sources.labelling import label_as, shown_labels
 
 FOLD = "fold"
@@ -86,6 +87,8 @@ def evaluate_model(
     if cv is None:
         response = asked.of(model, X, truth)
     else:
+        per_row["slices"] = slice_columns(slices)
+        _must_be_of_these_rows(len(truth.codes), per_row)
         folds = folds_of(cv, X, y, groups)
         response = asked.out_of_fold(model, X, y, truth, folds)
         truth, per_row = judged_rows(folds, truth, per_row)
@@ -108,6 +111,14 @@ def evaluate_model(
     )
 
 
+def _must_be_of_these_rows(size: int, per_row: Mapping[str, Any]) -> None:
+    """Refuse columns of another length, of which folds would take the first rows."""
+    columns = {**per_row, **per_row["slices"]}
+    must_be_as_long(
+        size, {n: c for n, c in columns.items() if n != "slices" and hasattr(c, "__len__")}
+    )
+
+
 def labels_in(y: Any) -> tuple[Any, Labels]:
     """The labels as an array, and coded; refuses more than one column."""
     shape = getattr(y, "shape", None)
@@ -117,7 +128,11 @@ def labels_in(y: Any) -> tuple[Any, Labels]:
             f"label holds take y.argmax(axis=1), of several labels judge one at a time"
         )
     array = array_of(y, "y")
-    return array, labels_of(array, "y")
+    truth = labels_of(array, "y")
+    if array.dtype.kind == "O" and truth.kind != TEXT:
+        # Splitters and classifiers refuse numbers and booleans in a column of objects.
+        array = np.array(array.tolist())
+    return array, truth
 
 
 @dataclass(frozen=True)
@@ -179,7 +194,7 @@ def judged_rows(
 ) -> tuple[Labels, dict[str, Any]]:
     """Labels and columns of the rows that were judged, fold by fold, with the fold as a slice."""
     at = folds.judged
-    slices = per_row.get("slices") or {}
+    slices = per_row.get("slices", {})
     if FOLD in slices:
         raise InputError(f"slices= may not be called {FOLD!r}: with cv= that is the fold of a row")
     found = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -15,9 +15,12 @@ from assay.errors import InputError, LengthMismatch, install_line
 from assay.evaluation.outputs import library_of_model, must_be_a_model
 from assay.evaluation.words import rows
 from assay.sources.coded import Named
-from assay.sources.columns import names_of
+from assay.sources.columns import must_be_as_long, names_of
 
 Positions: TypeAlias = npt.NDArray[np.intp]
+
+# How XGBoost begins when labels are not 0, 1, 2 ...
+_NUMBERS_FROM_0 = "Invalid classes inferred from unique values"
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +89,8 @@ def folds_of(cv: Any, X: Any, y: Any, groups: Any) -> Folds:
             f"cv= is a number of folds, a splitter such as StratifiedKFold(5), or pairs of "
             f"positions to learn from and to judge; found {cv!r}"
         )
+    named = None if groups is None else names_of(groups, "groups")
+    must_be_as_long(size, {"groups": None if named is None else named.codes})
     how = "the given splits"
     if isinstance(cv, int | np.integer):
         cv, how = _splitter(int(cv), grouped=groups is not None)
@@ -94,13 +99,25 @@ def folds_of(cv: Any, X: Any, y: Any, groups: Any) -> Folds:
     with warnings.catch_warnings():
         # A splitter that ignores groups is refused below, if it tears one apart.
         warnings.filterwarnings("ignore", message="The groups parameter is ignored")
-        pairs: Iterable[Any] = cv.split(X, y, groups) if hasattr(cv, "split") else cv
+        pairs = _pairs(cv, X, y, groups) if hasattr(cv, "split") else cv
         found = [_checked(pair, i, size) for i, pair in enumerate(pairs, 1)]
     if not found:
         raise InputError("cv= has no splits")
-    if groups is not None:
-        _must_keep_together(found, names_of(groups, "groups"))
+    if named is not None:
+        _must_keep_together(found, named)
     return Folds(tuple(_numbered(found)), size, how)
+
+
+def _pairs(splitter: Any, X: Any, y: Any, groups: Any) -> Iterator[Any]:
+    """The splits of a splitter; what it refuses is told as ours."""
+    try:
+        yield from splitter.split(X, y, groups)
+    except (TypeError, ValueError) as refused:
+        more = ". Say groups=, the group of each row" if groups is None else ""
+        more = more if "group" in str(refused) else ""
+        raise InputError(
+            f"cv= can't divide {rows(len(y))}: {str(refused).rstrip('.')}{more}"
+        ) from refused
 
 
 def _splitter(folds: int, *, grouped: bool) -> tuple[Any, str]:
@@ -129,6 +146,12 @@ def _checked(pair: Any, number: int, size: int) -> tuple[Positions, Positions]:
         raise InputError(
             f"split {number} of cv= learns from {rows(len(both))} that it judges, such as row "
             f"{both[0]}: a row is in one of the two"
+        )
+    judged, often = np.unique(test, return_counts=True)
+    if len(judged) < len(test):
+        raise InputError(
+            f"split {number} of cv= judges {rows(int((often > 1).sum()))} more than once, such as "
+            f"row {judged[often > 1][0]}: name each once, or judge it in several splits"
         )
     if not len(train) or not len(test):
         raise InputError(f"split {number} of cv= has no rows to learn from, or none to judge")
@@ -177,7 +200,15 @@ def fitted_on(
         name: rows_of(value, train) if _is_column(value, len(y)) else value
         for name, value in (fit_params or {}).items()
     }
-    copied.fit(rows_of(X, train), rows_of(y, train), **params)
+    try:
+        copied.fit(rows_of(X, train), rows_of(y, train), **params)
+    except ValueError as refused:
+        if not str(refused).startswith(_NUMBERS_FROM_0):
+            raise
+        raise InputError(
+            f"{type(model).__name__} learns classes as numbers from 0 on: say classes= with all "
+            f"labels, the one of 0 first, and it learns their numbers"
+        ) from refused
     return copied
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -174,6 +174,7 @@ def _of_booster(model: Any, X: Any, library: str) -> tuple[Output | None, Output
         objective = config["learner"]["learner_train_param"]["objective"]
         if objective.startswith(_NUMBERS):
             raise _numbers_only(model, objective)
+        _must_be_in_order(model, X, getattr(model, "feature_names", None))
         rows = hasattr(X, "num_row")
         values = _array(model.predict(X) if rows else model.inplace_predict(_plain(X)))
         if objective in ("multi:softmax", "binary:hinge"):
@@ -182,7 +183,21 @@ def _of_booster(model: Any, X: Any, library: str) -> tuple[Output | None, Output
     objective = str(model.params.get("objective") or model.dump_model(num_iteration=1)["objective"])
     if objective.startswith(_LIGHT_NUMBERS):
         raise _numbers_only(model, objective)
+    _must_be_in_order(model, X, model.feature_name())
     return Output(_array(model.predict(_plain(X))), ""), None
+
+
+def _must_be_in_order(model: Any, X: Any, learned: Sequence[str] | None) -> None:
+    """Refuse a frame with the columns that a booster learned in another order."""
+    given = getattr(X, "column_names", getattr(X, "columns", None))
+    if learned is None or given is None or set(given) != set(learned):
+        return
+    odd = next((i for i, name in enumerate(learned) if given[i] != name), None)
+    if odd is not None:
+        raise InputError(
+            f"column {odd + 1} of X is {given[odd]!r}, where {type(model).__name__} learned "
+            f"{learned[odd]!r}: it reads columns by their order, so give them as it learned them"
+        )
 
 
 def _numbers_only(model: Any, objective: str) -> InputError:

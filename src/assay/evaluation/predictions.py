@@ -98,7 +98,8 @@ def role_of(values: Array, y_true: Any, name: str) -> tuple[str, tuple[str, ...]
     numbers = None if values.dtype.kind in "USb" else _numbers(values)
     if numbers is None:
         return DECISIONS, ()
-    if has_fraction(numbers):
+    if has_fraction(numbers) or not np.isfinite(numbers).any():
+        # Where there is no number at all, the checks of scores say so.
         return SCORES, ()
     distinct = [label_text(int(value)) for value in np.unique(numbers[np.isfinite(numbers)])]
     labels, kind = _labels(y_true)

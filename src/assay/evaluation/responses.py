@@ -247,20 +247,35 @@ def joined(parts: Sequence[Response]) -> Response:
     if all(part.classes is not None for part in parts):
         classes = tuple(dict.fromkeys(text for part in parts for text in part.classes or ()))
         missed = [text for text in classes if any(text not in (p.classes or ()) for p in parts)]
-        if missed:
+        if missed and first.probabilities is not None:
             notes.append(
                 f"not every fit learned {listed([name(text) for text in missed[:5]])}: a fit gives "
                 f"the probability 0 to a label that it did not learn"
             )
+    scores = None
+    if len({(part.of, _columns(part)) for part in parts}) == 1:
+        scores = _stacked([part.scores for part in parts])
+    elif all(part.decisions is not None for part in parts):
+        notes.append("fits that learned unlike labels have scores that can't be ranked together")
+    else:
+        raise InputError(
+            f"fits of {first.model} learned unlike labels, so their scores can't be ranked "
+            f"together: give a cv= whose folds all have rows of each label to learn from"
+        )
     return replace(
         first,
         classes=classes,
         probabilities=_stacked([part.widened(classes) for part in parts]),
-        scores=_stacked([part.scores for part in parts]),
+        scores=scores,
         flagged=_stacked([part.flagged for part in parts]),
         decisions=_joined_labels([part.decisions for part in parts]),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _columns(part: Response) -> tuple[str, ...] | None:
+    """The labels that scores have a column each of; None where there is one column."""
+    return part.classes if part.scores is not None and part.scores.ndim == 2 else None
 
 
 def _stacked(parts: Sequence[Array | None]) -> Array | None:

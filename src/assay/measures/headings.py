@@ -20,7 +20,14 @@ CELL_NAMES = {
     "fn": ("fn", "falsenegative", "falsenegatives"),
     "tn": ("tn", "truenegative", "truenegatives"),
 }
+# Headings of shares under which as often stands how many rows there are.
+_SHARES_OR_COUNTS = frozenset(
+    ["correct", "correctlyclassified", "misclassified", "incorrectlyclassified", "error", "miss"]
+)
 _PERCENT = re.compile(r"[(\[]\s*(?:in\s+)?(?:%|percent|pct\.?)\s*[)\]]|,?\s*\bin\s*%|%|\bpercent\b")
+_OTHER_SCALE = re.compile(
+    r"‰|\bper ?mille?\b|\b1e[-+]?\d|\b10\s*\^?\s*[-\u2212]\s*\d|[x\u00d7]\s*10\b", re.I
+)
 _ARROWS = re.compile(r"[\u2190-\u21ff\u25b2\u25bc*\u2020\u2021§]+|\([+-]\)")
 _ASIDE = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
 _FOR_LABEL = re.compile(r"(.+?)\s+(?:for|of)\s+(?:the\s+)?(?:class\s+)?(.+)")
@@ -70,6 +77,8 @@ def heading_of(text: str) -> Heading:
     plain = unicodedata.normalize("NFKC", text).replace("_", " ").strip()
     if "@" in plain:
         return Heading(text, why="it is at an operating point of its own")
+    if _OTHER_SCALE.search(plain):
+        return Heading(text, why="its scale is neither shares nor percent")
     percent = bool(_PERCENT.search(plain.casefold()))
     words = _ARROWS.sub(" ", _PERCENT.sub(" ", plain.casefold())).strip(" .:,;")
     spread = "±" not in words and bool(_SPREAD.search(words))
@@ -178,6 +187,19 @@ def spellings() -> dict[str, str]:
 def letter_of(text: str) -> str | None:
     """The measure that a lone letter stands for where P, R and F stand together."""
     return LETTERS.get(squeezed(text))
+
+
+def other_part(text: str) -> bool:
+    """Whether a name is that of the training or validation part: Train, Validation set."""
+    rest = re.sub(
+        r"\b(?:the|on|set|data|dataset|part|split|phase|results?)\b", " ", text.casefold()
+    )
+    return _OTHER_PART.fullmatch(re.sub(r"[\W_]+", " ", rest).strip()) is not None
+
+
+def may_count(text: str) -> bool:
+    """Whether whole numbers under a heading may be counts of rows: Misclassified."""
+    return squeezed(text) in _SHARES_OR_COUNTS
 
 
 def cell_of(text: str) -> str | None:

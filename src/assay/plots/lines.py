@@ -110,8 +110,13 @@ def lift(
     Alerts are on a logarithmic scale, since few rows are ever flagged.
     """
     with drawing(ax, WIDE) as axes:
+        fewest = [0.1, float(drawn(curve)[_x(curve)].min())]
+        if stepped(axes):
+            fewest.append(axes.get_xlim()[0])
+        # Limits of a plane begin at 0, where a logarithm has none.
+        axes.set_xscale("linear")
         plane(curve, "pre", ((0, 1), (1, 1)), point, "", name, axes)
-        axes.set_xlim(min(float(drawn(curve)[_x(curve)].min()), 0.1), 1)
+        axes.set_xlim(min(fewest), 1)
         axes.set_xscale("log")
         axes.set_ylim(bottom=0)
     return axes

@@ -61,11 +61,12 @@ def _strata(sample: StratifiedSample) -> Iterator[Block]:
         tuple(_of_alerts(sample)),
     )
     heaviest = max(sample.strata, key=lambda stratum: stratum.weight)
-    yield Prose(
-        f"If no attack is found in stratum {heaviest.stratum}, up to "
-        f"{count(round(_UNSEEN * heaviest.weight))} may still be there (at 95%): the interval of "
-        f"the detection rate holds them."
-    )
+    unseen = min(round(_UNSEEN * heaviest.weight), heaviest.rows - heaviest.drawn)
+    if unseen:
+        yield Prose(
+            f"If no attack is found in stratum {heaviest.stratum}, up to {count(unseen)} may still "
+            f"be there (at 95%): the interval of the detection rate holds them."
+        )
 
 
 def _row(stratum: DrawnStratum) -> tuple[Cell, ...]:

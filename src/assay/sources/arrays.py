@@ -172,7 +172,7 @@ def code_arrays(
         "clusters": None if clusters is None else names_of(clusters, "clusters"),
         "times": None if times is None else day_names(times, "times"),
     }
-    parts = {str(name): names_of(c, str(name)) for name, c in _sliced(slices).items()}
+    parts = {str(name): names_of(c, str(name)) for name, c in slice_columns(slices).items()}
     must_be_as_long(
         rows,
         {
@@ -227,7 +227,7 @@ def asked_threshold(threshold: Any, y_pred: Any) -> float:
     return checked_threshold(threshold)
 
 
-def _sliced(slices: Any) -> Mapping[str, Any]:
+def slice_columns(slices: Any) -> Mapping[str, Any]:
     """Columns to slice by: a mapping from name to column, or a dataframe."""
     if slices is None or isinstance(slices, Mapping):
         return slices or {}

@@ -98,9 +98,16 @@ def native(text: str, kind: str) -> Any:
     return text
 
 
+def without_gradients(values: Any) -> Any:
+    """A tensor that NumPy can read, where it is one: of numbers alone, of a type that it has."""
+    if hasattr(values, "detach"):
+        values = values.detach()
+    return values.float() if str(getattr(values, "dtype", "")) == "torch.bfloat16" else values
+
+
 def _on_this_machine(values: Any, name: str) -> Array:
     try:
-        return np.asarray(values)
+        return np.asarray(without_gradients(values))
     except TypeError as refused:
         raise InputError(
             f"{name} can't be read on this machine ({refused}). Move it from its device first, or "

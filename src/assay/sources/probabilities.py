@@ -19,6 +19,7 @@ from assay.sources.columns import (
     must_be_as_long,
     native,
     scores_of,
+    without_gradients,
 )
 from assay.sources.labelling import ONE_SIDE, label_as, lookalikes
 from assay.sources.number_checks import SUM_TOLERANCE, not_probabilities, off_one
@@ -123,7 +124,7 @@ def probabilities_of(y_proba: Any, kind: str) -> tuple[Array, tuple[Any, ...] | 
         must_be_as_long(len(arrays[0]), {str(n): a for n, a in zip(columns, arrays, strict=True)})
         return np.stack(arrays, axis=1).astype(np.float64), tuple(columns)
     try:
-        table = np.asarray(y_proba, dtype=np.float64)
+        table = np.asarray(without_gradients(y_proba), dtype=np.float64)
     except (TypeError, ValueError) as odd:
         raise ScoreError(f"y_proba must be a table of numbers, a column a label: {odd}") from odd
     if table.ndim != 2 or table.shape[1] < 2:

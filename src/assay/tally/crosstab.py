@@ -47,6 +47,10 @@ class Crosstab:
         weights: npt.NDArray[np.float64] | None = None,
     ) -> Crosstab:
         """Count rows given as positions in ``labels`` and in ``columns``."""
+        if len(labels) * len(columns) > len(truth):
+            # Few rows of many labels: those that do not occur take no time.
+            labels, truth = _occurring(labels, truth)
+            columns, said = _occurring(columns, said)
         size = max(len(labels), len(columns))
         square = Confusion.of_codes(
             [str(i) for i in range(size)], truth, said, counts=counts, weights=weights
@@ -166,6 +170,12 @@ def crosstab_of(header: Sequence[Any]) -> Crosstab:
 def table_of(header: Mapping[str, Any], _: Mapping[str, Array]) -> Crosstab:
     """A table from its header."""
     return crosstab_of(header["cells"])
+
+
+def _occurring(names: Sequence[str], codes: Array) -> tuple[list[str], Array]:
+    """The names that some row has, and the positions in them."""
+    kept, codes = np.unique(codes, return_inverse=True)
+    return [names[i] for i in kept], codes
 
 
 def _sorted(cells: Mapping[Cell, Any]) -> dict[Cell, Any]:

@@ -52,6 +52,13 @@ class DailyTally:
         """How many rows were counted."""
         return sum(self.cells.values())
 
+    def rows_by_day(self) -> dict[str, int]:
+        """How many rows each day has."""
+        found = dict.fromkeys(self.days, 0)
+        for (day, *_), count in self.cells.items():
+            found[day] += count
+        return found
+
     @property
     def is_zero(self) -> bool:
         """Whether nothing was counted."""

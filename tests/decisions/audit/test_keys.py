@@ -74,9 +74,9 @@ def test_a_key_that_says_what_it_is_means_just_that(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["far", "false_alarm_rate"])
-def test_a_false_alarm_rate_is_the_fdr_or_the_fpr(text: str) -> None:
+def test_a_false_alarm_rate_is_the_fdr_or_the_fpr_or_its_mean_with_the_fnr(text: str) -> None:
     usual = [meaning for meaning in meanings(key_of(text), "attack") if not meaning.convention]
-    assert [meaning.words for meaning in usual] == ["FDR", "FPR"]
+    assert [meaning.words for meaning in usual] == ["FDR", "FPR", "FPR, mean of both classes"]
     assert words(f"{text}.normal", "attack") == ["FDR", "FPR"]
     assert words("fdr.normal", "attack") == [""]
 

@@ -360,3 +360,142 @@ def test_numbers_without_a_sign_are_shares_where_headings_tell_percents(
     table = f"| Model | {heading} | Precision | Recall | F1 | Specificity |\n|-|-|-|-|-|-|\n"
     row = f"| SVM | {accuracy} | 0.92 | 0.90 | 0.95 | {fpr} |"
     assert audited(tmp_path, table + row).consistent is not wrong
+
+
+def test_positives_and_negatives_need_no_names(tmp_path: Path) -> None:
+    rows = "Model,Acc (%),Specificity,Recall\nRF,95.34,0.957,0.949\n"
+    totals = Totals(positives=6959, negatives=7910)
+    assert audited(tmp_path, rows, "t.csv", totals=totals).consistent
+    wrong = rows.replace("95.34", "96.34")
+    assert not audited(tmp_path, wrong, "t.csv", totals=totals).consistent
+    caption = "Table 1: 6,959 attacks and 7,910 normal rows\n\n"
+    table = "| Model | Acc (%) | TNR | DR |\n|---|---|---|---|\n| RF | 95.34 | 0.957 | 0.949 |\n"
+    assert audited(tmp_path, caption + table, "t.md").consistent
+    assert not audited(tmp_path, caption + table.replace("95.34", "96.34"), "t.md").consistent
+
+
+@pytest.mark.parametrize("totals", [Totals(), Totals(n="990"), Totals(positives=90, negatives=900)])
+def test_the_mean_of_both_error_rates_may_be_called_far(tmp_path: Path, totals: Totals) -> None:
+    # 80 of 90 attacks found, 18 of 900 harmless rows flagged: (0.0200 + 0.1111) / 2.
+    rows = "Model,TPR,TNR,Precision,FAR\nRF,0.8889,0.9800,0.8163,0.0656\n"
+    assert audited(tmp_path, rows, "t.csv", totals=totals).consistent
+    if totals.positives:
+        wrong = rows.replace("0.0656", "0.0856")
+        assert not audited(tmp_path, wrong, "t.csv", totals=totals).consistent
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Model,Accuracy,Misclassified,Correctly classified\nA,96.7,491,14378\nB,98.1,283,14586\n",
+        "Model,Accuracy (%),Correct,Error\nNB,93.4,142,10\nRF,97.4,148,4\n",
+        "Accuracy: 0.934\nMisclassified: 10\nCorrectly classified: 142\n",
+    ],
+)
+def test_counts_under_the_heading_of_a_share_are_told_and_not_judged(
+    tmp_path: Path, text: str
+) -> None:
+    found = audited(tmp_path, text, "t.csv" if "," in text else "t.txt")
+    assert found.consistent
+    assert {number.key for claim in found.claims for number in claim.numbers} == {"accuracy"}
+    assert any("not matched to any measure" in note for note in found.notes)
+
+
+def test_whole_percentages_are_no_counts() -> None:
+    found = numbers("Model,Accuracy,Error\nA,97,3.0\nB,100,0.0\n", "t.csv")
+    assert found == {
+        "A": {"accuracy": "97%", "error_rate": "3.0%"},
+        "B": {"accuracy": "100%", "error_rate": "0.0%"},
+    }
+
+
+def test_three_digits_behind_a_decimal_comma_are_no_thousands() -> None:
+    found = numbers("Model;Precision;Recall\nA;96,698;97,545\nB;100,000;9,344\n", "t.csv")
+    assert found["A"] == {"precision": "96.698%", "recall": "97.545%"}
+
+
+CARET = """
+          Reference
+Prediction attack normal
+    attack   6635    167
+    normal    324   7743
+
+               Accuracy : 0.967
+            Sensitivity : 0.9534
+         Pos Pred Value : 0.9754
+         Neg Pred Value : 0.9598
+         Detection Rate : 0.4462
+   Detection Prevalence : 0.4575
+"""
+
+
+def test_the_detection_rate_of_caret_is_a_share_of_all_rows(tmp_path: Path) -> None:
+    found = audited(tmp_path, CARET)
+    assert found.consistent
+    assert any("'Detection Rate' was passed over" in note for note in found.notes)
+    assert not audited(tmp_path, CARET.replace("0.9754", "0.9654")).consistent
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "## Results (10-fold cross validation)\n\n{}",
+        "# Results over 5 random seeds\n\nBest in bold.\n\n{}",
+        "{}\nMetrics by ten-fold cross-validation.\n",
+    ],
+)
+def test_the_text_beside_a_table_tells_that_numbers_are_means(tmp_path: Path, text: str) -> None:
+    # The mean of geometric means is below the geometric mean of the means, 0.849.
+    row = "| Model | TPR | TNR | G-mean |\n|---|---|---|---|\n| RF | 0.800 | 0.900 | 0.840 |\n"
+    totals = Totals(positives=100, negatives=100)
+    assert not audited(tmp_path, row, "t.md", totals=totals).consistent
+    found = audited(tmp_path, text.format(row), "t.md", totals=totals)
+    assert found.consistent
+    assert any("text beside the table" in note for note in found.notes)
+
+
+def test_the_rows_of_a_test_set_are_not_those_of_its_training_part(tmp_path: Path) -> None:
+    head = "Split,Accuracy,Precision,Recall\n"
+    totals = Totals(positives=6959, negatives=7910)
+    wrong = "Validation,0.9800,0.9701,0.9822\n"
+    assert audited(tmp_path, head + wrong, "t.csv", totals=totals).consistent
+    as_test = head + wrong.replace("Validation", "Test")
+    assert not audited(tmp_path, as_test, "t.csv", totals=totals).consistent
+    groups = ",Training,Training,Training\nModel,Accuracy,Precision,Recall\nRF,0.98,0.9701,0.9822\n"
+    assert audited(tmp_path, groups, "t.csv", totals=totals).consistent
+
+
+def test_a_time_is_no_name_of_a_row() -> None:
+    text = (
+        "| Metric | Value |\n|---|---|\n| Accuracy | 0.97 |\n| Recall | 0.95 |\n| Time | 12.3 s |\n"
+    )
+    found = read_document("t.md", text=text)
+    assert [claim.name for claim in found.claims] == ["Value"]
+    assert "t.md: not matched to any measure: 'Time'" in found.notes
+
+
+def test_the_mean_of_the_accuracies_of_classes_is_not_the_accuracy(tmp_path: Path) -> None:
+    # Of 59 and 41 rows 53 and 29 are right: 0.82 of all, while the mean of the recalls is 0.80.
+    head = "| Class | Recall | Precision | Acc | Support |\n|---|---|---|---|---|\n"
+    rows = "| Normal | 0.898 | 0.815 | 0.898 | 59 |\n| DoS | 0.707 | 0.829 | 0.707 | 41 |\n"
+    mean = "| Average | 0.803 | 0.822 | 0.803 | 100 |\n"
+    found = audited(tmp_path, head + rows + mean, "t.md")
+    assert found.consistent
+    assert any("accuracy 0.803 of 'Average' was passed over" in n for n in found.claims[0].notes)
+    overall = rows.replace("| 0.898 | 59", "| | 59").replace("| 0.707 | 41", "| | 41")
+    assert not audited(tmp_path, head + overall + mean, "t.md").consistent
+
+
+def test_a_scale_that_is_neither_share_nor_percent_is_told(tmp_path: Path) -> None:
+    for scale in ("‰", "1e-3", "x10^-3"):
+        rows = f"Method,TPR,TNR,FPR ({scale})\nA,0.9534,0.9789,21.1\n"
+        totals = Totals(positives=6959, negatives=7910)
+        found = audited(tmp_path, rows, "t.csv", totals=totals)
+        assert found.consistent
+        assert any("neither shares nor percent" in note for note in found.notes)
+
+
+def test_numbers_of_labels_beside_totals_without_names_are_told(tmp_path: Path) -> None:
+    rows = "Method,Recall (attack),Accuracy\nA,0.9534,0.9670\n"
+    found = audited(tmp_path, rows, "t.csv", totals=Totals(positives=6959, negatives=7910))
+    assert any("recall.attack" in note for note in found.claims[0].notes)

@@ -209,6 +209,14 @@ def test_what_makes_no_sense_is_refused(asked: dict[str, Any], message: str) -> 
     assert message in str(error.value)
 
 
+def test_a_key_that_no_alert_has_is_refused() -> None:
+    none = alerts(1, 900, colour=pl.Series([None, None], dtype=pl.String).to_list())
+    with pytest.raises(InputError, match="key= names 'colour', which no alert has"):
+        incidents(alerts=none, schedule=[attack()], key=["src_ip", "colour"])
+    some = alerts(1, 900, colour=["red", None])
+    assert incidents(alerts=some, schedule=[attack()], key=["src_ip", "colour"]).false_alarms == 1
+
+
 def test_an_alert_without_its_score_is_refused() -> None:
     odd = alerts(1, 2, risk=[0.5, None])
     with pytest.raises(ScoreError, match="row 2: 'risk' is nothing, expected a finite number"):

@@ -75,8 +75,19 @@ def test_a_time_without_a_zone_needs_one() -> None:
 
 def test_a_time_that_clocks_showed_twice_is_refused() -> None:
     row = {"attack": "scan", "start": "2026-10-25T02:30:00", "end": "2026-10-25T04:00:00"}
-    with pytest.raises(InputError, match="twice or not at all"):
+    with pytest.raises(InputError, match="twice or not at all: write its offset"):
         read_schedule([row], "Europe/Berlin")
+
+
+def test_a_zone_that_is_not_known_is_no_fault_of_the_schedule() -> None:
+    with pytest.raises(InputError, match=r"^timezone='Mars/X' is not known"):
+        read_schedule([{"attack": "scan", **WINDOW}], "Mars/X")
+
+
+def test_an_end_without_an_hour_is_refused_and_not_taken_for_midnight() -> None:
+    row = {"attack": "scan", "start": "2026-10-25", "end": "2026-10-25"}
+    with pytest.raises(InputError, match="row 1: 'scan' ends on 2026-10-25, a day without an hour"):
+        read_schedule([row], "UTC")
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,35 @@ def test_every_point_is_what_its_threshold_gives(logs: dict[str, Any], found: In
         assert point.median_delay == (delays[4] if len(delays) > 4 else None)
 
 
+def test_alerts_alone_observe_the_same_time_at_every_threshold() -> None:
+    hours = [0, 1, 30, 50]
+    alerts = pl.DataFrame(
+        {"time": [START + hour * 3600 * SECOND for hour in hours], "level": [1.0, 2.0, 3.0, 1.0]}
+    )
+    attack = {"attack": "scan", "start": MONDAY, "end": MONDAY}
+    for threshold in (None, 2.0, 3.0):
+        found = incidents(alerts=alerts, schedule=[attack], score="level", threshold=threshold)
+        assert (found.observed.basis, found.observed.seconds) == ("alerts", 50 * 3600)
+    with pytest.raises(InputError, match="no time was observed"):
+        incidents(alerts=alerts[:1], schedule=[attack], score="level", max_false_incidents=5)
+
+
+def test_rows_of_a_table_observe_the_same_time_at_every_threshold() -> None:
+    hours = [0.0, 0.5, 1.0, 48.0]
+    rows = pl.DataFrame(
+        {
+            "time": [MONDAY + dt.timedelta(hours=hour) for hour in hours],
+            "incident": ["i1", None, None, "i2"],
+            "score": [0.9, 0.1, 0.6, 0.3],
+        }
+    )
+    for threshold in (0.0, 0.5):
+        found = incidents(
+            rows, incident="incident", time="time", score="score", threshold=threshold
+        )
+        assert (found.observed.basis, found.observed.seconds) == ("events", 3600)
+
+
 def test_a_threshold_is_chosen_by_constraint(logs: dict[str, Any], found: Incidents) -> None:
     choice = found.choice
     assert choice is not None

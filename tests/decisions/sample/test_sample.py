@@ -19,6 +19,8 @@ from assay.decisions.sample.allocation import allocated, borders
 from assay.decisions.sample.drawing import Wanted, tickets_of_ids, tickets_of_places
 from assay.errors import InputError
 from assay.report import Document
+from assay.report.markdown import render
+from assay.report.sample import report_of
 
 
 def frame(rows: int = 5000, seed: int = 1) -> pl.DataFrame:
@@ -149,6 +151,13 @@ def test_as_many_labels_as_rows_are_all_rows() -> None:
     drawn = sample(frame(100), score="score", labels=1000)
     assert {stratum.weight for stratum in drawn.strata} == {1.0}
     assert any("all of them" in note for note in drawn.notes)
+    assert "may still be there" not in render(report_of(drawn))
+
+
+def test_no_more_attacks_may_be_unseen_than_rows_without_a_label() -> None:
+    drawn = sample(frame(100), score="score", labels=98, strata=1, allocation="proportional")
+    (stratum,) = (each for each in drawn.strata if each.weight > 1)
+    assert f"up to {stratum.rows - stratum.drawn} may still" in render(report_of(drawn))
 
 
 def test_scores_without_a_scale_have_no_alerts() -> None:

@@ -32,6 +32,14 @@ def test_light_strata_and_those_with_attacks_are_left_alone(message, evaluation)
     assert message(evaluation, "E019") is None
 
 
+@pytest.mark.parametrize(("weight", "unseen"), [(1.0, None), (1.5, "1 could be there unseen")])
+def test_no_more_are_unseen_than_rows_without_a_label(message, weight, unseen) -> None:
+    rows = {"y": ["attack"] * 3 + ["normal"] * 2, "s": [0.9] * 3 + [0.1] * 2}
+    rows |= {"weight": [1.0] * 3 + [weight] * 2, "stratum": ["top"] * 3 + ["rest"] * 2}
+    told = message(evaluate(rows, **NAMED), "E019")
+    assert told is None if unseen is None else unseen in told
+
+
 def test_rows_that_were_drawn_and_not_labelled_are_told(message) -> None:
     assert message(drawn(5, without=3), "E018") == (
         "3 rows of the 403 rows that were drawn were left out, and with them what they stand for."

@@ -80,6 +80,15 @@ def test_a_zone_and_a_year_have_to_be_told(tmp_path: Path) -> None:
         list(events(tmp_path, SURICATA.replace("/2026", ""), timezone="UTC", on_bad_row="skip"))
 
 
+@pytest.mark.parametrize("days", [("12/31", "01/01"), ("01/01", "12/31")])
+def test_one_year_is_not_given_to_lines_of_two(tmp_path: Path, days: tuple[str, str]) -> None:
+    text = "\n".join(SURICATA.replace("11/02/2026", day) for day in days)
+    with pytest.raises(InputError, match=r"line 2: .*a year seems to turn here.*write the year"):
+        list(events(tmp_path, text, timezone="UTC", year=2026))
+    near = "\n".join(SURICATA.replace("11/02/2026", day) for day in ("01/01", "07/01"))
+    assert sum(len(batch) for batch in events(tmp_path, near, timezone="UTC", year=2026)) == 2
+
+
 def test_an_event_of_cef(tmp_path: Path) -> None:
     read = row(events(tmp_path, CEF + "\r\n", fields=["msg", "severity", "vendor"]))
     assert read.pop("file").endswith("fast.log")

@@ -48,7 +48,7 @@ def content_of(path: str | Path, text: str | bytes | None = None) -> tuple[str, 
         content = text.encode(errors="surrogatepass") if isinstance(text, str) else text
     if len(content) > LARGEST_FILE:
         raise InputError(
-            f"{name} has more than {LARGEST_FILE >> 20} MB; a claims file holds a few numbers. "
+            f"{name} has more than {LARGEST_FILE >> 20} MB; reported numbers are few. "
             f"Is this the right file?"
         )
     return name, _decoded(content, name)
@@ -72,7 +72,8 @@ def _decoded(content: bytes, name: str) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as odd:
         raise InputError(
-            f"{name}: byte {odd.start + 1} is not UTF-8; save the claims file as UTF-8"
+            f"{name}: byte {odd.start + 1} is not UTF-8; save it as text in UTF-8 (a workbook "
+            f"as CSV, an archive unpacked)"
         ) from odd
 
 

@@ -117,7 +117,9 @@ def meanings(key: Key, positive: str | None) -> tuple[Meaning, ...]:
     """All that a key may stand for, the usual first; ``positive`` is None for K classes.
 
     A bare one-sided key of K classes is some average; of two classes it is the value of the
-    positive one, or by a convention an average too.
+    positive one, or by a convention an average too. Papers on UNSW-NB15 call the mean of the false
+    positive and false negative rates the false alarm rate (Moustafa and Slay 2016), whatever the
+    columns beside it are: the macro average of the other use of that name.
 
     >>> [each.words for each in meanings(key_of("f1"), None)]
     ['weighted average', 'macro average', 'micro average']
@@ -131,6 +133,8 @@ def meanings(key: Key, positive: str | None) -> tuple[Meaning, ...]:
             found.append(Meaning(measure, positive, None, words))
         elif not averaged:
             found.append(Meaning(measure, words=words))
+        if key.bare and averaged and positive is not None and key.spelled in measure.other_uses:
+            found.append(Meaning(measure, None, "macro", f"{words}, mean of both classes"))
         if key.bare and averaged:
             found += _averages(measure, words, convention=positive is not None)
     return tuple(sorted(found, key=lambda meaning: meaning.convention))

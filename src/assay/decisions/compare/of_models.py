@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from assay.decisions.compare.comparing import compare
 from assay.decisions.compare.comparison import Comparison
 from assay.decisions.compare.data_sets import compare_folds
@@ -23,6 +25,7 @@ from assay.measures import OverPairs, parse
 from assay.measures.shown import DIFFERENCES
 from assay.sources import must_share_index
 from assay.sources.coded import Labels
+from assay.sources.labelling import resolve
 from assay.tally import Resolved
 
 _COLUMNS = {"y_score": "scores", "y_proba": "probabilities", "y_pred": "decisions"}
@@ -73,6 +76,9 @@ def compare_models(
         raise InputError(
             "models are a mapping from name to model, two or more, such as {'old': a, 'new': b}"
         )
+    given, models = models, {str(name): model for name, model in models.items()}
+    if len(models) < len(given):
+        raise InputError(f"two models have the same name as text: {list(given)}")
     must_share_index({"X": X, "y": y, "groups": groups, "families": families})
     y, truth = labels_in(y)
     must_be_as_many(X, len(truth.codes))
@@ -82,8 +88,9 @@ def compare_models(
         if measures is not None:
             raise InputError("measures= are for folds: without cv= all measures are compared")
         said = {name: asked.of(model, X, truth) for name, model in models.items()}
-        columns, notes = _side_by_side(said, truth, sides)
-        if threshold is not None or at is not None:
+        as_decided = threshold is None and at is None
+        columns, notes = _side_by_side(said, truth, sides, as_decided=as_decided)
+        if not as_decided:
             columns["threshold"] = threshold
         found = compare(
             truth,
@@ -119,9 +126,12 @@ def compare_models(
 
 
 def _side_by_side(
-    said: Mapping[str, Response], truth: Labels, sides: Mapping[str, Any]
+    said: Mapping[str, Response], truth: Labels, sides: Mapping[str, Any], *, as_decided: bool
 ) -> tuple[dict[str, Any], list[str]]:
-    """What models said as columns of one kind: scores, else probabilities, else decisions."""
+    """What models said as columns of one kind: scores, else probabilities, else decisions.
+
+    With ``as_decided``, scores are cut where a model's predict does, if any threshold decides so.
+    """
     every = {name: response.columns(truth, **sides) for name, response in said.items()}
     kind = "y_pred"
     for wanted in ("y_score", "y_proba"):
@@ -135,7 +145,11 @@ def _side_by_side(
         alone = kind != "y_pred" and "y_pred" in columns
         # What is said of decisions that do not count here would mislead.
         notes += [f"{name}: {note}" for note in (own[:-1] if alone else own)]
-        if alone:
+        cut = _cut(columns, truth, sides) if alone and as_decided and kind == "y_score" else None
+        if cut is not None:
+            columns["threshold"] = cut
+            notes.append(f"{name}: predict flags the rows whose score is {cut:.4g} and above")
+        elif alone:
             notes.append(f"{name}: compared by its {_COLUMNS[kind]}, not by what predict decides")
     labels = list(dict.fromkeys(x for columns, _ in every.values() for x in columns["labels"]))
     found: dict[str, Any] = {
@@ -145,6 +159,20 @@ def _side_by_side(
     if kind == "y_score":
         found["threshold"] = {name: c.get("threshold") for name, (c, _) in every.items()}
     return found, notes
+
+
+def _cut(columns: Mapping[str, Any], truth: Labels, sides: Mapping[str, Any]) -> float | None:
+    """The lowest score that a model flags, or more than all where it flags none.
+
+    None where a row that it does not flag has as much.
+    """
+    scores, decided = columns["y_score"], columns["y_pred"]
+    position = resolve(truth, None, **sides, labels=columns["labels"]).position
+    flags = np.array([position[text] == 1 for text in decided.names])[decided.codes]
+    if not flags.any():
+        return float(np.nextafter(np.float64(scores.max()), np.inf)) if len(scores) else None
+    least = scores[flags].min()
+    return float(least) if (flags == (scores >= least)).all() else None
 
 
 # -- on the same folds -----------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from assay.evaluation.findings import Finding, urgent_first
 from assay.evaluation.mistakes import likely_mistakes
 from assay.evaluation.words import name as quoted
 from assay.measures.shown import PREDICTED_FOLDS
-from assay.sources.columns import array_of
+from assay.sources.columns import array_of, label_kind, label_text, native
 from assay.sources.files.fold_table import (
     DATASET,
     FOLD,
@@ -173,7 +173,7 @@ def _labels(
         except LabelError as wrong:
             raise type(wrong)(f"{where}{wrong}") from wrong
         if sides["negative"] is not None:
-            raise_on = [label for label in kept if str(label) != str(whole.labels[0])]
+            raise_on = [label for label in kept if label_text(label) != whole.labels[0]]
             if len(raise_on) != 1:
                 raise InputError(
                     f"{where}{len(raise_on)} labels are not {sides['negative']!r}; name the alarm "
@@ -181,8 +181,8 @@ def _labels(
                 )
             labels[data_set] = (list(kept), raise_on[0])
         else:
-            chosen = [label for label in kept if str(label) == str(whole.positive)]
-            labels[data_set] = (list(kept), chosen[0] if chosen else whole.positive)
+            alarm = native(str(whole.positive), label_kind(truth[0]))
+            labels[data_set] = (list(dict.fromkeys([*kept, alarm])), alarm)
     return labels
 
 

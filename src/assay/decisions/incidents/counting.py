@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.decisions.incidents.matching import Lines, Matching
+from assay.decisions.incidents.schedule import MATCHED
 from assay.engines.incidents import coded
 from assay.errors import InputError
 from assay.sources.files.bad_rows import LISTED, must_be_a_number
@@ -92,6 +93,8 @@ class LogCounter:
         self.skew = skew
         self.stops = stops
         self.refused: list[Refused] = []
+        # Logs may lack ends and hosts, whose names are known; any other may be misspelt.
+        self._keys_unseen = {column for column in self.key if column not in MATCHED}
         self._sum = IncidentTally(gap=gap, scored=scoring is not None)
         self._waiting: list[IncidentTally] = []
         self._names = tuple(incident.id for incident in matching.incidents)
@@ -120,15 +123,23 @@ class LogCounter:
 
     def done(self) -> IncidentTally:
         """The tally of all that was added."""
+        self._gather()
+        if self._keys_unseen and self._sum.alerts:
+            raise InputError(
+                f"key= names {min(self._keys_unseen)!r}, which no alert has: it would tell no "
+                f"false alarms apart"
+            )
+        return self._sum
+
+    def _gather(self) -> None:
         self._sum = IncidentTally.merge([self._sum, *self._waiting])
         self._waiting = []
-        return self._sum
 
     def _keep(self, part: IncidentTally) -> None:
         """Add a tally, but sort all again only when as much has come as there was."""
         self._waiting.append(part)
         if sum(each.size for each in self._waiting) > max(self._sum.size, 1 << 16):
-            self.done()
+            self._gather()
 
     def _events(self, frame: pl.DataFrame) -> IncidentTally:
         lines = Lines(frame, self.skew)
@@ -190,6 +201,9 @@ class LogCounter:
                     f"key= names {column!r}, which the alerts do not have; they have "
                     f"{', '.join(frame.columns)}"
                 )
+        self._keys_unseen -= {
+            name for name in self._keys_unseen if frame[name].null_count() < frame.height
+        }
         texts = {name: pl.col(name).cast(pl.String).fill_null("-") for name in self.key}
         if not self.matching.directed and {"src_ip", "dst_ip"} <= set(self.key):
             turned = texts["src_ip"] > texts["dst_ip"]

@@ -89,7 +89,8 @@ def judged(
     """
     scheduled = None if windows is None else tuple(windows)
     incidents = tuple(_detections(tally, scheduled))
-    observed, ranges = observed_in(tally)
+    # Whatever the threshold: lines of an alert log are alerts, scored rows of a table are events.
+    observed, ranges = observed_in(every, scored_rows=scheduled is None and every.scored)
     rules = tuple(_rules(tally, observed, asked.level))
     skew = Skew(asked.skew / SECOND)
     if scheduled and asked.match:
@@ -141,12 +142,14 @@ def _operating(
     """What each threshold would mean, and the one that keeps what was asked."""
     limits = {"max_false_incidents": asked.max_false_incidents, "max_delay": asked.max_delay}
     wanted = any(limit is not None for limit in limits.values())
+    if wanted and not tally.scored:
+        raise InputError("a threshold is chosen by score; name the column with score=")
+    if wanted and not observed.seconds:
+        raise InputError(
+            "a threshold is chosen by what it costs a day, and no time was observed: lines lie "
+            "more than an hour apart, or there is one. Give the logs of other events with events="
+        )
     if not tally.scored or not observed.seconds:
-        if wanted:
-            raise InputError(
-                "a threshold is chosen by score, over time that was observed; name the column with "
-                "score="
-            )
         return None, None
     starts = {each.id: each.start for each in incidents}
     found = OperatingCharacteristic.of(tally, starts, days=observed.days)
@@ -267,7 +270,7 @@ def rate_per_day(sizes: Array, observed: Observation, level: float) -> Estimate:
     the exact one.
     """
     if not observed.seconds:
-        reason = "no time was observed: there are no two lines at different times"
+        reason = "no time was observed: no two lines at different times lie within an hour"
         return Estimate(math.nan, level=level, undefined=reason)
     total, squares = float(np.sum(sizes)), float(np.sum(np.square(sizes, dtype=np.float64)))
     method = FayFeuer(level)

@@ -21,10 +21,13 @@ _MORE, _LEAST = 2, 3
 _ZONES = (3600 * SECOND, 900 * SECOND)
 
 
-def observed_in(tally: IncidentTally) -> tuple[Observation, Ranges]:
-    """Which time was observed: by lines of all kinds, or, of alerts alone, from first to last."""
+def observed_in(tally: IncidentTally, *, scored_rows: bool) -> tuple[Observation, Ranges]:
+    """Which time was observed: by lines of all kinds, or, of alerts alone, from first to last.
+
+    Of ``scored_rows`` those below the threshold are no alerts, and tell what was observed.
+    """
     starts, ends = tally.observed[START], tally.observed[END]
-    only_alerts = int(tally.volume["rows"].sum()) == tally.alerts
+    only_alerts = not scored_rows and int(tally.volume["rows"].sum()) == tally.alerts
     if only_alerts:
         starts, ends = starts[:1], ends[-1:]
     lasting = ends > starts

@@ -42,6 +42,7 @@ _NEEDED = ("attack", "start", "end")
 _SEVERAL = re.compile(r"[;|\s]+")
 _PORTS = re.compile(r"(\d{1,5})(?:-(\d{1,5}))?")
 _EMPTY = ("", "-")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
@@ -106,8 +107,9 @@ def read_schedule(
         name, rows = "the schedule", [(f"row {i}", row) for i, row in enumerate(given, 1)]
     if not rows:
         raise EmptyInput(f"{name}: there are no attacks in the schedule")
+    clock = Clock(timezone)
     try:
-        found = _incidents(rows, Clock(timezone))
+        found = _incidents(rows, clock)
     except InputError as wrong:
         raise InputError(f"{name}, {wrong}") from wrong
     columns = tuple(c for c in MATCHED if any(getattr(incident, c) for incident in found))
@@ -193,6 +195,12 @@ def _told(row: Mapping[str, Any], place: str) -> dict[str, Any]:
                 f"{place}: {attack} has no {role}. An attack counts by its window, from start to "
                 f"end: give it, or leave the attack out"
             )
+    if _DATE.fullmatch(str(values["end"]).strip()):
+        raise InputError(
+            f"{place}: {str(values['attack'])!r} ends on {values['end']}, a day without an hour, "
+            f"which may mean its first moment or its last: write the time of day, as "
+            f"{values['end']}T23:59:59Z"
+        )
     return values
 
 
@@ -230,7 +238,7 @@ def _networks(values: Mapping[str, Any], role: str) -> tuple[Network, ...]:
         except ValueError as wrong:
             raise InputError(
                 f"column {role!r}: found {text!r}, expected an address such as 10.1.2.3 or "
-                f"10.1.0.0/16"
+                f"10.1.0.0/16, several with ; between them"
             ) from wrong
     return tuple(found)
 
@@ -242,7 +250,8 @@ def _ports(values: Mapping[str, Any], role: str) -> tuple[Ports, ...]:
         first, last = (int(written[1]), int(written[2] or written[1])) if written else (1, 0)
         if not 0 <= first <= last <= 65_535:
             raise InputError(
-                f"column {role!r}: found {text!r}, expected a port such as 443, or 8000-8999"
+                f"column {role!r}: found {text!r}, expected a port such as 443, or 8000-8999, "
+                f"several with ; between them"
             )
         found.append((first, last))
     return tuple(found)

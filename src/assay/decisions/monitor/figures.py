@@ -256,8 +256,9 @@ def _rates(counted: Counted, asked: Asked, level: float, mature: float) -> list[
     found = []
     for i, at in enumerate(days):
         bound = (float(least[i] / at), float(most[i] / at)) if known[i] < 1 else None
+        # As precision has it: alerts without a label are false as often as those with one.
         estimate = Estimate(
-            least[i] / at,
+            least[i] / at / known[i] if known[i] > 0 else math.nan,
             low[i],
             high[i],
             method=mixture.name,

@@ -288,4 +288,13 @@ def _counted(
             f"state= holds {some(again)} already, so rows would be counted twice. Give whole days "
             f"that are new, or say recount= to count these days anew, as when labels have come"
         )
+    held, given = before.rows_by_day(), counted.rows_by_day()
+    fewer = [day for day in again if given[day] < held[day]]
+    if fewer:
+        day = fewer[0]
+        raise InputError(
+            f"recount= would leave {given[day]:,} of the {held[day]:,} rows that state= holds of "
+            f"{day}, and the others would be lost. Give the whole day, with the rows that have no "
+            f"label too, or start a new state"
+        )
     return before.without(again) + counted

@@ -35,14 +35,15 @@ def look(evaluation: Evaluation) -> str | None:
     if not empty.any():
         return None
     at = int((strata.weights * empty).argmax())
-    unseen = -math.log((1 - evaluation.level) / 2) * float(strata.weights[at])
+    weight, drawn = float(strata.weights[at]), float(strata.drawn[at])
+    unseen = min(-math.log((1 - evaluation.level) / 2) * weight, round((weight - 1) * drawn))
     seen = float(evaluation.tally.confusion.rows[1])
-    if unseen < SHARE * seen:
+    if not unseen or unseen < SHARE * seen:
         return None
     return (
-        f"None of {rows(float(strata.drawn[at]))} that were labelled in stratum "
+        f"None of {rows(drawn)} that were labelled in stratum "
         f"{name(strata.names[at])} is {name(evaluation.positive)}, and each stands for "
-        f"{count(round(float(strata.weights[at]), 1))}: {count(round(unseen))} could be there "
+        f"{count(round(weight, 1))}: {count(round(unseen))} could be there "
         f"unseen, beside {count(round(seen))} that were found or missed."
     )
 

@@ -3,7 +3,8 @@
 Read are ISO 8601 (``2026-11-02T04:36:54.841235+0000``, a blank for the T, the zone with or without
 a colon), ``11/02/2026-04:36:54.841235`` of Snort and Suricata, ``Nov 02 2026 04:36:54`` of CEF, and
 numbers since 1970, whose size tells the unit. Digits past the microsecond are rounded, half up.
-What has no zone is read in ``timezone``, what has no year in ``year``; else it is refused.
+What has no zone is read in ``timezone``, what has no year in ``year``; else it is refused. So are
+lines without a year between which a year turns.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ _OTHERS = (
     (r"^(\d\d) (\d\d) (\d\d:.*)$", "{}-${1}-${2}T${3}"),
 )
 _YEARLESS = "{}"
+# Lines without a year that follow each other farther apart than this are of two years.
+_HALF_YEAR = 183 * 86_400 * _SECOND
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 _OFFSET = re.compile(r"([+-])([01]\d|2[0-3]):?([0-5]\d)")
 
@@ -151,7 +154,9 @@ class Clock:
         problems = []
         if missing.any():
             problems.append(Problem(missing, f"{name}: there is none", kind=f"{name}: missing"))
-        yearless = ~read & ~missing & self._without_year(values)
+        yearless = ~read & ~missing & _without_year(values)
+        if self.year is not None:
+            yearless[:] = False
         if yearless.any():
             told = _reason(values, name, "which has no year: say year=2026 or the like")
             problems.append(Problem(yearless, told, fatal=True))
@@ -166,17 +171,53 @@ class Clock:
         skipped = read & micros.is_null().to_numpy()
         if skipped.any():
             told = _reason(
-                values, name, f"which clocks in {self.timezone} showed twice or not at all"
+                values,
+                name,
+                f"which clocks in {self.timezone} showed twice or not at all: write its offset, "
+                f"as +01:00",
             )
             problems.append(Problem(skipped, told, kind=f"{name}: no certain moment"))
         return problems
 
-    def _without_year(self, values: pl.Series) -> npt.NDArray[np.bool_]:
-        if self.year is not None:
-            return np.zeros(len(values), bool)
-        text = values.cast(str).str.strip_chars()
-        pattern = rf"^(?:\d\d/\d\d-|(?:{'|'.join(_MONTHS)}) +\d\d? )\d\d:\d\d:\d\d"
-        return text.str.contains(pattern).fill_null(value=False).to_numpy()
+
+class NewYear:
+    """Tells where a year turns among lines that name none, as they come.
+
+    December and January would lie eleven months apart in the one year that was given.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._last: int | None = None
+
+    def problems(self, values: pl.Series, micros: pl.Series) -> list[Problem]:
+        """The first line of a piece that is not of the year of those before it."""
+        if self._clock.year is None:
+            return []
+        rows = np.flatnonzero(_without_year(values) & micros.is_not_null().to_numpy())
+        if not len(rows):
+            return []
+        times = micros.gather(rows).to_numpy()
+        steps = np.diff(times, prepend=times[0] if self._last is None else self._last)
+        self._last = int(times[-1])
+        turned = np.zeros(len(values), bool)
+        turned[rows[np.abs(steps) > _HALF_YEAR][:1]] = True
+        if not turned.any():
+            return []
+        told = _reason(
+            values,
+            TIME,
+            f"more than half a year from the line before it in {self._clock.year}, so a year seems "
+            f"to turn here and year= can't say both: write the year into the times, as "
+            f"01/31/{self._clock.year}-23:59:59",
+        )
+        return [Problem(turned, told, fatal=True)]
+
+
+def _without_year(values: pl.Series) -> npt.NDArray[np.bool_]:
+    text = values.cast(str).str.strip_chars()
+    pattern = rf"^(?:\d\d/\d\d-|(?:{'|'.join(_MONTHS)}) +\d\d? )\d\d:\d\d:\d\d"
+    return text.str.contains(pattern).fill_null(value=False).to_numpy()
 
 
 def _of_iso(text: pl.Series) -> tuple[pl.Series, npt.NDArray[np.bool_]]:

@@ -17,7 +17,7 @@ from assay.sources.files.table import Meter, Piece
 from assay.sources.files.text import CutOff, Window, begun
 from assay.sources.logs.alert_lines import CefLines, FastLines
 from assay.sources.logs.json_lines import JsonLines
-from assay.sources.logs.moments import Clock
+from assay.sources.logs.moments import Clock, NewYear
 from assay.sources.logs.names import (
     COLUMNS,
     DST_IP,
@@ -80,6 +80,7 @@ class Events(Iterator["pl.DataFrame"]):
     ) -> None:
         self._fields = tuple(dict.fromkeys(field for field in fields if field not in COLUMNS))
         self._clock = Clock(timezone, year)
+        self._new_year = NewYear(self._clock)
         self._time = time
         self._bad = BadRows(stops=not skips(on_bad_row))
         self._batch_rows, self._chunk_bytes = batch_rows, chunk_bytes
@@ -222,7 +223,7 @@ class Events(Iterator["pl.DataFrame"]):
         frame = piece.frame
         self.rows_read += frame.height + len(piece.broken)
         moments = self._clock.read(frame[TIME])
-        problems = list(moments.problems)
+        problems = [*moments.problems, *self._new_year.problems(frame[TIME], moments.micros)]
         ports = {port: _port(frame[port], problems) for port in PORTS}
         bad = self._bad.judge(piece, name, problems)
         offset = 0 if piece.line is None or not frame.height else piece.line(0) - piece.rows[0]

@@ -52,6 +52,9 @@ _CALLED = {
 _CLAIM = re.compile(r"^\s*\[\[?\s*claim\b|^\s*claim\s*=", re.M)
 _LATEX = re.compile(r"\\begin\{|\\\\\s*(?:\\hline|\\midrule|\\bottomrule)?\s*$", re.M)
 _PIPES = re.compile(r"^\s*>?\s*\|?\s*:?-+:?\s*\|[\s:|-]*$|^\s*\+[-=]+\+", re.M)
+# R's caret prints both, and calls TP / (TP + FP + FN + TN) the detection rate.
+_CARET = re.compile(r"^\s*detection prevalence\b", re.I | re.M)
+_CARET_RATE = re.compile(r"^\s*detection rate\b.*$", re.I | re.M)
 _SUFFIXES = {".csv": CSV, ".tsv": CSV, ".tex": LATEX, ".toml": CLAIMS, ".md": MARKDOWN}
 
 
@@ -132,7 +135,8 @@ def _rounded(number: Reported) -> Reported:
 
 def _of_labels(draft: Draft) -> Draft:
     """Keys with the labels of the claim, whatever their case; those of other labels are told."""
-    labels = [str(label) for label in draft.raw.get("labels", ())]
+    counted = draft.raw.get("labels") or draft.raw.get("support", ())
+    labels = [str(label) for label in counted]
     if not labels:
         return draft
     by_case = {label.casefold(): label for label in labels}
@@ -311,7 +315,11 @@ def _grids(grids: Iterable[Grid], totals: Totals, title: str) -> Drafts:
 def _text(content: str, totals: Totals, title: str) -> Drafts:
     """Reports, matrices, Markdown tables, printed frames and lines of values, in this order."""
     bare = re.sub(r"^\s*```.*$", "", content, flags=re.M)
+    by_caret = _CARET.search(bare) is not None
+    bare = _CARET_RATE.sub("", bare) if by_caret else bare
     drafts, notes, rest = report_claims(bare, totals, title)
+    if by_caret:
+        notes.append(f"{title}: 'Detection Rate' was passed over: caret divides it by all rows")
     grids = list(markdown_grids(rest))
     rest = "\n".join(
         line for line in rest.splitlines() if "|" not in line or "<--" in line or " = " in line

@@ -44,6 +44,8 @@ class Totals:
             "dataset": self.dataset,
             "support": dict(self.support) or self._two_classes(),
         }
+        if not self.support and found["support"] and not (self.positive or self.negative):
+            found["positive"] = "positive"
         return {key: value for key, value in found.items() if value}
 
     def _two_classes(self) -> dict[str, int]:
@@ -86,16 +88,28 @@ _SIDES = re.compile(
     r"legitimate|ham)\b|\b(positives|negatives)\s*[=:]\s*(\d[\d,]*)",
     re.IGNORECASE,
 )
+_FOLDS = (
+    r"(?:\d+|k|three|five|ten)[- ]?folds?\b|cross[- ]?validat\w*|"
+    r"(?:\d+|three|five|ten) (?:\w+ )?(?:runs|seeds|repetitions|trials)\b"
+)
 _MEANS = re.compile(
-    r"\b(?:\d+[- ]?folds?|cross[- ]?validat\w*|averag\w*|mean(?:s)? (?:of|over)|runs|repetitions|"
-    r"std|standard deviation|±)",
+    rf"\b(?:{_FOLDS}|averag\w*|mean(?:s)? (?:of|over)|runs|repetitions|"
+    r"std|standard deviation)|±",
     re.IGNORECASE,
 )
+_MEANS_AROUND = re.compile(rf"\b(?:{_FOLDS})", re.IGNORECASE)
 _HARMLESS = ("negative", "normal", "benign", "legitimate", "ham")
 
 
-def totals_in(caption: str, given: Totals) -> tuple[Totals, str]:
+def speaks_of_folds(text: str) -> bool:
+    """Whether a text speaks of folds or of several runs, so that numbers by it are means."""
+    return _MEANS_AROUND.search(text) is not None
+
+
+def totals_in(caption: str, given: Totals, around: str = "") -> tuple[Totals, str]:
     """Totals that a caption tells where no option does, and how that is said.
+
+    What stands ``around`` a table tells no more than that there were folds or runs.
 
     >>> totals_in("Results on the test set (n = 22,544)", Totals())[0].n
     '22,544'
@@ -114,7 +128,8 @@ def totals_in(caption: str, given: Totals) -> tuple[Totals, str]:
         if len(sides) == 2:
             found = replace(found, positives=sides["positives"], negatives=sides["negatives"])
             said.append(f"{sides['positives']:,} positives and {sides['negatives']:,} negatives")
-    if given.aggregate is None and _MEANS.search(caption):
+    if given.aggregate is None and (_MEANS.search(caption) or speaks_of_folds(around)):
         found = replace(found, aggregate="fold-mean")
         said.append("that numbers are means of folds or runs")
-    return found, f"the caption tells {' and '.join(said)}" if said else ""
+    where = "caption tells" if caption else "text beside the table tells"
+    return found, f"the {where} {' and '.join(said)}" if said else ""

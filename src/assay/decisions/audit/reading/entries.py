@@ -103,6 +103,17 @@ def count_text(text: str) -> str | None:
     return re.sub(r"\D", "", shown)
 
 
+def are_counts(cells: list[str], *, may_count: bool, comma: bool = False) -> bool:
+    """Whether cells of a share can only be counts of rows: whole numbers, one of them beyond 100.
+
+    Where a heading ``may_count``, whole numbers are enough, since 34 is then as likely 34 rows.
+    """
+    shown = [cleaned(cell) for cell in cells if not entry_of(cell, comma=comma).missing]
+    counts = [None if comma and "," in cell else count_text(cell) for cell in shown]
+    numbers = [int(count) for count in counts if count is not None and count[0] != "0"]
+    return len(numbers) == len(counts) > 0 and max(numbers) > (1 if may_count else 100)
+
+
 def uses_comma(cells: list[str]) -> bool:
     """Whether a comma is the decimal point of these cells.
 

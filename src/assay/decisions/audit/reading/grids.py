@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assay.errors import InputError
 
@@ -22,12 +22,16 @@ DELIMITERS = ",;\t|"
 
 @dataclass(frozen=True)
 class Grid:
-    """A table: its rows of texts with the headings first, its caption, and where it begins."""
+    """A table: its rows of texts with the headings first, its caption, and where it begins.
+
+    ``around`` is what stands right beside it, such as the heading of its section.
+    """
 
     rows: tuple[tuple[str, ...], ...]
     headers: int = 1
     caption: str = ""
     line: int = 1
+    around: str = ""
 
     @property
     def body(self) -> tuple[tuple[str, ...], ...]:
@@ -43,11 +47,11 @@ class Grid:
         """With every row as wide as the widest."""
         wide = self.width
         rows = tuple((*row, *[""] * (wide - len(row))) for row in self.rows)
-        return Grid(rows, self.headers, self.caption, self.line)
+        return replace(self, rows=rows)
 
     def turned(self) -> Grid:
         """With rows and columns exchanged."""
-        return Grid(tuple(zip(*self.even().rows, strict=True)), 1, self.caption, self.line)
+        return replace(self, rows=tuple(zip(*self.even().rows, strict=True)), headers=1)
 
 
 # -- Markdown --------------------------------------------------------------------------------------
@@ -69,7 +73,7 @@ def markdown_grids(text: str) -> Iterator[Grid]:
                 end += 1
             kept = [lines[i], *lines[i + 2 : end]]
             rows = tuple(_piped(line) for line in kept if not _RULE.fullmatch(line))
-            yield Grid(rows, 1, _caption(lines, i, end), i + 1)
+            yield Grid(rows, 1, _caption(lines, i, end), i + 1, _around(lines, i, end))
             i = end
         elif _GRID_RULE.fullmatch(lines[i]):
             end = i + 1
@@ -77,7 +81,8 @@ def markdown_grids(text: str) -> Iterator[Grid]:
                 end += 1
             kept = [line for line in lines[i:end] if not _GRID_RULE.fullmatch(line)]
             if kept:
-                yield Grid(tuple(map(_piped, kept)), 1, _caption(lines, i, end), i + 1)
+                rows, around = tuple(map(_piped, kept)), _around(lines, i, end)
+                yield Grid(rows, 1, _caption(lines, i, end), i + 1, around)
             i = end
         else:
             i += 1
@@ -100,6 +105,14 @@ def _caption(lines: Sequence[str], start: int, end: int) -> str:
     return ""
 
 
+def _around(lines: Sequence[str], start: int, end: int) -> str:
+    """The heading of the section, two lines above a table and one below."""
+    section = [line for line in lines[:start] if line.startswith("#")][-1:]
+    above = [line for line in lines[max(start - 5, 0) : start] if line.strip()][-2:]
+    below = [line for line in lines[end : end + 3] if line.strip()][:1]
+    return "\n".join((*section, *above, *below))
+
+
 # -- separated values ------------------------------------------------------------------------------
 
 
@@ -120,7 +133,8 @@ def separated_grids(text: str, name: str) -> Iterator[Grid]:
         tuple(cell.strip() for cell in row)
         for row in csv.reader(io.StringIO("\n".join(lines)), delimiter=sign)
     ]
-    yield Grid(tuple(rows))
+    comments = [line for line in text.splitlines() if line.startswith("#")]
+    yield Grid(tuple(rows), around="\n".join(comments))
 
 
 def delimiter_of(lines: Sequence[str]) -> str | None:
@@ -155,7 +169,7 @@ def aligned_grids(text: str) -> Iterator[Grid]:
         if end > i + 1 and lines[i].strip() and not _numbers_in(lines[i]):
             grid = _aligned(lines[i], lines[i + 1 : end], i + 1)
             if grid is not None:
-                yield grid
+                yield replace(grid, around=_around(lines, i, end))
         i = max(end, i + 1)
 
 

@@ -47,7 +47,8 @@ def latex_grids(text: str) -> Iterator[Grid]:
         rows = _rows(text[start:end])
         line = text.count("\n", 0, begin.start()) + 1
         if rows:
-            yield Grid(rows, 1, _caption(text, begin.start(), end), line)
+            notes = _notes(text, end)
+            yield Grid(rows, 1, _caption(text, begin.start(), end), line, notes)
     if not found:
         rows = _rows(text)
         if rows:
@@ -81,6 +82,16 @@ def _caption(text: str, start: int, end: int) -> str:
         return ""
     found = _CAPTION.search(text, first, last if last >= 0 else len(text))
     return "" if found is None else plain(text[found.end() + 1 : _closing(text, found.end())])
+
+
+def _notes(text: str, end: int) -> str:
+    """What stands below a table in its float."""
+    last = text.find("\\end{table", end)
+    return (
+        plain(text[end:last])
+        if last >= 0 and "\\begin{" not in text[end:last].replace("\\begin{tablenotes}", "")
+        else ""
+    )
 
 
 def _closing(text: str, opening: int) -> int:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from assay.decisions.audit.reading.drafts import Draft, Totals, safe_label
-from assay.decisions.audit.reading.entries import cleaned, count_text, entry_of
+from assay.decisions.audit.reading.drafts import Draft, Totals, safe_label, speaks_of_folds
+from assay.decisions.audit.reading.entries import are_counts, cleaned, count_text, entry_of
 from assay.errors import InputError, UnknownMeasure
 from assay.measures import ACCURACY, F1, PRECISION, RECALL, find
-from assay.measures.headings import average_of, cell_of, heading_of, squeezed
+from assay.measures.headings import average_of, cell_of, heading_of, may_count, squeezed
 
 REPORT_HEADER = re.compile(
     r"^[\s>#|*]*precision\s+recall\s+f1-?score(?:\s+support)?(?:\s+pred)?\s*$", re.I | re.M
@@ -259,6 +260,8 @@ def pair_claims(text: str, totals: Totals, title: str) -> tuple[list[Draft], lis
     cells: dict[str, int] = {}
     positive: list[str] = []
     unmatched: list[str] = []
+    if totals.aggregate is None and speaks_of_folds(text):
+        totals = replace(totals, aggregate="fold-mean")
 
     def end() -> Iterator[Draft]:
         if reported:
@@ -285,7 +288,8 @@ def pair_claims(text: str, totals: Totals, title: str) -> tuple[list[Draft], lis
             if cell and count_text(pair[2]):
                 cells[cell] = int(count_text(pair[2]) or 0)
                 continue
-            if heading is not None and heading.key is not None:
+            counted = are_counts([pair[2]], may_count=may_count(pair[1]))
+            if heading is not None and heading.key is not None and not counted:
                 suffix = heading.average or heading.label
                 key = f"{heading.key}.{suffix}" if suffix else heading.key
                 if key in reported:

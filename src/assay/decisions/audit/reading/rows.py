@@ -13,7 +13,7 @@ from assay.decisions.audit.reading.entries import cleaned, count_text
 from assay.decisions.audit.reading.grids import Grid
 from assay.decisions.audit.reading.tables import Column, Table, table_of
 from assay.measures import find
-from assay.measures.headings import SOME_MEAN, average_of, heading_of
+from assay.measures.headings import SOME_MEAN, average_of, heading_of, other_part
 from assay.sources.labelling import NEGATIVE_WORDS, POSITIVE_WORDS
 
 MODELS, CLASSES, FOLDS = "models", "classes", "folds"
@@ -48,6 +48,8 @@ _MODEL_WORDS = frozenset(
 _HARMLESS = frozenset(word for word in NEGATIVE_WORDS if len(word) > 2 and word != "false")
 _DATA_WORDS = frozenset(["dataset", "datasets", "data", "corpus", "testset", "scenario", "day"])
 _FOLD = re.compile(r"(?:fold|run|split|iteration|iter|repeat|trial|seed|k)?[\s#._=-]*\d{1,3}", re.I)
+# The totals of a test set are not those of the training part beside it.
+_NO_ROWS: dict[str, Any] = {"n": None, "support": {}, "positives": None, "negatives": None}
 _SPREAD_ROW = re.compile(r"(?:std\.?(?: ?dev\.?)?|sd|standard deviation|stdev)", re.I)
 
 
@@ -60,7 +62,7 @@ def claims_of(grid: Grid, totals: Totals, title: str) -> tuple[list[Draft], list
     notes = []
     groups = {column.group for column in table.measured}
     # Of several test sets in one table a caption can't tell which it speaks of.
-    shared, told = totals_in(grid.caption if len(groups) == 1 else "", totals)
+    shared, told = totals_in(grid.caption if len(groups) == 1 else "", totals, grid.around)
     if told:
         notes.append(f"{title}: {told}")
     kind = shared.rows or _kind_of(table)
@@ -91,7 +93,7 @@ def _spoken(column: Column) -> str:
 
 
 def _listed(texts: Sequence[str]) -> str:
-    some = ", ".join(repr(text[:40]) for text in texts[:12])
+    some = ", ".join(repr(text[:60]) for text in texts[:12])
     return some + (f" and {len(texts) - 12} more" if len(texts) > 12 else "")
 
 
@@ -175,8 +177,9 @@ def _models(table: Table, totals: Totals, title: str) -> tuple[list[Draft], list
             cells = _cells(row, columns)
             if not reported:
                 continue
+            part = next(filter(other_part, (group, name)), "")
             raw: dict[str, Any] = {
-                **totals.shared(),
+                **(replace(totals, **_NO_ROWS) if part else totals).shared(),
                 "name": f"{name} ({group})" if group else name,
                 "source": title,
                 "reported": reported,
@@ -186,7 +189,7 @@ def _models(table: Table, totals: Totals, title: str) -> tuple[list[Draft], list
             if cells:
                 raw["confusion"] = cells
             drafts.append(
-                Draft(raw, (), table.leaves_signs_out, _one_set(table, row, title, group))
+                Draft(raw, (), table.leaves_signs_out, _one_set(table, row, title, group or part))
             )
     if not drafts and labels:
         only = replace(table, columns=tuple(_labelled(c) for c in table.columns))
@@ -235,6 +238,7 @@ class _ClassRows:
         self.labels: list[str] = []
         self.sizes: list[str] = []
         self.odd: list[str] = []
+        self.notes: list[str] = []
         self.averaged = self.spread = False
 
     def add(self, row: Sequence[str], name: str) -> None:
@@ -253,6 +257,8 @@ class _ClassRows:
         numbers, spread, strange = _numbers(self._table, row, self._table.measured, suffix)
         self.spread |= spread
         self.odd += strange
+        if average == SOME_MEAN:
+            numbers = self._without_means(numbers, name)
         self.reported |= {
             key: number for key, number in numbers.items() if key not in self.reported
         }
@@ -264,10 +270,29 @@ class _ClassRows:
         if rows is not None:
             self.support[label] = int(rows)
 
+    def _without_means(self, numbers: dict[str, Any], name: str) -> dict[str, Any]:
+        """A row of averages without those of an accuracy of each class, which are not the accuracy.
+
+        What stands there may be their mean, weighted or not, or the accuracy of all rows.
+        """
+        means = [
+            key
+            for key in numbers
+            if find(key).symmetric
+            and any(f"{key}.{label}" in self.reported for label in self.labels)
+        ]
+        if means:
+            held = ", ".join(f"{key} {numbers[key]}" for key in means)
+            self.notes.append(
+                f"{held} of {name!r} was passed over: it may be a mean over the classes or "
+                f"the value of all rows"
+            )
+        return {key: number for key, number in numbers.items() if key not in means}
+
     def draft(self, totals: Totals, title: str) -> Draft:
         """The claim of all rows."""
         raw: dict[str, Any] = {**totals.shared(), "name": title, "reported": self.reported}
-        notes = []
+        notes = list(self.notes)
         known = raw.get("support", {})
         if not self.support and set(known) == set(self.labels):
             self.support = {label: known[label] for label in self.labels}

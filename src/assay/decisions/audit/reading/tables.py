@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from assay.decisions.audit.keys import key_of
 from assay.decisions.audit.printed import Printed, printed
-from assay.decisions.audit.reading.entries import Entry, cleaned, entry_of, uses_comma
+from assay.decisions.audit.reading.entries import (
+    Entry,
+    are_counts,
+    cleaned,
+    entry_of,
+    uses_comma,
+)
 from assay.decisions.audit.reading.grids import Grid
 from assay.measures.headings import (
     SOME_MEAN,
@@ -17,10 +24,17 @@ from assay.measures.headings import (
     cell_of,
     heading_of,
     letter_of,
+    may_count,
     squeezed,
 )
 
 _HALF = Fraction(1, 2)
+_THOUSANDTHS = re.compile(r"(?:\d{1,2}|100),\d{3}\s*%?")
+# A quantity of something else than rows, which is no name.
+_WITH_UNIT = re.compile(
+    r"[~<>]?\s*\d[\d.,:]*\s*(?:[mµun]?s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|[kmgt]i?b|[kmb]|x)\.?",
+    re.IGNORECASE,
+)
 _SUPPORT = (
     "support", "supports", "instances", "samples", "count", "counts", "rows", "n", "records",
     "size", "total", "noofinstances", "nsamples", "testsamples", "numberofsamples",
@@ -118,10 +132,10 @@ def _with_headers(grid: Grid) -> Grid:
     for i, row in enumerate(grid.rows):
         numbers = [entry_of(cell).number is not None for cell in row[1:]]
         if i and any(numbers):
-            return Grid(grid.rows, i, grid.caption, grid.line)
+            return replace(grid, headers=i)
         if i == 0 and sum(numbers) > len(numbers) / 2:
             break
-    return Grid(grid.rows, 1, grid.caption, grid.line)
+    return replace(grid, headers=1)
 
 
 def _table(grid: Grid) -> Table:
@@ -148,8 +162,11 @@ def _table(grid: Grid) -> Table:
         names = [0]
         unmatched = unmatched[1:]
     numbers = [row[column.place] for row in body for column in columns]
-    grid = Grid((*grid.rows[: grid.headers], *body), grid.headers, grid.caption, grid.line)
-    comma = uses_comma(numbers)
+    grid = replace(grid, rows=(*grid.rows[: grid.headers], *body))
+    comma = uses_comma(numbers) or _in_thousandths(columns, body, numbers)
+    counts = [column for column in columns if _are_counts(column, body, comma=comma)]
+    columns = [column for column in columns if column not in counts]
+    unmatched += [f"{cleaned(c.heading.text)} (its numbers are counts)" for c in counts]
     percent = frozenset(
         column.place for column in columns if column.key and _in_percent(column, body, comma=comma)
     )
@@ -188,8 +205,9 @@ def _column(place: int, text: str, groups: Sequence[str], *, letters: int) -> Co
 
 def _is_name(held: Sequence[str]) -> bool:
     """Whether a column names rows: most of it is text."""
-    texts = [entry_of(cell).odd for cell in held if cell.strip()]
-    return bool(texts) and sum(map(bool, texts)) >= len(texts) / 2
+    shown = [cleaned(cell) for cell in held if cell.strip()]
+    texts = [cell for cell in shown if entry_of(cell).odd and not _WITH_UNIT.fullmatch(cell)]
+    return bool(shown) and len(texts) >= len(shown) / 2
 
 
 def _in_percent(column: Column, body: Sequence[Sequence[str]], *, comma: bool) -> bool:
@@ -203,6 +221,26 @@ def _in_percent(column: Column, body: Sequence[Sequence[str]], *, comma: bool) -
         return True
     values = _values(column, body, comma=comma)
     return any(not value.percent and abs(value.value) > 1 for value in values)
+
+
+def _in_thousandths(
+    columns: Sequence[Column], body: Sequence[Sequence[str]], numbers: Sequence[str]
+) -> bool:
+    """Whether some share has only cells such as 96,698, which is no count; none has a point."""
+    shares = [column for column in columns if column.key and _is_share(column)]
+    held = [
+        [cleaned(row[c.place]) for row in body] for c in shares if not may_count(c.heading.text)
+    ]
+    whole = [cells for cells in held if all(map(_THOUSANDTHS.fullmatch, cells))]
+    return bool(whole) and not any("." in cell for cell in numbers)
+
+
+def _are_counts(column: Column, body: Sequence[Sequence[str]], *, comma: bool) -> bool:
+    """Whether the heading of a share has counts of rows under it."""
+    if column.key is None or column.heading.percent or not _is_share(column):
+        return False
+    cells = [row[column.place] for row in body]
+    return are_counts(cells, may_count=may_count(column.heading.text), comma=comma)
 
 
 def _is_share(column: Column) -> bool:
