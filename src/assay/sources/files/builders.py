@@ -57,6 +57,8 @@ class Growing:
 
         With ``borrow`` the first values are not copied; who takes them does not write to them.
         """
+        if not len(values):
+            return  # nothing may be written to what is borrowed, not even that
         end = self.size + len(values)
         if borrow and not len(self._array) and values.dtype == self._array.dtype:
             self._array, self.size, self._borrowed = values, end, True
