@@ -66,8 +66,14 @@ def folder(tmp_path: Path) -> Path:
 
 
 def ran(folder: Path, command: str) -> str:
+    # What other tests have told MLflow and pytest in this process is not the reader's.
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("MLFLOW_", "PYTEST_")) and name != "CI"
+    }
     environment = {
-        **os.environ,
+        **inherited,
         "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
         "COLUMNS": "84",
         "MLFLOW_DISABLE_TELEMETRY": "true",

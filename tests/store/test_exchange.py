@@ -226,6 +226,7 @@ def test_runs_of_an_mlflow_database_are_read(store: Store, tmp_path: Path) -> No
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # MLflow's own, of what it is built on
 def test_mlflow_takes_runs_and_gives_them_back(store: Store, tmp_path: Path) -> None:
     pytest.importorskip("mlflow")
     database = tmp_path / "mlflow.db"

@@ -74,7 +74,8 @@ def sure(evaluation: Evaluation) -> bool:
         return True
     found = next(each for each in against_chance(evaluation) if each.below)
     away = found.chance - float(found.estimate)
-    errors = normal(evaluation.level) * away / (found.estimate.high - found.estimate)
+    reach = found.estimate.high - float(found.estimate)
+    errors = normal(evaluation.level) * away / reach if reach > 0 else 0.0
     confusion = evaluation.tally.confusion
     if found.measure == "AUC" and not confusion.weighted and evaluation.tally.clusters is None:
         # The spread of the AUC where scores know nothing, which holds for few rows too.

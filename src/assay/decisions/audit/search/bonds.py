@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from assay.decisions.audit.claim import Claim
+from assay.decisions.audit.keys import Key
 from assay.decisions.audit.printed import Printed, Window, as_float
 from assay.decisions.audit.result import Verdict
 from assay.decisions.audit.search.blame import Numbers
@@ -83,8 +84,20 @@ class Bonds:
         words: str = "",
     ) -> Bonds:
         """The numbers of a claim; those that are ``named`` so are read by the convention."""
+        told: dict[str, set[str]] = {}
+        for number in numbers:
+            if number.key.label is not None:
+                told.setdefault(number.key.measure.name, set()).add(number.key.label)
+
+        def unsure(key: Key) -> bool:
+            """Whether a class may be undefined, and left out of the average: one is not told."""
+            of = told.get(key.measure.name, set())
+            return key.average is not None and 0 < len(of) < len(classes.labels)
+
         meant = [
-            tuple(
+            ()
+            if unsure(number.key)
+            else tuple(
                 Meant(quantity, _range(spelled, quantity), spelled)
                 for quantity in quantities_of(
                     number.key, classes, positive, convention if named(number) else None
