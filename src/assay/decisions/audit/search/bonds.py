@@ -30,11 +30,24 @@ from assay.decisions.audit.search.network import (
     settle,
 )
 from assay.decisions.audit.search.numbers import Number, Worked
-from assay.formula import cells
+from assay.formula import cells, denominators
+from assay.measures import RECALL
 
 _MOST_CHOICES = 4
 # A number is tested where the others leave at most this share of what it could be.
 _NARROW = 0.1
+
+
+# Sums of these are rows of a class and rows of the others, which there are.
+_ROWS = ({"TP", "FN"}, {"FP", "TN"})
+
+
+def _divides_by_decisions(key: Key) -> bool:
+    """Whether a measure of a class that has rows may be undefined, as a precision may."""
+    formula = key.measure.formula
+    return formula is None or any(
+        not any(rows <= cells(below) for rows in _ROWS) for below in denominators(formula)
+    )
 
 
 @dataclass(frozen=True)
@@ -85,14 +98,22 @@ class Bonds:
     ) -> Bonds:
         """The numbers of a claim; those that are ``named`` so are read by the convention."""
         told: dict[str, set[str]] = {}
+        hit: set[str] = set()
         for number in numbers:
-            if number.key.label is not None:
-                told.setdefault(number.key.measure.name, set()).add(number.key.label)
+            label = number.key.label
+            if label is not None:
+                told.setdefault(number.key.measure.name, set()).add(label)
+                # A class of which some row was right has no ratio that is undefined.
+                if number.key.measure is RECALL and number.printed.value > 0:
+                    hit.add(label)
 
         def unsure(key: Key) -> bool:
             """Whether a class may be undefined, and left out of the average: one is not told."""
             of = told.get(key.measure.name, set())
-            return key.average is not None and 0 < len(of) < len(classes.labels)
+            absent = {*classes.labels} - of - hit
+            if key.average is None or not of or not absent:
+                return False
+            return _divides_by_decisions(key) or not all((shares or {}).get(x) for x in absent)
 
         meant = [
             ()
