@@ -202,10 +202,10 @@ def say(text: str) -> None:
 
 
 def _bounded(text: str) -> str:
-    r"""A message in which no word, and not the whole, is so long that it can't be read.
+    """A message in which no word, and not the whole, is so long that it can't be read.
 
-    >>> _bounded(f"'{1000 * 'a'}' is no label")[-50:]
-    'aaaaaaaaa [801 characters more] aaaa\' is no label'
+    >>> _bounded(1000 * "a" + " is no label")[295:330]
+    'aaaaa [600 characters more] aaaaaaa'
     """
     short = _LONG_WORD.sub(lambda long: _cut(long[0], _LONGEST_WORD), text)
     return _cut(short, _LONGEST)
