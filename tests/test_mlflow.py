@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import assay
 from assay.errors import InputError
-from assay.mlflow import Evaluator, _metrics, _named, _read, _reasons
+from assay.mlflow import Evaluator, _metrics, _named, _reasons
 
 TRUTH = np.array(["attack", "normal", "normal", "normal"] * 50)
 SCORE = np.clip(np.where(TRUTH == "attack", 0.7, 0.2) + np.linspace(-0.25, 0.35, 200), 0, 1)
@@ -92,20 +92,6 @@ def test_reasons_fit_into_a_tag() -> None:
     long = _reasons({f"recall.{i:05}{'x' * 20}": "none" for i in range(400)})
     assert len(long) <= 5000
     assert long.endswith("(400 in all; evaluation.json has the reasons)")
-
-
-@pytest.mark.parametrize(
-    ("column", "role"),
-    [
-        ([0.1, 0.9], "y_score"),
-        ([0.0, 1.0], "y_pred"),
-        ([[0.5], [0.25]], "y_score"),
-        (["attack", "normal"], "y_pred"),
-        ([True, False], "y_pred"),
-    ],
-)
-def test_a_fraction_tells_scores_from_decisions(column: list[Any], role: str) -> None:
-    assert list(_read(column)) == [role]
 
 
 def test_without_mlflow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

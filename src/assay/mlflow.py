@@ -346,26 +346,34 @@ def _evaluated(
         if "labels" in settings:
             settings["classes"] = settings.pop("labels")
         return evaluate_model(raw, dataset.features_data, truth, **settings)
-    return evaluate(truth, **_said(dataset, config.get("score"), model, predictions), **settings)
+    said = _said(dataset, truth, config.get("score"), model, predictions)
+    return evaluate(truth, **said, **settings)
 
 
-def _said(dataset: Any, score: str | None, model: Any, predictions: str | None) -> dict[str, Any]:
-    """What the model said of the rows: scores, or decisions."""
+def _said(
+    dataset: Any, truth: Any, score: str | None, model: Any, predictions: str | None
+) -> dict[str, Any]:
+    """What the model said of the rows: by name where it is known, else as a column to be told."""
+    from assay.evaluation.predictions import DECISIONS, SCORES, by_position
+
     rows = dataset.features_data
     if score is not None:
         if score not in getattr(rows, "columns", ()):
             there = ", ".join(map(repr, getattr(rows, "columns", ())))
             raise InputError(f"the data has no column {score!r}; there are {there or 'no names'}")
-        decided = {} if model is not None else _read(dataset.predictions_data)
-        return {"y_score": rows[score], **{k: v for k, v in decided.items() if k == "y_pred"}}
+        said = {SCORES: rows[score]}
+        if model is None and dataset.predictions_data is not None:
+            told, _ = by_position(truth, dataset.predictions_data, {})
+            said |= {DECISIONS: told[DECISIONS]} if DECISIONS in told else {}
+        return said
     if model is None:
         if dataset.predictions_data is None:
             raise InputError("there is no model, and no predictions=, the column of what it said")
-        return _read(dataset.predictions_data)
+        return {"predictions": dataset.predictions_data}
     found = model.predict(rows)
     if predictions is not None and predictions in getattr(found, "columns", ()):
         found = found[predictions]
-    return _read(found)
+    return {"predictions": found}
 
 
 def _raw(model: Any) -> Any:
@@ -374,19 +382,6 @@ def _raw(model: Any) -> Any:
         return model.get_raw_model()
     except (AttributeError, NotImplementedError):
         return None
-
-
-def _read(column: Any) -> dict[str, Any]:
-    """A column as scores where a number has a fraction, else as decisions."""
-    import numpy as np
-
-    if column is None:
-        return {}
-    values = np.asarray(column)
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    fractions = values.dtype.kind == "f" and bool((np.floor(values) != values).any())
-    return {"y_score": values} if fractions else {"y_pred": values}
 
 
 def _result(logged: Logged) -> Any:

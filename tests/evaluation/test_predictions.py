@@ -186,3 +186,11 @@ def test_tensors_may_have_gradients_and_types_that_numpy_has_not() -> None:
 def test_nothing_but_missing_numbers_are_scores_that_are_missing(truth) -> None:
     with pytest.raises(ScoreError, match="finite numbers: 4 of 4 are not"):
         evaluate(truth, [float("nan")] * 4)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_a_frame_of_one_column_is_that_column(frame: type) -> None:
+    truth = [0, 1, 1, 0]
+    scored = evaluate(truth, frame({"p": [0.1, 0.8, 0.4, 0.3]}))
+    assert scored["roc_auc"] == 1
+    assert evaluate(truth, frame({"p": [0, 1, 1, 1]}))["precision"] == pytest.approx(2 / 3)

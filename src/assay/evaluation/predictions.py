@@ -61,11 +61,11 @@ def by_position(
 
 def is_table(values: Any) -> bool:
     """Whether there are several columns: an array or a list of rows, a dataframe, a mapping."""
-    if isinstance(values, Mapping) or hasattr(values, "columns"):
-        return True
     shape = getattr(values, "shape", None)
     if shape is not None and len(shape) == 2:
         return bool(shape[1] != 1)
+    if isinstance(values, Mapping) or hasattr(values, "columns"):
+        return True
     return isinstance(values, list | tuple) and bool(values) and _is_row(values[0])
 
 
