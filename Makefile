@@ -27,10 +27,13 @@ ENGINES := $(VENV)/.installed-engines
 DOCUMENTS := $(VENV)/.checked-documents
 
 # What `make quick` runs: the lower layers, and one look at each of the others.
-QUICK := $(addprefix tests/,formula tally measures inference curves engines test_public_api.py \
-    laws/test_identities.py seeds oracles/test_traps.py sources/test_columns.py \
+QUICK := $(addprefix tests/,measures inference curves seeds test_public_api.py \
+    $(addprefix formula/test_,tree.py notation.py one_table_exact.py one_table_functions.py) \
+    $(addprefix tally/test_,tables.py scores.py counters.py codec.py) \
+    engines/test_local.py engines/test_resolving.py engines/test_arrays.py \
+    laws/test_identities.py oracles/test_traps.py sources/test_columns.py \
     sources/test_labelling.py evaluation/test_evaluate.py evaluation/test_functions.py \
-    decisions/test_compare.py report/test_goldens.py cli/test_app.py cli/test_measures.py)
+    decisions/threshold/test_choose.py report/test_goldens.py cli/test_app.py cli/test_measures.py)
 
 # The packages where every branch has to be taken by a test.
 COVERED := src/assay/formula/*,src/assay/tally/*,src/assay/measures/*,src/assay/inference/*
@@ -38,7 +41,7 @@ COVERED := src/assay/formula/*,src/assay/tally/*,src/assay/measures/*,src/assay/
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo serve screens quick test slow documents check lint types imports doctest docs coverage bench intervals strata resampling guarantees mistakes audits fuzz soak realdata clean
+.PHONY: help demo serve screens quick test slow documents check lint types imports doctest docs coverage bench intervals strata resampling guarantees mistakes mutants kills bits growth oldest package audits fuzz pollock soak realdata clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -60,7 +63,7 @@ screens: $(TEST) ## Take the screenshots of the documentation anew, with Chromiu
 quick: $(TEST) ## Run a choice of the tests in under a minute
 	$(PYTEST) -m 'not slow' $(QUICK)
 
-test: $(TEST) $(DOCUMENTS) ## Run the tests of everything that a change can break (eight to ten minutes)
+test: $(TEST) $(DOCUMENTS) ## Run the tests of everything that a change can break (six minutes)
 	$(PYTEST) -m 'not slow' tests
 
 slow: $(ENGINES) $(DOCUMENTS) ## Run the exhaustive rest: all cases, longer searches (20 minutes)
@@ -115,12 +118,38 @@ guarantees: $(TEST) ## Simulate how often guaranteed thresholds break their cons
 mistakes: $(TEST) ## Hold the audit against brute force on 10,000 claims with a wrong number (long)
 	$(PY) benchmarks/audit_mistakes.py
 
+mutants: $(TEST) ## Change 200 single tokens of the source; tests must notice 95 of 100 (an hour)
+	$(PY) benchmarks/mutants.py
+
+kills: $(TEST) ## Kill commands 1,000 times: no file is half written, no store is damaged (an hour)
+	$(PY) benchmarks/kills.py
+
+bits: $(TEST) ## The same rows in 500 arrangements: one answer to the last bit (ten minutes)
+	$(PY) benchmarks/bits.py
+
+growth: $(TEST) ## How time and memory grow with rows, classes, clusters and more
+	$(PY) benchmarks/growth.py
+
+oldest: ## Run the tests with the oldest packages that pyproject.toml allows
+	@mkdir -p build
+	$(PYTHON) .ci/floors > build/floors.txt
+	$(PYTHON) -m venv build/oldest
+	build/oldest/bin/python -m pip install --quiet -c build/floors.txt -e '.[test]'
+	build/oldest/bin/python -m pytest -n $(JOBS) --dist worksteal -m 'not slow' tests
+
+package: ## Build wheel and sdist, and try each alone in an empty environment
+	PYTHON=$(PYTHON) .ci/package
+
 audits: $(TEST) ## Audit 10,000 honest claims; none may be accused (long)
 	$(PY) benchmarks/audit_honest.py
 
-fuzz: $(TEST) ## Audit 20,000 mutated claims, and try 20,000 odd values of options: none may break it (long)
+fuzz: $(TEST) ## Try 100,000 hostile files and requests, 20,000 claims and 20,000 odd options (an hour)
+	$(PY) benchmarks/fuzz.py --seed $(SEED)
 	$(PY) benchmarks/audit_fuzz.py
 	ODD_VALUES=20000 $(PY) -m pytest -q -m slow tests/cli/test_option_values.py
+
+pollock: $(TEST) ## Score the CSV reader on polluted files: POLLOCK=FOLDER is a checkout of the benchmark
+	$(PY) benchmarks/pollock.py $(POLLOCK) --least $(if $(POLLOCK),9.5,9)
 
 soak: $(TEST) ## Ask the web app for five minutes; its memory must not grow
 	SOAK_SECONDS=300 $(PY) -m pytest -q -s -m slow tests/web/test_soak.py

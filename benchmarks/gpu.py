@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.engines import Ask, count_coded, resolve, tensors
+from assay.engines import Ask, arrays, count_coded, resolve
 from assay.evaluation import Evaluation
 from assay.sources import code_arrays
 from assay.tally.keeping import Exact, Grid
@@ -41,7 +41,7 @@ def timed(truth: Any, score: Any, torch: Any) -> Iterator[bool]:
     """Print how long each way takes; whether it is as fast as it should be."""
 
     def evaluate() -> list[float]:
-        tally = tensors.count(truth, score, Ask(scores=Grid()))
+        tally = arrays.count_on_device(truth, score, Ask(scores=Grid()))
         evaluation = Evaluation(resolve(tally, positive=True)[0])
         return [evaluation[name].value for name in MEASURES]
 
@@ -53,7 +53,7 @@ def timed(truth: Any, score: Any, torch: Any) -> Iterator[bool]:
     print(f"scores to the host            {copy:8.2f} ms, {quick:.2f} ms to pinned memory")
     for name, kept, most in (("sort", Exact(), 1.5), ("grid", Grid(), 1.0)):
         ask = Ask(scores=kept)
-        tally = best(lambda ask=ask: tensors.count(truth, score, ask), torch)
+        tally = best(lambda ask=ask: arrays.count_on_device(truth, score, ask), torch)
         share = tally / sort
         print(
             f"tally by {name}                 {tally:8.2f} ms, {share:.2f} x sort, at most {most}"
@@ -70,7 +70,7 @@ def compared(truth: Any, score: Any) -> Iterator[bool]:
     part = code_arrays(truth.cpu().numpy(), y_score=np.asarray(score.cpu()))
     for kept in (Exact(), Grid()):
         here = count_coded(part, Ask(scores=kept)).to_bytes()
-        equal = here == tensors.count(truth, score, Ask(scores=kept)).to_bytes()
+        equal = here == arrays.count_on_device(truth, score, Ask(scores=kept)).to_bytes()
         print(f"bits of {kept.name}: {'equal' if equal else 'DIFFERENT'}")
         yield equal
 

@@ -22,10 +22,9 @@ import numpy as np
 from scipy.special import bdtrc, ndtr
 
 from assay import choose_threshold
-from assay.decisions.threshold.counting import tallies_of
-from assay.decisions.threshold.rules import empirical_rule, guaranteed_rule
-from assay.decisions.threshold.sweep import Swept
-from assay.decisions.threshold.wanted import Wanted, wanted
+from assay.decisions.threshold.constraints import Requirements, requirements
+from assay.decisions.threshold.objectives import empirical_rule, guaranteed_rule
+from assay.decisions.threshold.sweep import ThresholdSweep, tallies_of
 from assay.sources import code_arrays
 
 RESULTS = Path(__file__).parent / "results" / "guarantees.json"
@@ -94,9 +93,9 @@ class Setting:
     asked: dict[str, Any]
     mixed: bool = False  # the number of positives is drawn too
 
-    def want(self) -> Wanted:
+    def want(self) -> Requirements:
         """What is asked, checked."""
-        return wanted(**self.asked, families=tuple(FAMILIES))
+        return requirements(**self.asked, families=tuple(FAMILIES))
 
 
 SETTINGS = (
@@ -209,7 +208,7 @@ def simulate(world: World, setting: Setting, datasets: int) -> Violations:
         rows = code_arrays(truth, y_score=scores, slices=slices)
         sides = {"positive": True, "negative": None, "labels": None}
         guaranteed, empirical = guaranteed_rule(want), empirical_rule(want)
-        swept = Swept.of(tallies_of(rows, sides)).seen_by(guaranteed, empirical)
+        swept = ThresholdSweep.of(tallies_of(rows, sides)).seen_by(guaranteed, empirical)
         counts = swept.counts
         prevalence = share if setting.mixed else counts.positives / counts.rows
         place = guaranteed.position(counts)

@@ -20,7 +20,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from assay.decisions.sample.score_strata import ScoreCells, score_strata
+from assay.decisions.sample_strata import ScoreCells, score_strata
 from assay.formula import Expression, at_base_rate
 from assay.inference import FayFeuer, GammaInterval, Quantity, Strata, Tiwari, Wilson, estimate
 from assay.measures import (

@@ -23,8 +23,8 @@ from typing import Any
 
 import polars as pl
 
-from assay.inference.operating import best_operating
-from assay.inference.quantiles import student
+from assay.inference.significance import student
+from assay.inference.threshold_rules import best_operating
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("ASSAY_DATA", ROOT.parent / "shared" / "data"))

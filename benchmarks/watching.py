@@ -13,10 +13,10 @@ import sys
 import numpy as np
 import polars as pl
 
-from assay.decisions.monitor.reference import TENTHS, ReferenceCells, reference_cells
-from assay.decisions.monitor.shift import evidence_of
+from assay.decisions.daily_counts import TENTHS, ReferenceCells, reference_cells
+from assay.decisions.watched_figures import evidence_of
 from assay.inference import ClopperPearson, Wilson
-from assay.inference.sequences import (
+from assay.inference.proportions import (
     BetaMixture,
     PairedBets,
     beta_log_e,

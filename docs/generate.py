@@ -30,8 +30,7 @@ from assay.measures import (
     Ranked,
     catalogue,
 )
-from assay.report.definitions import formula_of, symbols_of
-from assay.report.reference import span
+from assay.report.measure_pages import formula_of, span, symbols_of
 
 REFERENCES = Path(__file__).parent / "references.rst"
 API = Path(__file__).parent / "api.rst"
@@ -64,10 +63,10 @@ def pages() -> dict[str, str]:
     """File name to reStructuredText: an index and one page a measure."""
     measures = catalogue.CATALOGUE
     known = cited_works()
-    found = {"index.rst": _index(measures)}
+    texts = {"index.rst": _index(measures)}
     for measure in measures:
-        found[f"{measure.name}.rst"] = _page(measure, known)
-    return found
+        texts[f"{measure.name}.rst"] = _page(measure, known)
+    return texts
 
 
 def write_pages(out_dir: str | Path) -> None:
@@ -258,7 +257,7 @@ def _bands(measure: Measure) -> list[str]:
     return [_title("Bands", "-"), _table(("value", "reading"), rows, (30, 70))]
 
 
-def _interval(measure: Measure, found: Estimate) -> str:
+def _interval(measure: Measure, estimate: Estimate) -> str:
     share = None if measure.formula is None else proportion(measure.formula)
     if measure.interval is Interval.BY_SHAPE and share is not None:
         how = (
@@ -272,7 +271,7 @@ def _interval(measure: Measure, found: Estimate) -> str:
             f"method {_scale(measure)}."
         )
     elif measure.interval is Interval.NONE:
-        why = (found.note or "").partition(": ")[2].partition(";")[0]
+        why = (estimate.note or "").partition(": ")[2].partition(";")[0]
         how = f"It has none: {why}." if why else "It has none."
     else:
         how = f"It is not a proportion. The default: {measure.interval.value}."
@@ -320,7 +319,7 @@ def _worked(measure: Measure) -> list[str]:
     return [f"With {cells}:", _math(rf"{filled} = {value}")]
 
 
-def _parts(measure: Measure, found: Estimate) -> list[str]:
+def _parts(measure: Measure, estimate: Estimate) -> list[str]:
     """The steps on the way: what each is, and what it is in the example."""
     if not measure.parts:
         return []
@@ -328,7 +327,7 @@ def _parts(measure: Measure, found: Estimate) -> list[str]:
         (
             f"``{name}``",
             f":math:`{latex(expression)}`",
-            f"{found.parts[name]:.4g}" if name in found.parts else "",
+            f"{estimate.parts[name]:.4g}" if name in estimate.parts else "",
         )
         for name, expression in measure.parts.items()
     ]
@@ -358,8 +357,8 @@ def _counted_example(measure: Measure) -> tuple[list[str], Estimate]:
     cells = ", ".join(f"{name}={number}" for name, number in given.items())
     if measure.name.isidentifier():
         return [f"assay.{measure.name}({cells})"], MeasureFunction(measure)(**given)
-    found = evaluate_counts(**counts._asdict())[measure.name]
-    return [f'assay.evaluate_counts({cells})["{measure.name}"]'], found
+    estimate = evaluate_counts(**counts._asdict())[measure.name]
+    return [f'assay.evaluate_counts({cells})["{measure.name}"]'], estimate
 
 
 def _scored_example(measure: Measure) -> tuple[list[str], Estimate]:
@@ -369,12 +368,12 @@ def _scored_example(measure: Measure) -> tuple[list[str], Estimate]:
         many = measure.of_scores.negatives
         counts = [1 if label == TRUTH[0] else many for label in TRUTH]
         lines = [f"y_true = {_listed(TRUTH)}", f"y_score = {SCORE}", f"counts = {counts}"]
-        found = function(TRUTH, SCORE, counts=counts)
-        return [*lines, f"assay.{measure.name}(y_true, y_score, counts=counts)"], found
-    found = function(TRUTH, SCORE)
-    if not math.isnan(found):
+        estimate = function(TRUTH, SCORE, counts=counts)
+        return [*lines, f"assay.{measure.name}(y_true, y_score, counts=counts)"], estimate
+    estimate = function(TRUTH, SCORE)
+    if not math.isnan(estimate):
         lines = [f"y_true = {_listed(TRUTH)}", f"y_score = {SCORE}"]
-        return [*lines, f"assay.{measure.name}(y_true, y_score)"], found
+        return [*lines, f"assay.{measure.name}(y_true, y_score)"], estimate
     truth, table, more = list(CLASS_TRUTH), dict(CLASS_PROBABILITY), {}
     if measure.needs is Needs.OPEN_SET:
         truth += [UNKNOWN, UNKNOWN]
@@ -384,9 +383,9 @@ def _scored_example(measure: Measure) -> tuple[list[str], Estimate]:
     lines = [f"y_true = {_listed(truth)}", "y_proba = dict("]
     start = "\n   ...     "
     lines[1] += start + f",{start}".join(columns) + ",\n   ... )"
-    found = function(truth, table, **more)
+    estimate = function(truth, table, **more)
     asked = "".join(f', {name}="{value}"' for name, value in more.items())
-    return [*lines, f"assay.{measure.name}(y_true, y_proba{asked})"], found
+    return [*lines, f"assay.{measure.name}(y_true, y_proba{asked})"], estimate
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -398,11 +397,11 @@ def _listed(names: Sequence[str]) -> str:
 
 def _citations(reference: str) -> list[tuple[str, str]]:
     """The works that a reference names, each with the words before it."""
-    found = []
+    pairs = []
     for part in reference.split(";"):
         before, key = re.fullmatch(r"\s*((?:bands by )?)(.*?)\s*", part, re.DOTALL).groups()
-        found.append((before, key))
-    return found
+        pairs.append((before, key))
+    return pairs
 
 
 def _reference(reference: str, known: frozenset[str]) -> str:

@@ -10,11 +10,11 @@ import importlib.util
 from doctest import DocTestParser, Example
 from pathlib import Path
 
-from assay.decisions.audit.findings import CODES as OF_AUDITS
-from assay.decisions.incidents.findings import CODES as OF_INCIDENTS
-from assay.decisions.monitor.findings import CODES as OF_MONITORS
-from assay.decisions.threshold.findings import CODES as OF_THRESHOLDS
-from assay.evaluation.findings import CHECKS, Check
+from assay.decisions.audit.claim_findings import CODES as OF_AUDITS
+from assay.decisions.incidents.incident_findings import CODES as OF_INCIDENTS
+from assay.decisions.monitor_result import CODES as OF_MONITORS
+from assay.decisions.threshold.choice import CODES as OF_THRESHOLDS
+from assay.evaluation.findings import CHECKS, FindingCheck
 from assay.evaluation.findings.finding import Code
 from assay.learn.checks import CHECKS as LEAK_CHECKS
 from assay.learn.checks import CodedCheck
@@ -74,14 +74,14 @@ def page() -> str:
     return _pages._joined(text)
 
 
-def _section(check: Check | CodedCheck | RunCheck | Code) -> list[str]:
+def _section(check: FindingCheck | CodedCheck | RunCheck | Code) -> list[str]:
     said, examples = [], []
     for part in DocTestParser().parse(check.look.__doc__) if hasattr(check, "look") else ():
         if isinstance(part, Example):
             examples.append(part)
         else:
             said += [" ".join(block.split()) for block in part.split("\n\n") if block.strip()]
-    unless = check.unless if isinstance(check, Check) else ()
+    unless = check.unless if isinstance(check, FindingCheck) else ()
     others = " or ".join([", ".join(unless[:-1]), *unless[-1:]]).removeprefix(" or ")
     return [
         f".. _{check.code}:",

@@ -29,11 +29,11 @@ FOR = {
 
 def extras() -> str:
     """Each extra, what it is for, and what it brings."""
-    found = tomllib.loads(PROJECT.read_text("utf-8"))["project"]["optional-dependencies"]
-    if set(found) != set(FOR):
-        raise ValueError(f"docs/generate_install.py tells of {sorted(FOR)}, not {sorted(found)}")
+    packages = tomllib.loads(PROJECT.read_text("utf-8"))["project"]["optional-dependencies"]
+    if set(packages) != set(FOR):
+        raise ValueError(f"docs/generate_install.py tells of {sorted(FOR)}, not {sorted(packages)}")
     rows = [
-        f"   * - ``{extra}``\n     - {FOR[extra]}\n     - {', '.join(map(_name, found[extra]))}"
+        f"   * - ``{extra}``\n     - {FOR[extra]}\n     - {', '.join(map(_name, packages[extra]))}"
         for extra in FOR
     ]
     heading = "   * - extra\n     - for\n     - brings"

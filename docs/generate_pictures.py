@@ -104,12 +104,12 @@ def label_less() -> Drawn:
 
 def model() -> Drawn:
     """The models of the page for people with a scikit-learn model: its examples, run."""
-    found: dict[str, Any] = {}
+    names: dict[str, Any] = {}
     text = (HERE / "start" / "model.rst").read_text("utf-8")
     with redirect_stdout(StringIO()):
         for example in DocTestParser().get_examples(text):
-            exec(example.source, found)  # noqa: S102 - the page's own lines
-    return Drawn(found["comparison"].plot.roc(), "roc")
+            exec(example.source, names)  # noqa: S102 - the page's own lines
+    return Drawn(names["comparison"].plot.roc(), "roc")
 
 
 def paper() -> Any:

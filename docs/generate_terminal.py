@@ -41,16 +41,16 @@ def printed() -> str:
         environment.pop("NO_COLOR", None)
         process = subprocess.Popen(command, cwd=folder, stdout=terminal, env=environment)
         os.close(terminal)
-        found = b""
+        printed = b""
         try:
             while part := os.read(end, 65536):
-                found += part
+                printed += part
         except OSError:  # a terminal that is closed ends so on Linux
             pass
         os.close(end)
         if process.wait():
             raise RuntimeError(f"{COMMAND} ended with {process.returncode}")
-    return found.decode().replace("\r\n", "\n")
+    return printed.decode().replace("\r\n", "\n")
 
 
 def picture(text: str) -> str:
@@ -86,13 +86,13 @@ def _spans(line: Text, console: Console) -> str:
 
 
 def _attributes(style: Style) -> str:
-    found = ' font-weight="bold"' if style.bold else ""
+    attributes = ' font-weight="bold"' if style.bold else ""
     if style.dim:
-        found += ' opacity="0.65"'
+        attributes += ' opacity="0.65"'
     if style.color is not None and not style.color.is_default:
         red, green, blue = style.color.get_truecolor(MONOKAI)
-        found += f' fill="#{red:02x}{green:02x}{blue:02x}"'
-    return found
+        attributes += f' fill="#{red:02x}{green:02x}{blue:02x}"'
+    return attributes
 
 
 if __name__ == "__main__":

@@ -74,13 +74,13 @@ class _Parser:
 
     def row(self, *, end: str | None) -> str:
         """What stands before the end, as one element."""
-        found: list[str] = []
+        parts: list[str] = []
         while self.peek() != end:
             function = (self.peek() or "").removeprefix("\\") in FUNCTIONS
-            if function and found and not found[-1].startswith("<mo"):
-                found.append(_gap(","))
-            found.append(self.with_scripts())
-        return found[0] if len(found) == 1 else f"<mrow>{''.join(found)}</mrow>"
+            if function and parts and not parts[-1].startswith("<mo"):
+                parts.append(_gap(","))
+            parts.append(self.with_scripts())
+        return parts[0] if len(parts) == 1 else f"<mrow>{''.join(parts)}</mrow>"
 
     def with_scripts(self) -> str:
         """An element with what stands below and above it."""

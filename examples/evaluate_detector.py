@@ -55,28 +55,28 @@ def show_clusters(flows: Flows, evaluation: assay.Evaluation) -> None:
 def show_families(evaluation: assay.Evaluation) -> list[tuple[str, assay.Estimate]]:
     """The detection rate of each family, worst first."""
     heading("Families, worst first")
-    found = [(name, evaluation.of_slice("family", name)["recall"]) for name in FAMILIES]
-    found.sort(key=lambda item: item[1])
+    rates = [(name, evaluation.of_slice("family", name)["recall"]) for name in FAMILIES]
+    rates.sort(key=lambda item: item[1])
     print(f"{'family':<14}{'flows':>6}{'missed':>8}   detection rate")
-    for name, rate in found:
+    for name, rate in rates:
         missed = round(rate.n * (1 - rate))
         print(f"{name:<14}{rate.n:>6}{missed:>8}   {rate}")
-    if not found[0][1].method.startswith("cluster"):
+    if not rates[0][1].method.startswith("cluster"):
         print("(Here and for protocols, flows of one host are taken as independent.)")
-    return found
+    return rates
 
 
 def show_protocols(evaluation: assay.Evaluation) -> list[tuple[str, assay.Estimate]]:
     """The false positive rate of each protocol, worst first."""
     heading("Protocols, most false positives first")
-    found = [
+    rates = [
         (name, evaluation.of_slice("protocol", name)["false_positive_rate"]) for name in PROTOCOLS
     ]
-    found.sort(key=lambda item: -item[1])
+    rates.sort(key=lambda item: -item[1])
     print(f"{'protocol':<14}{'harmless':>8}   false positive rate")
-    for name, rate in found:
+    for name, rate in rates:
         print(f"{name:<14}{rate.n:>8}   {rate.text(4)}")
-    return found
+    return rates
 
 
 def show_base_rates(evaluation: assay.Evaluation) -> None:
@@ -137,8 +137,8 @@ def show_comparison(flows: Flows) -> int:
     )
     print(f"{'measure':<20}{'old':>7}{'new':>7}   new less old")
     for measure in ("roc_auc", "partial_auc", "average_precision", "log_loss"):
-        found = comparison.difference(measure)
-        print(f"{measure:<20}{found.value_a:>7.3f}{found.value_b:>7.3f}   {found.difference}")
+        gap = comparison.difference(measure)
+        print(f"{measure:<20}{gap.value_a:>7.3f}{gap.value_b:>7.3f}   {gap.difference}")
     attacks = flows.where(flows.label == "attack")
     old, new = attacks.old >= 0.5, attacks.new >= 0.5
     only_old = int(np.sum(old & ~new))

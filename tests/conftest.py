@@ -1,5 +1,6 @@
 """What all tests share: how much of them is run, and what child processes inherit."""
 
+import gc
 import os
 import shutil
 import signal
@@ -44,11 +45,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         group.sort(key=lambda item: item.nodeid)
         for item in Random(test).sample(group, max(0, len(group) - kept)):
             item.add_marker("slow")
-    share = 0.3 if settings().derandomize else 2
+    share = 0.15 if settings().derandomize else 2
     for test in searched.values():
         asked = test._hypothesis_internal_use_settings
         examples = max(round(asked.max_examples * share), min(asked.max_examples, 5))
         test._hypothesis_internal_use_settings = settings(asked, max_examples=examples)
+
+
+def pytest_collection_finish() -> None:
+    """Spare what was imported and collected, which stays, from being searched for garbage again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+
+
+@pytest.fixture
+def blank_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures are made and their files named, but the pages stay blank: drawing takes seconds."""
+    monkeypatch.setattr("assay.plots.canvas._page", lambda figure, kind, dpi=300: b"blank")
 
 
 # -- a server --------------------------------------------------------------------------------------

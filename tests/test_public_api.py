@@ -1,11 +1,13 @@
 """What `assay` shows to the world, and what it costs to import."""
 
+import ast
 import inspect
 import json
 import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +52,27 @@ def test_all_is_sorted_and_without_repetition() -> None:
 @pytest.mark.parametrize("name", assay.__all__)
 def test_every_name_exists(name: str) -> None:
     assert getattr(assay, name) is not None
+
+
+def test_the_list_of_names_holds_one_import_a_line_and_nothing_else() -> None:
+    tree = ast.parse(Path(assay.__file__).with_suffix(".pyi").read_text("utf-8"))
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    assert [type(node) for node in tree.body if node not in imports] == [
+        ast.Expr,
+        ast.AnnAssign,
+        ast.FunctionDef,
+    ]
+    for statement in imports:
+        (alias,) = statement.names
+        # Without the alias no type would be exported.
+        assert alias.asname == alias.name
+    assert sorted(statement.names[0].name for statement in imports) == assay.__all__
+
+
+def test_modules_are_attributes_and_other_words_are_not() -> None:
+    assert assay.curves is import_module("assay.curves")
+    for name in ("_curves", "no_such_name", "__wrapped__"):
+        assert not hasattr(assay, name)
 
 
 def test_nothing_public_is_missing_from_all() -> None:

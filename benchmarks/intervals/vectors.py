@@ -17,7 +17,7 @@ from assay import Estimate, Wilson
 from assay.formula import Expression, derivative, evaluate
 from assay.formula import cells as cells_of
 from assay.inference import Quantity
-from assay.inference.quantiles import normal
+from assay.inference.significance import normal
 
 Floats = npt.NDArray[np.float64]
 CHECKED = 25

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from assay.inference import Bootstrap, MaxFar, MaxFpr
-from assay.inference.chosen import ScoredRows, choose_anew
+from assay.inference.threshold_resampling import ScoredRows, choose_anew
 
 Floats = npt.NDArray[np.float64]
 LEVEL = 0.95

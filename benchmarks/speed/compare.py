@@ -107,7 +107,7 @@ def _scanned(path: str) -> tuple[float, int]:
 
 
 def _from_file(path: str, rule: str | None) -> tuple[float, int]:
-    from assay.decisions.compare.from_files import compare_files
+    from assay.decisions.compare.comparing import compare_files
     from assay.sources.files import Model, Request
 
     models = [Model(name, name) for name in ("old", "new")]

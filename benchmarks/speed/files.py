@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +15,17 @@ import polars as pl
 from speed.timing import Finding
 
 _PART = 1 << 22
+_MEASURED = """
+import json, resource, subprocess, sys, time
+started = time.perf_counter()
+done = subprocess.run(
+    json.loads(sys.argv[1]), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+)
+seconds = time.perf_counter() - started
+peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+print(json.dumps({"seconds": seconds, "peak": peak, "out": done.stdout}))
+sys.exit(done.returncode)
+"""
 _GROUPED = """
 import json, sys, time
 import polars as pl
@@ -47,16 +56,21 @@ def write(path: Path, count: int) -> None:
 
 
 def timed(command: list[str]) -> tuple[float, int, str]:
-    """Seconds, peak bytes and output of a command."""
-    started = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    assert process.stdout is not None
-    out = process.stdout.read().decode()
-    _, status, usage = os.wait4(process.pid, 0)
-    if status:
-        raise SystemExit(f"{command} ended with {os.waitstatus_to_exitcode(status)}")
+    """Seconds, peak bytes and output of a command.
+
+    Started by a small process, since a child counts the memory of whoever forked it.
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", _MEASURED, json.dumps(command)],
+        stdout=subprocess.PIPE,
+        check=False,
+        text=True,
+    )
+    if done.returncode:
+        raise SystemExit(f"{command} ended with {done.returncode}")
+    measured = json.loads(done.stdout)
     unit = 1 if sys.platform == "darwin" else 1024
-    return time.perf_counter() - started, usage.ru_maxrss * unit, out
+    return measured["seconds"], measured["peak"] * unit, measured["out"]
 
 
 def findings(count: int) -> Iterator[Finding]:

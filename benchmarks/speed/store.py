@@ -9,12 +9,11 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-from assay.store.content import packed
-
 import assay
-from assay.store import Run, Store
+from assay.store import KeptRun, Store
 from assay.store.exchange import to_mlflow
-from assay.store.summary import summary_of
+from assay.store.records import packed
+from assay.store.run import summary_of
 from speed.timing import Finding, best
 
 RUNS, NAMES = 100_000, 50
@@ -99,7 +98,7 @@ def _fill(store: Store, count: int) -> None:
             text = json.dumps(plain)
             summary = summary_of(text)
             made = f"2026-{1 + number // 8400 % 12:02}-{1 + number // 300 % 28:02}T00:00:00Z"
-            run = Run(
+            run = KeptRun(
                 seq=0,
                 id=f"{number:012x}",
                 name=f"name {number % NAMES}",

@@ -19,9 +19,12 @@ Each message says what was found, what was expected, and what to do.
 
 from __future__ import annotations
 
+import inspect
+import warnings
+
 # The name in the public index; `assay` there is another project.
 DISTRIBUTION = "assay-detectors"
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def install_line(extra: str) -> str:
@@ -31,6 +34,23 @@ def install_line(extra: str) -> str:
     "pip install 'assay-detectors[learn]'"
     """
     return f"pip install '{DISTRIBUTION}[{extra}]'"
+
+
+def deprecated(old: str, instead: str, *, until: str) -> None:
+    """Warn that something goes: what to use instead, and the version that has it no more.
+
+    The warning names the line outside of this package that asked for it.
+
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     deprecated("the recipe 'old'", "'new'", until="9.0")
+    >>> print(caught[0].message)
+    the recipe 'old' is deprecated: use 'new'. It goes with assay 9.0
+    """
+    level, frame = 1, inspect.currentframe()
+    while frame is not None and frame.f_globals["__name__"].partition(".")[0] == "assay":
+        level, frame = level + 1, frame.f_back
+    text = f"{old} is deprecated: use {instead}. It goes with assay {until}"
+    warnings.warn(text, DeprecationWarning, stacklevel=level)
 
 
 class AssayError(Exception):

@@ -1,20 +1,28 @@
-"""Text for LaTeX: every character as itself, whatever it means there, in plain ASCII.
+"""Text that comes from data, made harmless: names to look at, and text for LaTeX.
 
-The output needs no package and no encoding. A character that the usual fonts lack is written as
-its code, such as U+1F600.
+A label, a column or a file name may hold anything: line breaks, escape codes that move a cursor,
+marks that turn the reading direction. Those are shown as escapes. For LaTeX every character is
+itself, whatever it means there, in plain ASCII that needs no package and no encoding; what the
+usual fonts lack is written as its code, such as U+1F600.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator
 
 # Longer text is cut in the middle, where names differ least.
 LONGEST = 60
+LONGEST_SENTENCE = 2000
+NOTHING, BLANK = "(empty)", "(blank)"
 
 # Control, format (bidi, zero width), surrogate, private use, unassigned, line and paragraph breaks.
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _USUAL = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+# What gives lines their form. A carriage return alone would overwrite the line.
+_LAYOUT = ("\r\n", "\n", "\t")
+_LAYOUT_AT = re.compile("(\r\n|\n|\t)")
 
 _ASCII = {
     "\\": r"\textbackslash{}",
@@ -102,6 +110,15 @@ def visible(text: str) -> str:
     return "".join(_seen(character) for character in text)
 
 
+def on_screen(text: str) -> str:
+    r"""Lines for other programs, such as CSV, that go to a terminal: it is told nothing by them.
+
+    >>> on_screen("red\x1b[31m\t1\r\n")
+    'red\\x1b[31m\t1\r\n'
+    """
+    return "".join(part if part in _LAYOUT else visible(part) for part in _LAYOUT_AT.split(text))
+
+
 def _seen(character: str) -> str:
     if unicodedata.category(character) not in _UNSEEN:
         return character
@@ -111,6 +128,31 @@ def _seen(character: str) -> str:
     if code < 0x100:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def short(text: str, longest: int = LONGEST, gap: str = "…") -> str:
+    """The text, cut in the middle where it is too long.
+
+    >>> short("a-very-long-name", 9)
+    'a-ve…name'
+    """
+    if len(text) <= longest:
+        return text
+    kept = max(longest - len(gap), 2)
+    head = kept - kept // 2
+    return text[:head] + gap + text[len(text) - kept // 2 :]
+
+
+def name(text: str, longest: int = LONGEST) -> str:
+    """A name as a reader should see it: visible, short, and never nothing."""
+    if not text.strip(" "):
+        return BLANK if text else NOTHING
+    return short(visible(short(text, 4 * longest)), longest)
+
+
+def sentence(text: str) -> str:
+    """A sentence that may hold names: visible, and no longer than anybody reads."""
+    return short(visible(text), LONGEST_SENTENCE, " … ")
 
 
 def escaped(text: str, longest: int = LONGEST) -> str:

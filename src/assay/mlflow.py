@@ -132,7 +132,7 @@ def _named(
 ) -> dict[str, Estimate]:
     """Estimates by names that MLflow allows, no two alike: averages keep theirs before labels."""
     kept = [entry for entry in entries if slices or entry.slice is None]
-    found: dict[str, Estimate] = {}
+    estimates: dict[str, Estimate] = {}
     taken: set[str] = set()
     for entry in sorted(kept, key=lambda entry: entry.average is None):
         stem = f"{prefix}{_name(entry, positive)}"[:_LONGEST_NAME]
@@ -141,8 +141,8 @@ def _named(
             number += 1
             name = f"{stem}_{number}"
         taken |= {name + end for end in _ENDS}
-        found[name] = entry.estimate
-    return found
+        estimates[name] = entry.estimate
+    return estimates
 
 
 def _name(entry: Any, positive: str | None) -> str:
@@ -163,8 +163,8 @@ def _clean(text: str) -> str:
     >>> _clean("brute force (ssh)"), _clean(".."), _clean("")
     ('brute force _ssh_', '__', '_')
     """
-    found = _ODD.sub("_", text) or "_"
-    return found.replace(".", "_") if not found.strip(".") else found
+    name = _ODD.sub("_", text) or "_"
+    return name.replace(".", "_") if not name.strip(".") else name
 
 
 def _metrics(
@@ -354,7 +354,7 @@ def _said(
     dataset: Any, truth: Any, score: str | None, model: Any, predictions: str | None
 ) -> dict[str, Any]:
     """What the model said of the rows: by name where it is known, else as a column to be told."""
-    from assay.evaluation.predictions import DECISIONS, SCORES, by_position
+    from assay.evaluation.outputs import DECISIONS, SCORES, by_position
 
     rows = dataset.features_data
     if score is not None:
@@ -370,10 +370,10 @@ def _said(
         if dataset.predictions_data is None:
             raise InputError("there is no model, and no predictions=, the column of what it said")
         return {"predictions": dataset.predictions_data}
-    found = model.predict(rows)
-    if predictions is not None and predictions in getattr(found, "columns", ()):
-        found = found[predictions]
-    return {"predictions": found}
+    prediction = model.predict(rows)
+    if predictions is not None and predictions in getattr(prediction, "columns", ()):
+        prediction = prediction[predictions]
+    return {"predictions": prediction}
 
 
 def _raw(model: Any) -> Any:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from assay.decisions.gate import Gate, Judged
-    from assay.decisions.gate.rule_file import Rules
+    from assay.decisions.gate import Gate, JudgedRule
+    from assay.decisions.rule_grammar import Rules
     from assay.evaluation import Evaluation
 
 __all__ = ["assert_gate"]
@@ -64,7 +64,7 @@ def _judged(rules: Any, evaluation: Any, baseline: Any) -> Gate:
     """The gate; of what is refused the test's own line is shown, and not ours."""
     __tracebackhide__ = True
     from assay.decisions.gate import Gate
-    from assay.decisions.gate.from_evaluation import gate_evaluation
+    from assay.decisions.gate_inputs import gate_evaluation
     from assay.errors import AssayError, InputError
 
     if isinstance(rules, Gate):
@@ -111,7 +111,7 @@ def _lines(gate: Gate) -> Iterator[str]:
         yield from (f"{'':<10}({text})" for text in (about, note) if text and text != judged.reason)
 
 
-def _outcome(judged: Judged) -> tuple[str, str]:
+def _outcome(judged: JudgedRule) -> tuple[str, str]:
     from assay.report.gate import CALLED, shown
 
     return CALLED[judged.outcome], shown(judged) or "undefined"

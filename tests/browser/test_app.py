@@ -265,7 +265,7 @@ def test_pages_are_read_without_scripts(page: Page, served: Served) -> None:
     assert "Findings" in text
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("path", [*PATHS, "/trend?name=flows", "/measures", "/runs/RUN"])
 def test_axe_finds_nothing_serious_in_the_app(

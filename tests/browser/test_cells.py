@@ -10,7 +10,7 @@ from tests.report import hostile
 from tests.report.test_faces import CASES
 
 from assay.report import Document
-from assay.report.html.cell import render
+from assay.report.html.notebook import render
 
 from .chromium import Page
 

@@ -11,7 +11,7 @@ import pytest
 from assay.evaluation.findings import Finding
 from assay.inference import Estimate
 from assay.measures import find
-from assay.report.panel import panel_of
+from assay.report.evaluation import panel_of
 from assay.report.provenance import Provenance
 from assay.report.sections import (
     Column,
@@ -199,6 +199,7 @@ def test_a_label_shows_as_it_is(page: Page, tmp_path: Path) -> None:
     assert drawn.startswith(PAYLOADS[5][:14])
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("width", [360, 1280])
 def test_long_and_turned_names_keep_the_layout(width: int, page: Page, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from assay import Evaluation, evaluate, evaluate_counts
 from assay.inference import Estimate
-from assay.report.numbers import count, measured_parts
+from assay.report.formatting import count, measured_parts
 
 from . import pages
 from .checks import COUNTED, SEEN, Rows, handle, number, place
@@ -55,6 +55,7 @@ def test_the_page_starts_at_the_report(opened: Page) -> None:
         assert seen["measures"][measure.name][1:3] == list(measured_parts(evaluation[measure.name]))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("plot", "stops"),
     [
@@ -297,7 +298,8 @@ def test_many_distinct_scores_are_thinned_and_still_exact(page: Page, tmp_path: 
 ODD = {
     "usual": pages.judged,
     "with a volume": lambda: Evaluation(pages.judged().tally, volume=5000, base_rate=0.2),
-    "weights": lambda: pages.judged(sample_weight=np.resize([0.1, 0.7], 1500)),
+    # Not 0.1 and 0.7: accuracy is half of a last digit then, which one ulp rounds either way.
+    "weights": lambda: pages.judged(sample_weight=np.resize([0.1, 0.6], 1500)),
     "no rows": lambda: evaluate_counts(tp=0, fp=0, fn=0, tn=0),
     "nothing flagged": lambda: evaluate_counts(tp=0, fp=0, fn=3, tn=7),
     "perfect": lambda: evaluate_counts(tp=11, fp=0, fn=0, tn=40),

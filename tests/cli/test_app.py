@@ -13,7 +13,7 @@ import pytest
 from assay import __version__
 from assay.cli import app as module
 from assay.cli.app import COMMANDS, app, run
-from assay.cli.command import Command, Option
+from assay.cli.options import Command, Option
 
 HEAVY = ("numpy", "scipy", "polars", "rich", "jinja2", "matplotlib", "narwhals", "pandas")
 

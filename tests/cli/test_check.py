@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 from assay.cli.check import EXAMPLES
-from assay.report.schemas import schema_of
+from assay.report.document import schema_of
 
 Cli = Callable[..., Any]
 

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from assay.cli.compare import EXAMPLES
-from assay.report.schemas import schema_of
+from assay.report.document import schema_of
 
 Cli = Callable[..., Any]
 TWO = ("--model", "old=old_score", "--model", "new=score")
@@ -162,6 +162,7 @@ def test_a_row_whose_probabilities_do_not_sum_to_one_is_refused(cli: Cli, here: 
     assert "the probabilities sum to" in found.err
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("face", ["csv", "markdown", "latex", "html"])
 def test_every_face_is_written(cli: Cli, here: Path, face: str) -> None:
     out = here / f"c.{ {'markdown': 'md', 'latex': 'tex'}.get(face, face) }"
@@ -330,6 +331,7 @@ def test_fragments_are_tables_alone(cli: Cli, here: Path) -> None:
     assert cli(*asked, "--tier", "main").out == text
 
 
+@pytest.mark.usefixtures("blank_pages")
 def test_figures_are_drawn(cli: Cli, here: Path) -> None:
     found = cli("compare", "predictions.csv", *TWO, *QUICK, "--figures", here / "figures")
     assert found.code == 0, found.err
@@ -502,6 +504,7 @@ def test_a_report_does_not_replace_an_input(cli: Cli, here: Path) -> None:
 # -- the examples of the help ----------------------------------------------------------------------
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("line", [line for _, line in EXAMPLES])
 def test_the_examples_of_the_help_run(cli: Cli, here: Path, line: str) -> None:
     found = cli(*shlex.split(line)[1:])

@@ -18,7 +18,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from assay.cli.data import EXAMPLES, SCENARIOS
-from assay.cli.tables import FORMATS
+from assay.cli.outputs import TABLE_FORMATS
 from assay.learn import scenarios
 
 Cli = Callable[..., Any]
@@ -129,7 +129,7 @@ def test_difficulties_have_names_and_numbers(cli: Cli, difficulty: str) -> None:
         (["arp", "--difficulty", "tough"], "neither easy, medium, hard nor"),
         (
             ["arp", "--out", "x.xlsx"],
-            f"the suffix .xlsx tells no format; say --format {FORMATS[0]}",
+            f"the suffix .xlsx tells no format; say --format {TABLE_FORMATS[0]}",
         ),
         (["arp", "--out", "x.parquet.gz"], "parquet is packed by itself; leave out .gz"),
         (["arp", "--out", "x.gz", "--format", "arrow"], "arrow is packed by itself"),
@@ -192,7 +192,7 @@ def test_it_needs_no_extra(tmp_path: Path) -> None:
 # -- what only a process of its own can show -------------------------------------------------------
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("face", ["csv", "jsonl", "parquet", "arrow"])
 def test_a_reader_that_leaves_is_no_error(face: str) -> None:
     process = subprocess.Popen(
@@ -208,7 +208,7 @@ def test_a_reader_that_leaves_is_no_error(face: str) -> None:
     assert (process.returncode, said) == (141, b"")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @posix
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow", "jsonl.gz"])
 def test_a_full_disk_leaves_the_old_file(
@@ -232,6 +232,7 @@ def test_a_full_disk_leaves_the_old_file(
     assert list(tmp_path.iterdir()) == [out]
 
 
+@pytest.mark.sampled(1)
 @posix
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_ctrl_c_leaves_nothing_half_written(tmp_path: Path, suffix: str) -> None:
@@ -250,8 +251,9 @@ def test_ctrl_c_leaves_nothing_half_written(tmp_path: Path, suffix: str) -> None
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.sampled(1)
 @posix
-@pytest.mark.parametrize("face", FORMATS)
+@pytest.mark.parametrize("face", TABLE_FORMATS)
 def test_out_may_be_a_pipe(face: str) -> None:
     done = subprocess.run(
         [*ASSAY, "data", "arp", "--rows", "40", "--out", "/dev/stdout", "--format", face],

@@ -22,7 +22,8 @@ from assay.cli.demo import (
     TRAINED,
     table,
 )
-from assay.learn.run_folder import FILES
+from assay.learn import scenarios
+from assay.learn.run import FILES
 from assay.learn.scenarios import make_flows
 from assay.store import Store
 
@@ -36,12 +37,20 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
+def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each fifth flow of the demo, for tests of what it writes."""
+    monkeypatch.setattr(
+        scenarios, "make_flows", lambda seed: make_flows(seed).where(slice(None, None, 5))
+    )
+
+
+@pytest.fixture
 def untrained(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where scikit-learn is not installed."""
     monkeypatch.setattr(demo, "find_spec", lambda name: None)
 
 
-@pytest.mark.usefixtures("untrained")
+@pytest.mark.usefixtures("untrained", "fewer")
 def test_the_demo_shows_a_report_and_the_commands_that_give_the_same(cli: Cli, here: Path) -> None:
     shown = cli("demo")
     assert shown.code == 0, shown.err
@@ -63,6 +72,8 @@ def test_the_demo_shows_a_report_and_the_commands_that_give_the_same(cli: Cli, h
     assert all(each.code == 0 for each in outcomes)
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("fewer")
 def test_the_demo_trains_two_detectors_and_compares_them(
     cli: Cli, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,7 +97,7 @@ def test_the_demo_trains_two_detectors_and_compares_them(
     assert "network" in page
 
 
-@pytest.mark.usefixtures("untrained")
+@pytest.mark.usefixtures("untrained", "fewer")
 def test_without_the_extra_the_demo_says_how_to_get_it(
     cli: Cli, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,7 +126,8 @@ def test_the_demo_is_the_same_each_time(
         assert (here / "assay-demo" / name).read_bytes() == content
 
 
-@pytest.mark.usefixtures("untrained")
+@pytest.mark.slow
+@pytest.mark.usefixtures("untrained", "fewer")
 def test_folders_on_the_way_are_made(cli: Cli, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # As `make demo` asks for it in a fresh clone.
     monkeypatch.setattr(demo, "REPORTS", {"report.md": "one is enough"})
@@ -154,7 +166,7 @@ def test_a_full_disk_is_told(cli: Cli, here: Path, monkeypatch: pytest.MonkeyPat
     def full(path: Path, content: bytes) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(demo.aside, "write", full)
+    monkeypatch.setattr(demo.atomic_files, "write", full)
     found = cli("demo")
     assert found.code == 4
     assert "predictions.csv could not be written: No space left on device" in found.err
@@ -185,6 +197,7 @@ def test_the_examples_of_the_help_run(
     assert len(seen) == 2 * (1 + len(REPORTS) + len(DECISIONS))
 
 
+@pytest.mark.slow
 def test_what_the_demo_keeps_is_shown_by_the_app(here: Path) -> None:
     flows = make_flows(1)
     (here / PREDICTIONS).write_bytes(table(flows.where(slice(None, None, 5))))

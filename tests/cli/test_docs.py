@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli import errors
+from assay.cli import messages
 from assay.cli.app import COMMANDS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -23,10 +23,11 @@ EXAMPLES = DOCS.parent / "examples"
 # which `examples` is the project's own.
 LONG = (
     *("cli", "evaluate", "warehouse", "threshold", "compare", "gate", "check", "history", "train"),
-    *("models", "incidents", "install", "monitor", "label_less", "tools"),
+    *("models", "incidents", "install", "monitor", "label_less", "tools", "billion_rows", "data"),
+    "audit",
     *(f"start/{name}" for name in ("predictions", "gate", "paper", "billion", "review")),
 )
-QUICK = ("audit", "billion_rows", "data", "start/new")
+QUICK = ("start/new",)
 RUN = (
     *QUICK,
     *(pytest.param(name, marks=pytest.mark.slow) for name in LONG),
@@ -139,11 +140,18 @@ def exit_codes() -> dict[int, str]:
 
 
 def test_the_page_names_every_exit_code() -> None:
-    signals = {errors.INTERRUPTED, errors.NOBODY_READS, 128 + signal.SIGTERM}
-    own = {errors.FINE, errors.NO, errors.USAGE, errors.INPUT, errors.OUTPUT, errors.OURS}
+    signals = {messages.INTERRUPTED, messages.NOBODY_READS, 128 + signal.SIGTERM}
+    own = {
+        messages.FINE,
+        messages.NO,
+        messages.USAGE,
+        messages.INPUT,
+        messages.OUTPUT,
+        messages.OURS,
+    }
     assert set(exit_codes()) == own | signals
-    told = re.findall(r"^(\d+)  ", errors.__doc__ or "", re.MULTILINE)
-    assert set(map(int, told)) == own | {errors.INTERRUPTED}
+    told = re.findall(r"^(\d+)  ", messages.__doc__ or "", re.MULTILINE)
+    assert set(map(int, told)) == own | {messages.INTERRUPTED}
 
 
 def test_the_page_names_the_commands_that_can_say_no_and_only_them() -> None:
@@ -152,9 +160,9 @@ def test_the_page_names_the_commands_that_can_say_no_and_only_them() -> None:
     assert say_no
     for name in say_no:
         assert "context.exit(NO)" in inspect.getsource(modules[name])
-    assert set(re.findall(r"``(\w+)``:", exit_codes()[errors.NO])) == say_no
+    assert set(re.findall(r"``(\w+)``:", exit_codes()[messages.NO])) == say_no
     others = set(COMMANDS) - say_no
-    assert not others & set(re.findall(r"``(\w+)``", exit_codes()[errors.NO]))
+    assert not others & set(re.findall(r"``(\w+)``", exit_codes()[messages.NO]))
 
 
 def test_a_threshold_that_is_not_possible_is_an_answer(folder: Path) -> None:

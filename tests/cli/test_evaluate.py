@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import assay
-from assay.cli import figures
+from assay.cli import messages
 from assay.cli.app import run
 from assay.cli.evaluate import EXAMPLES, INTERVALS
 from assay.evaluation.plotting import Plots
@@ -115,7 +115,9 @@ def test_every_interval_method_can_be_asked_for(
 ) -> None:
     # Some are for rows that were drawn: here each stands for two.
     drawn: tuple[str, ...] = ()
-    if method in ("fay-feuer", "tiwari"):
+    if method in ("bootstrap", "bca"):
+        drawn = ("--resamples", "100")
+    elif method in ("fay-feuer", "tiwari"):
         header, *rows = predictions.read_text().splitlines()
         lines = [f"{header},stratum,weight", *(f"{row},1,2" for row in rows)]
         predictions.write_text("\n".join(lines) + "\n")
@@ -300,6 +302,26 @@ def test_a_file_that_grows_while_it_is_read_is_told(
         assert found.code == 0
         assert f"warning: {predictions} changed while it was read" in found.err
     assert json.loads(found.out)["provenance"]["inputs"][0]["sha256"] is None
+    assert any("changed while it was read" in note for note in json.loads(found.out)["notes"])
+
+
+def test_a_parquet_file_that_is_replaced_while_it_is_read_is_told(
+    cli: Cli, predictions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = predictions.with_suffix(".parquet")
+    rows = pl.read_csv(predictions)
+    rows.write_parquet(file)
+
+    def replaced(*given: Any, **options: Any) -> Any:
+        judged = judge(*given, **options)
+        pl.concat([rows, rows]).write_parquet(file)
+        return judged
+
+    judge = assay.evaluate_files
+    monkeypatch.setattr(assay, "evaluate_files", replaced)
+    found = cli("evaluate", file, "--format", "markdown")
+    assert f"warning: {file} changed while it was read" in found.err
+    assert "changed while it was read" in found.out
 
 
 def test_several_files_are_read_as_one(cli: Cli, predictions: Path) -> None:
@@ -371,6 +393,7 @@ def test_a_report_says_how_it_was_made(cli: Cli, predictions: Path) -> None:
 # -- figures ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("blank_pages")
 def test_figures_are_written_for_a_paper(cli: Cli, predictions: Path) -> None:
     pytest.importorskip("matplotlib")
     folder = predictions.parent / "figures"
@@ -432,7 +455,7 @@ def test_figures_need_a_place(cli: Cli, predictions: Path) -> None:
 def test_figures_without_their_extra_say_how_to_get_it(
     cli: Cli, predictions: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(figures, "find_spec", lambda name: None)
+    monkeypatch.setattr(messages, "find_spec", lambda name: None)
     found = cli("evaluate", predictions, "--figures", predictions.parent / "figures")
     assert found.code == 2
     assert "assay-detectors[plot]" in found.err
@@ -482,6 +505,7 @@ def test_wrong_usage_is_told_before_anything_is_read(cli: Cli, options: str, sai
 # -- the examples of the help ----------------------------------------------------------------------
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("line", [line for _, line in EXAMPLES])
 def test_the_examples_of_the_help_run(
     cli: Cli, flows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
@@ -537,10 +561,11 @@ def test_costs_are_shown_wherever_they_were_said(capfd: pytest.CaptureFixture[st
 
 
 def test_the_modes_offered_are_those_there_are() -> None:
-    from assay.cli import compare, judging
+    from assay.cli import compare
+    from assay.cli.options import MODES as OFFERED
     from assay.decisions.compare.comparing import MODES as OF_PAIRS
     from assay.tally.keeping import MODES
 
-    assert judging.MODES == MODES
+    assert OFFERED == MODES
     (option,) = [p for p in compare.command.params if p.name == "mode"]
     assert tuple(option.type.choices) == OF_PAIRS

@@ -301,6 +301,7 @@ def written(folder: Path, name: str, content: str | bytes) -> str:
     return str(path)
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("case", READ)
 def test_it_is_read(tmp_path: Path, cli: Callable, case: str) -> None:
     outcome = cli("evaluate", written(tmp_path, *READ[case]), "--format", "json")
@@ -308,6 +309,7 @@ def test_it_is_read(tmp_path: Path, cli: Callable, case: str) -> None:
     assert json.loads(outcome.out)["confusion"] == [[2, 1], [0, 3]]
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("case", TOLD)
 def test_the_message_has_the_options_that_read_it(tmp_path: Path, cli: Callable, case: str) -> None:
     command = ["evaluate", written(tmp_path, *TOLD[case]), "--format", "json"]

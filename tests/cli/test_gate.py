@@ -14,7 +14,7 @@ import pytest
 import assay
 from assay.cli.gate import EXAMPLES
 from assay.learn.scenarios import make_flows
-from assay.report.schemas import schema_of
+from assay.report.document import schema_of
 
 Cli = Callable[..., Any]
 

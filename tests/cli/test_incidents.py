@@ -147,6 +147,7 @@ def test_a_result_is_kept_and_shown_again(
     assert cli("show", path).out == found.out
 
 
+@pytest.mark.usefixtures("blank_pages")
 def test_figures_are_written(
     cli: Cli, week: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,9 +31,9 @@ WORK = {
 SCRIPT = """
 from pathlib import Path
 from assay.cli import interruption
-from assay.report import aside
+from assay.report import atomic_files
 interruption.watch()
-with aside.folder(Path({folder!r}) / "figures") as folder:
+with atomic_files.folder(Path({folder!r}) / "figures") as folder:
     (folder / "half").write_text("half")
     print("ready", flush=True)
     {work}
@@ -83,6 +83,7 @@ def sent(process: subprocess.Popen[str], number: signal.Signals) -> tuple[int, s
     return process.returncode, err, whole - before
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("work", WORK.values(), ids=WORK)
 def test_ctrl_c_ends_it_promptly_and_leaves_nothing(tmp_path: Path, work: str) -> None:
     process = started(SCRIPT.format(folder=str(tmp_path), work=work.replace("\n", "\n    ")))

@@ -323,6 +323,7 @@ def test_files_that_do_not_belong_together_are_told(
     assert "given twice" in twice.err
 
 
+@pytest.mark.slow
 def test_a_bomb_is_counted_within_the_memory_that_is_allowed(
     shell: Callable[..., Any], tmp_path: Path
 ) -> None:

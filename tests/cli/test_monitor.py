@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.report.schemas import schema_of
+from assay.report.document import schema_of
 from assay.tally import from_bytes
 
 ROWS = 40
@@ -198,6 +198,7 @@ def test_bad_rows_are_skipped_counted_and_listed(cli: Callable, folder: Path) ->
     assert (source["rows_read"], source["rows_used"], source["rows_refused"]) == (1121, 1120, 1)
 
 
+@pytest.mark.usefixtures("blank_pages")
 def test_figures_are_drawn(cli: Callable, folder: Path) -> None:
     pytest.importorskip("matplotlib")
     asked = ("--time", "time", "--reference", "all.csv", "--figures", "figures", "--every", "week")

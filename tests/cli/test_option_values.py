@@ -12,7 +12,7 @@ import click
 import pytest
 
 from assay.cli.app import COMMANDS
-from assay.cli.errors import FINE, INPUT, NO, OUTPUT, USAGE
+from assay.cli.messages import FINE, INPUT, NO, OUTPUT, USAGE
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ODD = (

@@ -65,6 +65,7 @@ def test_a_rare_attack_takes_over_200000_negatives(told: Callable[..., dict[str,
     assert min(n["negatives"] for n in goal["needs"] if n["negatives"]) > 200_000
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("line", [line for _, line in EXAMPLES])
 @pytest.mark.parametrize("suffix", ["txt", "json", "csv", "md", "tex", "html"])
 def test_the_examples_of_the_help_run_in_every_format(

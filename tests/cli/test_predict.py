@@ -23,12 +23,12 @@ from hypothesis import strategies as st
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.pipeline import Pipeline
 
-from assay.cli import recipes, tables
+from assay.cli import messages, outputs
 from assay.cli.predict import EXAMPLES
-from assay.learn.encoding import Columns
+from assay.learn.encoding import ColumnEncoder
 from assay.learn.persistence import load_model, model_header, save_model
 from assay.learn.recipes import Task, find_recipe
-from assay.report.spreadsheet import neutralised
+from assay.report.document import neutralised
 
 Cli = Callable[..., Any]
 LABELS = ("normal", "attack")
@@ -70,7 +70,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model with types that are not on the list."""
     trees = ExtraTreesClassifier(3, random_state=1)
-    pipeline = Pipeline([("columns", Columns()), ("model", trees)])
+    pipeline = Pipeline([("columns", ColumnEncoder()), ("model", trees)])
     return save(tmp_path_factory.mktemp("model") / "own", pipeline)
 
 
@@ -200,7 +200,7 @@ def test_formulas_are_made_harmless_in_csv_and_numbers_are_left(
 @settings(max_examples=200)
 @given(st.lists(st.text(max_size=6) | st.sampled_from(["=1", " @x", "\u200b-2+3", "'", "\uff0d1"])))
 def test_formulas_are_those_that_reports_know(texts: list[str]) -> None:
-    found = tables._neutralised(pl.Series("x", texts, pl.String)).to_list()
+    found = outputs._neutralised(pl.Series("x", texts, pl.String)).to_list()
     numbers = [re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text) for text in texts]
     expected = [
         text if number else neutralised(text) for text, number in zip(texts, numbers, strict=True)
@@ -416,7 +416,7 @@ def test_the_model_is_not_replaced_by_its_predictions(
 def test_without_the_extra_it_says_what_to_install(
     cli: Cli, run: Path, new: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recipes, "find_spec", lambda name: None)
+    monkeypatch.setattr(messages, "find_spec", lambda name: None)
     refused(cli("predict", run, new), 2, "pip install 'assay-detectors[learn]'")
 
 
@@ -447,6 +447,7 @@ def test_a_full_device_is_an_output_that_could_not_be_written(
     assert "could not be written" in found.err
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_an_interruption_leaves_nothing_half_written(

@@ -34,6 +34,7 @@ def test_the_report_goes_to_standard_output_and_all_else_to_standard_error(
     assert "Traceback" not in found.err
 
 
+@pytest.mark.slow
 def test_quiet_leaves_standard_error_empty(shell: Callable[..., Any], predictions: Path) -> None:
     found = shell("evaluate", predictions, "--format", "json", "--quiet")
     assert (found.code, found.err) == (0, "")
@@ -48,6 +49,7 @@ def test_the_installed_script_is_the_module() -> None:
     assert ran[0].stdout == ran[1].stdout
 
 
+@pytest.mark.sampled(1)
 @needs_full
 @pytest.mark.parametrize("arguments", [["--help"], ["evaluate", "FILE"], ["measures", "mcc"]])
 def test_a_full_standard_output_is_an_error(
@@ -69,6 +71,7 @@ def test_a_full_standard_error_changes_no_exit_code(
         assert shell("evaluate", predictions, "--format", "json", stderr=full).code == 0
 
 
+@pytest.mark.slow
 def test_closed_streams_are_told_apart(shell: Callable[..., Any], predictions: Path) -> None:
     found = shell("evaluate", predictions, stdout=None, preexec_fn=lambda: os.close(1))
     assert found.code == 4
@@ -76,6 +79,7 @@ def test_closed_streams_are_told_apart(shell: Callable[..., Any], predictions: P
     assert shell("evaluate", predictions, stderr=None, preexec_fn=lambda: os.close(2)).code == 0
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("arguments", [["--help"], ["measures", "--help"], ["measures"]])
 def test_a_reader_that_leaves_is_no_error(arguments: list[str]) -> None:
     process = subprocess.Popen([*ASSAY, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -93,6 +97,7 @@ def small_files() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("face", ["json", "html", "markdown"])
 def test_a_full_disk_leaves_the_old_file(
     shell: Callable[..., Any], predictions: Path, tmp_path: Path, face: str
@@ -173,8 +178,9 @@ def test_being_told_to_end_while_reading_gives_143(ready: Callable[..., None]) -
     process.communicate()
 
 
+@pytest.mark.slow
 def test_a_signal_that_comes_when_all_is_done_changes_nothing() -> None:
-    for pause in (0, 0.01, 0.02, 0.04, 0.08):
+    for pause in (0, 0.02, 0.08):
         process = subprocess.Popen(
             [*ASSAY, "measures", "mcc"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
@@ -186,6 +192,7 @@ def test_a_signal_that_comes_when_all_is_done_changes_nothing() -> None:
         assert (process.returncode, said) in ((0, b""), (130, b"\nassay: interrupted\n"))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="this system has no /dev/stdout")
 def test_out_may_be_a_pipe(shell: Callable[..., Any], predictions: Path) -> None:
     found = shell("evaluate", predictions, "--out", "/dev/stdout", "--format", "json")

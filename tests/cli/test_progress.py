@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from assay.cli import progress
-from assay.cli.progress import Progress, line
+from assay.cli import messages
+from assay.cli.messages import Progress, progress_line
 
 
 class Screen(io.TextIOWrapper):
@@ -38,8 +38,8 @@ class Screen(io.TextIOWrapper):
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "PATIENCE", 0.01)
-    monkeypatch.setattr(progress, "_EVERY", 0.01)
+    monkeypatch.setattr(messages, "PATIENCE", 0.01)
+    monkeypatch.setattr(messages, "_EVERY", 0.01)
 
 
 def shown(monkeypatch: pytest.MonkeyPatch, *, terminal: bool, quiet: bool, wait: float) -> str:
@@ -59,7 +59,7 @@ def test_a_bar_appears_and_is_erased_at_the_end(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_nothing_is_shown_before_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert progress.PATIENCE == 2
+    assert messages.PATIENCE == 2
     assert shown(monkeypatch, terminal=True, quiet=False, wait=0.05) == ""
 
 
@@ -104,12 +104,12 @@ def test_the_bar_is_erased_when_the_work_fails(monkeypatch: pytest.MonkeyPatch) 
     ],
 )
 def test_a_line_says_how_far_it_is(done: int, total: int | None, elapsed: float, said: str) -> None:
-    assert line(done, total, elapsed) == said
+    assert progress_line(done, total, elapsed) == said
 
 
 def test_another_stage_is_counted_in_its_own_words() -> None:
-    assert line(250, 1000, 5.0, "resampling").startswith("resampling [#######")
-    assert line(3, None, 5.0, "resampling") == "working, 5 s"
+    assert progress_line(250, 1000, 5.0, "resampling").startswith("resampling [#######")
+    assert progress_line(3, None, 5.0, "resampling") == "working, 5 s"
     progress = Progress(quiet=True)
     progress(70, 100)
     assert progress.stage("resampling") is progress

@@ -12,7 +12,7 @@ import pytest
 
 import assay
 from assay.cli import reporting as module
-from assay.cli.errors import OutputError
+from assay.cli.messages import OutputError
 from assay.cli.reporting import FORMATS, Reporting, reporting
 from assay.report import Document, document_of
 
@@ -233,7 +233,7 @@ def test_an_error_of_the_system_is_told_with_the_file(
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(module.aside, "_write_all", full)
+    monkeypatch.setattr(module.atomic_files, "_write_all", full)
     with pytest.raises(OutputError, match=r"r\.json could not be written: No space left") as caught:
         to(tmp_path / "r.json").deliver(document)
     assert caught.value.exit_code == 4

@@ -16,7 +16,7 @@ import pytest
 
 from assay.cli.app import run
 from assay.cli.runs import command
-from assay.report.schemas import schema_of
+from assay.report.document import schema_of
 from assay.store import Store
 from assay.store.comparing import threshold_of
 
@@ -449,6 +449,7 @@ def test_what_is_said_of_runs_tells_how_it_was_made(told: tuple[list[str], str])
     assert [each["sha256"] for each in made["inputs"][1:]] == [r.contents["document"] for r in runs]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("told", TOLD, indirect=True)
 def test_what_is_said_of_runs_is_drawn_again(cli: Cli, told: tuple[list[str], str]) -> None:
     command, text = told
@@ -561,7 +562,7 @@ def test_a_place_where_nothing_can_be_kept_is_refused_before_anything_is_read(
     told = ("evaluate", "none.csv", "--record", "a")
     assert "there is no file none.csv" in cli(*told).err
     with monkeypatch.context() as patched:
-        patched.setattr("assay.store.sqlite.network_of", lambda _: "nfs4")
+        patched.setattr("assay.store.databases.network_of", lambda _: "nfs4")
         found = cli(*told)
         assert (found.code, "on a network file system (nfs4)" in found.err) == (4, True)
     with monkeypatch.context() as patched:
@@ -590,6 +591,7 @@ def examples() -> list[str]:
     return [line for _, line in command.examples] + inside
 
 
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("line", examples())
 def test_the_examples_of_the_help_run(cli: Cli, two: list[str], line: str, tmp_path: Path) -> None:
     if "--to mlflow" in line:

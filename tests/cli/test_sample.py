@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from assay.cli.sample import EXAMPLES
-from assay.report.schemas import schema_of
+from assay.report.document import schema_of
 
 Cli = Callable[..., Any]
 

@@ -16,7 +16,7 @@ from assay import evaluate, gate
 from assay.cli.app import run
 from assay.cli.show import EXAMPLES
 from assay.report import document_of
-from assay.report.schemas import schema_of
+from assay.report.document import schema_of
 
 Cli = Callable[..., Any]
 FACES = ("terminal", "json", "csv", "markdown", "latex", "html")
@@ -30,6 +30,7 @@ def made(folder: Path, name: str = "a", **given: Any) -> Path:
     return path
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("face", FACES)
 def test_a_stored_report_is_drawn_as_it_was(
     cli: Cli, tmp_path: Path, face: str, monkeypatch: pytest.MonkeyPatch

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.decisions.gate import read_rules
-from assay.decisions.gate.rule_file import LARGEST_FILE
+from assay.decisions.rule_grammar import LARGEST_FILE, read_rules
 from assay.errors import InputError, StoreError
 from assay.store.exchange import LONGEST_HEAD, export_lines
 

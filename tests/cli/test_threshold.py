@@ -11,10 +11,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from assay.cli.judging import family_share
+from assay.cli.options import family_share
 from assay.cli.threshold import EXAMPLES
 from assay.decisions.threshold import Choice, choose_threshold_files
-from assay.decisions.threshold.worth import BREAKS
+from assay.decisions.threshold.estimates import BREAKS
 from assay.learn.scenarios import make_flows
 from assay.sources.files import Request
 

@@ -14,12 +14,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from assay.cli import recipes as shown_recipes
-from assay.cli import train
-from assay.cli.recipes import RECIPES
-from assay.cli.train import EXAMPLES
+from assay.cli import messages, train
+from assay.cli.train import EXAMPLES, RECIPES
 from assay.learn import recipes
-from assay.learn.run_folder import FILES
+from assay.learn.run import FILES
 from assay.learn.scenarios import make_arp
 from assay.learn.validation import DEFAULT, SCHEMES
 
@@ -61,6 +59,7 @@ def test_a_run_leaves_all_its_files_and_shows_the_report(
     assert list(here.rglob("*.tmp")) == []
 
 
+@pytest.mark.slow
 def test_the_same_command_gives_the_same_bytes_times_apart(
     cli: Cli, packets: Path, here: Path
 ) -> None:
@@ -93,6 +92,7 @@ def test_the_predictions_are_what_the_other_commands_judge(
     assert found.code == 0, found.err
 
 
+@pytest.mark.slow
 def test_the_folds_of_two_runs_are_what_compare_reads(cli: Cli, packets: Path, here: Path) -> None:
     shared = ("--label", "label", "--drop", "family", "--drop", "time", "--drop", "host")
     for recipe, options in (("forest", FEW), ("tree", ())):
@@ -122,6 +122,7 @@ def test_the_model_scores_new_rows_as_it_scored_judged_ones(
     assert scored["decision"].to_list() == judged["decision"].to_list()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("face", ["json", "csv", "markdown", "latex", "html"])
 def test_every_format_is_alone_on_standard_output(cli: Cli, packets: Path, face: str) -> None:
     shown = cli(*forest(packets, "--format", face, "--validation", "kfold:2"))
@@ -209,6 +210,7 @@ def test_texts_are_told_by_their_words(cli: Cli, here: Path) -> None:
     assert (here / "run" / "importance.csv").read_text().startswith("label,word,weight")
 
 
+@pytest.mark.usefixtures("blank_pages")
 def test_a_network_shows_and_draws_its_loss(cli: Cli, packets: Path, here: Path) -> None:
     options = ("--label", "label", "--drop", "family", "--drop", "time", "--figures", "figures")
     shown = cli(
@@ -329,7 +331,7 @@ def test_an_input_is_not_replaced(cli: Cli, packets: Path, here: Path) -> None:
 def test_without_the_extra_it_says_how_to_get_it(
     cli: Cli, packets: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shown_recipes, "find_spec", lambda name: None)
+    monkeypatch.setattr(messages, "find_spec", lambda name: None)
     for arguments in (forest(packets), ("train", "--list")):
         found = cli(*arguments)
         assert found.code == 2
@@ -364,6 +366,13 @@ def test_the_help_lists_every_recipe_as_it_calls_itself(cli: Cli) -> None:
     shown = " ".join(cli("train", "--help").out.split())
     for name in (*RECIPES, "package.module:factory"):
         assert name in shown
+
+
+@pytest.mark.parametrize("command", [("train", "ddos-tree"), ("check", "--recipe", "ddos-tree")])
+def test_an_old_name_of_a_recipe_is_a_note(cli: Cli, command: tuple[str, ...]) -> None:
+    ended = cli(*command, "absent.csv", "--label", "label")
+    assert ended.code == 3
+    assert "note: the recipe name 'ddos-tree' is deprecated: use 'tree'." in ended.err
 
 
 def test_the_help_names_every_scheme() -> None:
@@ -437,6 +446,7 @@ def official(learned: list[str], judged: list[str]) -> tuple[str, ...]:
     return ("train", "forest", "train.csv", *options)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("learned", "judged", "option", "labels"),
     [

@@ -20,13 +20,14 @@ from scipy.stats import binom
 import assay
 from assay import ClopperPearson, Estimate, Wald, Wilson
 from assay.formula import evaluate
+from assay.inference.time_courses import area_under_time, change, slope
 from assay.inference.top import over_days, read
-from assay.inference.trend import area_under_time, change, slope
 from assay.measures import find
 from assay.tally import ScoreTally
 
 LOW, HIGH = 0.93, 0.975
-LABELS = [False, True]
+# Samples of a simulation: in `make test`, and in `make slow`.
+FEW, MANY = 300, 2000
 
 
 def exact_coverage(method: Wilson | Wald | ClopperPearson, p: float, n: int) -> float:
@@ -154,37 +155,56 @@ def binormal_shift(auc: float) -> float:
     return math.sqrt(2) * float(ndtri(auc))
 
 
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize(("auc", "sizes"), [(0.7, (50, 50)), (0.9, (100, 400)), (0.95, (500, 200))])
+@pytest.mark.parametrize(
+    ("auc", "sizes", "repetitions"),
+    [
+        (0.7, (50, 50), FEW),
+        pytest.param(0.7, (50, 50), MANY, marks=pytest.mark.slow),
+        pytest.param(0.9, (100, 400), MANY, marks=pytest.mark.slow),
+        pytest.param(0.95, (500, 200), MANY, marks=pytest.mark.slow),
+    ],
+)
 def test_auc_covers_as_promised_by_delong_where_errors_are_many(
-    auc: float, sizes: tuple[int, int]
+    auc: float, sizes: tuple[int, int], repetitions: int
 ) -> None:
     assert min(sizes) * (1 - auc) >= 10 - 1e-9
-    samples = drawn_rankings(binormal_shift(auc), 0.0, sizes, 2000, seed=3)
+    samples = drawn_rankings(binormal_shift(auc), 0.0, sizes, repetitions, seed=3)
     share, error, methods = simulated(auc, samples)
     assert LOW - 3 * error <= share <= HIGH + 3 * error
     assert methods["delong"] > 0.9 * methods.total()
 
 
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize("sizes", [(50, 500), (100, 2000)])
+@pytest.mark.parametrize(
+    ("sizes", "repetitions"),
+    [
+        ((50, 500), FEW),
+        pytest.param((50, 500), MANY, marks=pytest.mark.slow),
+        pytest.param((100, 2000), MANY, marks=pytest.mark.slow),
+    ],
+)
 def test_auc_covers_as_promised_where_few_hidden_attacks_make_all_errors(
-    sizes: tuple[int, int],
+    sizes: tuple[int, int], repetitions: int
 ) -> None:
     hidden = 0.2 if sizes[0] == 50 else 0.1
     auc = (1 - hidden) * float(ndtr(4 / math.sqrt(2))) + hidden / 2
     assert min(sizes) * (1 - auc) >= 5
-    share, error, methods = simulated(auc, drawn_rankings(4.0, hidden, sizes, 2000, seed=4))
+    share, error, methods = simulated(auc, drawn_rankings(4.0, hidden, sizes, repetitions, seed=4))
     assert LOW - 3 * error <= share <= HIGH + 3 * error
     assert set(methods) == {"delong", "newcombe"}
 
 
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize(("auc", "sizes"), [(0.95, (30, 30)), (0.99, (50, 500))])
+@pytest.mark.parametrize(
+    ("auc", "sizes", "repetitions"),
+    [
+        (0.95, (30, 30), FEW),
+        pytest.param(0.95, (30, 30), MANY, marks=pytest.mark.slow),
+        pytest.param(0.99, (50, 500), MANY, marks=pytest.mark.slow),
+    ],
+)
 def test_auc_covers_at_least_as_promised_by_newcombe_where_errors_are_few(
-    auc: float, sizes: tuple[int, int]
+    auc: float, sizes: tuple[int, int], repetitions: int
 ) -> None:
-    samples = drawn_rankings(binormal_shift(auc), 0.0, sizes, 2000, seed=5)
+    samples = drawn_rankings(binormal_shift(auc), 0.0, sizes, repetitions, seed=5)
     share, error, methods = simulated(auc, samples)
     assert share >= LOW - 3 * error
     assert methods["newcombe"] > 0.7 * methods.total()
@@ -230,9 +250,15 @@ def test_slope_over_periods_that_differ_covers_as_promised_by_their_scatter() ->
     assert methods["residual t"] > 0.9 * methods.total()
 
 
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize(("days", "k"), [(5, 20), (20, 10)])
-def test_top_alerts_of_days_cover_as_promised(days: int, k: int) -> None:
+@pytest.mark.parametrize(
+    ("days", "k", "repetitions"),
+    [
+        (5, 20, 200),
+        pytest.param(5, 20, 600, marks=pytest.mark.slow),
+        pytest.param(20, 10, 600, marks=pytest.mark.slow),
+    ],
+)
+def test_top_alerts_of_days_cover_as_promised(days: int, k: int, repetitions: int) -> None:
     rng = np.random.default_rng(8)
 
     def drawn(number: int) -> list[ScoreTally]:
@@ -241,12 +267,12 @@ def test_top_alerts_of_days_cover_as_promised(days: int, k: int) -> None:
         rows = zip(scores, truth, strict=True)
         return [ScoreTally.of_rows(("normal", "attack"), s, t) for s, t in rows]
 
-    many = drawn(5000)
+    many = drawn(8 * repetitions)
     hits = sum(read(day, k)[0] for day in many)
     precise = hits / (k * len(many))
     samples = (
         (1, over_days({str(i): day for i, day in enumerate(drawn(days))}, k, 0.95).precision)
-        for _ in range(600)
+        for _ in range(repetitions)
     )
     share, error, _ = simulated(precise, samples)
     assert LOW - 3 * error <= share <= HIGH + 3 * error

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from assay import evaluate
 from assay.curves import cost, decision, sweep
-from assay.curves.costs import OPTIMISTIC, PROBABILITIES
+from assay.curves.cost_curves import OPTIMISTIC, PROBABILITIES
 from assay.errors import MethodError
 from assay.inference import with_band
 from assay.tally import ScoreTally

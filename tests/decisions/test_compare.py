@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 
 from assay import Comparison, compare, delong_test, evaluate, holm, mcnemar
-from assay.decisions.compare.question import Question
+from assay.decisions.compare.verdicts import Question
 from assay.errors import InputError, LabelError, LengthMismatch, MethodError, ScoreError
 from assay.measures import CATALOGUE
 
@@ -586,6 +586,7 @@ def test_class_probabilities_are_compared_by_every_measure_of_them() -> None:
     assert [test.test for test in found.tests] == ["mcnemar"]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("clusters", [None, np.arange(300) % 60])
 def test_influence_and_bootstrap_agree_on_class_probabilities(clusters: Any) -> None:
     """Both ends within a sixth of the width, by 300 resamples."""

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from assay import AtThreshold, Comparison, MaxFar, MaxFpr, compare, evaluate
-from assay.decisions.compare.question import CHOSEN_NOTE
+from assay.decisions.compare.verdicts import CHOSEN_NOTE
 from assay.errors import InputError, LengthMismatch, MethodError
 from assay.inference import Bootstrap
-from assay.inference.chosen import ScoredRows, choose_anew
+from assay.inference.threshold_resampling import ScoredRows, choose_anew
 
 
 def rows(size: int = 400, seed: int = 4) -> tuple[np.ndarray, dict[str, np.ndarray]]:

@@ -13,7 +13,7 @@ import pytest
 from assay import compare_folds, evaluate, nadeau_bengio
 from assay.errors import InputError, LabelError, MethodError
 from assay.report import document_of, draw
-from assay.report.schemas import schema_of
+from assay.report.document import schema_of
 
 VALIDATOR = jsonschema.Draft202012Validator(schema_of("assay.compare/1"))
 SHIFTS = {"tree": 0.0, "forest": 0.03, "svm": 0.01}
@@ -291,6 +291,7 @@ def test_the_positive_label_is_inferred_or_given() -> None:
         assert found.ranking == ("strong", "weak")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", [bool, float, int])
 def test_labels_of_any_kind_have_a_positive_one(kind: type) -> None:
     frame = predictions(labels=(kind(0), kind(1)))

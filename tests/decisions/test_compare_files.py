@@ -7,11 +7,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from assay.decisions.compare import from_files
-from assay.decisions.compare.from_files import Compared, NoScores, compare_files
+from assay.decisions.compare import comparing
+from assay.decisions.compare.comparing import FileComparison, NoScores, compare_files
 from assay.errors import InputError, LabelError, ScoreError
 from assay.measures import RECALL, ROC_AUC, catalogue
-from assay.sources.files import Model, Request, model_lots
+from assay.sources.files import Model, Request, several_models
 from assay.sources.files.inputs import STDIN
 
 SIZE = 3000
@@ -36,7 +36,7 @@ def frame(size: int = SIZE) -> pl.DataFrame:
 
 @pytest.fixture(autouse=True)
 def _many_lots(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_lots, "LOT", 500)
+    monkeypatch.setattr(several_models, "LOT", 500)
 
 
 @pytest.fixture
@@ -46,13 +46,13 @@ def path(tmp_path: Path) -> str:
     return str(file)
 
 
-def compared(path: str, mode: str, request: Request | None = None, **options) -> Compared:
+def compared(path: str, mode: str, request: Request | None = None, **options) -> FileComparison:
     # Pieces of a few hundred rows, so that lots are many.
     request = request or Request(chunk_bytes=1 << 14)
     return compare_files([path], request, MODELS, mode=mode, negative="benign", **options)
 
 
-def notes(found: Compared) -> set[str]:
+def notes(found: FileComparison) -> set[str]:
     return {note for note in found.comparison.notes if not note.startswith("mode ")}
 
 
@@ -88,12 +88,13 @@ def test_arrays_and_files_count_the_same(path: str) -> None:
 
 def test_few_rows_are_kept_by_themselves(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert compared(path, "auto").comparison.mode == "exact"
-    monkeypatch.setattr(from_files, "MOST_ROWS", SIZE - 1)
+    monkeypatch.setattr(comparing, "MOST_ROWS", SIZE - 1)
     assert compared(path, "auto").comparison.mode == "grid"
-    monkeypatch.setattr(from_files, "MOST_ROWS", SIZE)
+    monkeypatch.setattr(comparing, "MOST_ROWS", SIZE)
     assert compared(path, "auto").comparison.mode == "exact"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("rule", ["max-far=0.2", "max-fpr=0.05", "threshold=0.4"])
 def test_a_rule_is_asked_of_the_counts(path: str, rule: str) -> None:
     kept, counted = (compared(path, mode, at=rule, resamples=200) for mode in ("exact", "grid"))

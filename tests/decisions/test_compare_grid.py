@@ -161,6 +161,7 @@ def test_several_models_have_one_threshold_each() -> None:
         assert (column[~truth] >= found.thresholds[name]).mean() <= 0.1
 
 
+@pytest.mark.slow
 def test_measures_of_scores_are_resampled_from_cells() -> None:
     truth, scores = two()
     options = {"interval": "bootstrap", "resamples": 30}

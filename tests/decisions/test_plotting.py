@@ -111,6 +111,7 @@ def test_hulls_of_all_models_and_where_each_is_the_best() -> None:
         assert line.get_label().lstrip("\u200b") == f"{name}: {said}"
 
 
+@pytest.mark.usefixtures("blank_pages")
 def test_hulls_need_two_classes_and_are_saved_where_there_are_scores(tmp_path) -> None:
     files = [path.stem for path in compared("old", "new").plot.save(tmp_path, ("svg",))]
     curves = ["roc", "det", "precision_recall", "far_dr", "decision", "reliability"]
@@ -133,6 +134,7 @@ def legend(ax) -> list[str]:
     return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("curve", CURVES)
 @pytest.mark.parametrize("models", [("old", "new"), ("a", "b", "c", "_d", "$e$")])
 def test_every_model_has_one_entry_of_the_legend(curve: str, models: tuple[str, ...]) -> None:

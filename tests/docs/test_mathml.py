@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from assay.formula import latex
 from assay.measures import Measure, catalogue
-from assay.report.definitions import formula_of
+from assay.report.measure_pages import formula_of
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 _spec = spec_from_file_location("mathml", DOCS / "mathml.py")

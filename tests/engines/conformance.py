@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from assay.engines import Ask, Columns, choosing, frames, partitions, sql
+from assay.engines import Ask, Columns, frames, partitions, sql
 from assay.tally import Tally
 
 Count: TypeAlias = Callable[[Columns, Ask], Tally]
@@ -123,7 +123,7 @@ def _pieces(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Cou
     shuffled = frame.sample(fraction=1, shuffle=True, seed=5)
     sizes = [0, 1, 17, 1000, frame.height]
     parts = [shuffled[a:b] for a, b in pairwise(sizes)]
-    yield lambda columns, ask: frames.count(parts, columns, ask)
+    yield lambda columns, ask: frames.count_polars(parts, columns, ask)
 
 
 @contextlib.contextmanager
@@ -259,7 +259,7 @@ def _sail_frame(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator
 @contextlib.contextmanager
 def _spark_frame(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Count]:
     rows = request.getfixturevalue("spark").createDataFrame(frame.to_arrow()).repartition(5)
-    yield lambda columns, ask: choosing.count(rows, columns, ask)
+    yield lambda columns, ask: frames.count(rows, columns, ask)
 
 
 def _python_on(session: str) -> Callable[..., AbstractContextManager[Count]]:
@@ -287,25 +287,25 @@ def _dask(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Count
     parts = [part.to_pandas(use_pyarrow_extension_array=True) for part in _cut(frame)]
     rows = dataframe.from_map(lambda part: part, parts, meta=parts[0])
     with dask.config.set(scheduler="threads", num_workers=2):
-        yield lambda columns, ask: choosing.count(rows, columns, ask)
+        yield lambda columns, ask: frames.count(rows, columns, ask)
 
 
 @contextlib.contextmanager
 def _ray(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Count]:
     data = request.getfixturevalue("ray").data
     rows = data.from_arrow([part.to_arrow() for part in _cut(frame)])
-    yield lambda columns, ask: choosing.count(rows, columns, ask)
+    yield lambda columns, ask: frames.count(rows, columns, ask)
 
 
 @contextlib.contextmanager
 def _lazy(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Count]:
-    yield lambda columns, ask: choosing.count(frame.lazy(), columns, ask)
+    yield lambda columns, ask: frames.count(frame.lazy(), columns, ask)
 
 
 @contextlib.contextmanager
 def _pandas(frame: pl.DataFrame, request: pytest.FixtureRequest) -> Iterator[Count]:
     rows = frame.to_pandas(use_pyarrow_extension_array=True)
-    yield lambda columns, ask: choosing.count(rows, columns, ask)
+    yield lambda columns, ask: frames.count(rows, columns, ask)
 
 
 ENGINES = [

@@ -15,7 +15,7 @@ import polars as pl
 from pyspark.sql import SparkSession
 
 from assay.engines.ask import Columns
-from assay.engines.choosing import count
+from assay.engines.frames import count
 
 COLUMNS = Columns("label", score="score")
 SETTINGS = {

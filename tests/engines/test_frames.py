@@ -42,26 +42,27 @@ def test_a_frame_is_counted_as_its_columns_are(kept: Ask) -> None:
         slices={"s": frame["s"]},
         times=frame["t"],
     )
-    assert frames.count(frame, COLUMNS, kept) == count_coded(arrays, kept)
+    assert frames.count_polars(frame, COLUMNS, kept) == count_coded(arrays, kept)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("size", [1, 7, 200])
 def test_frames_that_follow_each_other_are_one(size: int) -> None:
     frame = _frame()
     pieces = [frame[i : i + size] for i in range(0, 200, size)]
-    whole = frames.count(frame, COLUMNS)
-    assert frames.count(iter(pieces), COLUMNS) == whole
-    assert Tally.merge(frames.count(piece, COLUMNS) for piece in pieces[::-1]) == whole
+    whole = frames.count_polars(frame, COLUMNS)
+    assert frames.count_polars(iter(pieces), COLUMNS) == whole
+    assert Tally.merge(frames.count_polars(piece, COLUMNS) for piece in pieces[::-1]) == whole
 
 
 def test_cuts_are_found_in_a_first_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     frame, ask = _frame(), Ask(Cuts())
-    whole = frames.count(frame, COLUMNS, ask)
+    whole = frames.count_polars(frame, COLUMNS, ask)
     monkeypatch.setattr("assay.engines.parts.LOT", 30)
     pieces = [frame[i : i + 20] for i in range(0, 200, 20)]
-    assert frames.count(pieces, COLUMNS, ask).to_bytes() == whole.to_bytes()
+    assert frames.count_polars(pieces, COLUMNS, ask).to_bytes() == whole.to_bytes()
     with pytest.raises(InputError, match="twice, and these come once"):
-        frames.count(iter(pieces), COLUMNS, ask)
+        frames.count_polars(iter(pieces), COLUMNS, ask)
 
 
 def test_parts_that_are_not_told_where_to_cut_are_refused() -> None:
@@ -73,10 +74,10 @@ def test_parts_that_are_not_told_where_to_cut_are_refused() -> None:
 def test_cuts_take_the_sum_of_the_positive_probabilities_and_refuse_several() -> None:
     frame = pl.DataFrame({"y": ["a", "b", "b"], "a": [0.9, 0.2, 0.3], "b": [0.1, 0.8, 0.7]})
     columns = Columns("y", probabilities={"a": "a", "b": "b"})
-    one = frames.count(frame, Columns("y", score="a"), Ask(Cuts()))
-    assert frames.count(frame, columns, Ask(Cuts(), positive="a")).scores == one.scores
+    one = frames.count_polars(frame, Columns("y", score="a"), Ask(Cuts()))
+    assert frames.count_polars(frame, columns, Ask(Cuts(), positive="a")).scores == one.scores
     with pytest.raises(InputError, match="mode='cuts' is for rows with one score"):
-        frames.count(frame, columns, Ask(Cuts()))
+        frames.count_polars(frame, columns, Ask(Cuts()))
 
 
 def test_rows_that_can_not_be_used_are_counted_by_their_reason() -> None:
@@ -84,21 +85,21 @@ def test_rows_that_can_not_be_used_are_counted_by_their_reason() -> None:
         y=pl.Series(["dos", None, "dos", "normal"]),
         p=pl.Series([0.5, 0.5, float("nan"), 0.25]),
     )
-    tally = frames.count(bad, COLUMNS, Ask(on_bad_row="skip"))
+    tally = frames.count_polars(bad, COLUMNS, Ask(on_bad_row="skip"))
     assert tally.rows == 4
     assert tally.refused.total == 2
     assert len(tally.refused.reasons) == 2
-    good = frames.count(bad[[0, 3]], COLUMNS)
+    good = frames.count_polars(bad[[0, 3]], COLUMNS)
     assert tally.decided == good.decided
     assert tally.scores == good.scores
-    parts = [frames.count(bad[i : i + 1], COLUMNS, Ask(on_bad_row="skip")) for i in range(4)]
+    parts = [frames.count_polars(bad[i : i + 1], COLUMNS, Ask(on_bad_row="skip")) for i in range(4)]
     assert Tally.merge(parts) == tally
 
 
 def test_a_row_that_can_not_be_used_stops_the_count_unless_it_is_skipped() -> None:
     bad = _frame(3).with_columns(p=pl.Series([0.5, None, 0.5], dtype=pl.Float64))
     with pytest.raises(AssayError, match="'p'"):
-        frames.count(bad, COLUMNS)
+        frames.count_polars(bad, COLUMNS)
 
 
 def test_rows_that_were_grouped_stand_for_many() -> None:
@@ -107,20 +108,20 @@ def test_rows_that_were_grouped_stand_for_many() -> None:
         {"y": ["dos"] * 3 + ["normal"] * 2 + [None] * 4, "p": [0.5] * 3 + [0.25] * 2 + [0.5] * 4}
     )
     skip = Ask(on_bad_row="skip")
-    by_group = frames.count(grouped, Columns("y", score="p", rows="k"), skip)
-    assert by_group == frames.count(rows, Columns("y", score="p"), skip)
+    by_group = frames.count_polars(grouped, Columns("y", score="p", rows="k"), skip)
+    assert by_group == frames.count_polars(rows, Columns("y", score="p"), skip)
     assert by_group.rows == 9
     assert by_group.refused.total == 4
 
 
 def test_no_rows_are_the_tally_of_none() -> None:
-    assert frames.count(_frame()[:0], COLUMNS).is_zero
-    assert frames.count([], COLUMNS) == Tally()
+    assert frames.count_polars(_frame()[:0], COLUMNS).is_zero
+    assert frames.count_polars([], COLUMNS) == Tally()
 
 
 def test_a_column_that_is_not_there_is_named() -> None:
     with pytest.raises(AssayError, match="score"):
-        frames.count(_frame(), Columns("y", score="score"))
+        frames.count_polars(_frame(), Columns("y", score="score"))
 
 
 def test_every_column_that_is_read_is_named_once() -> None:

@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from assay.decisions.compare import from_files
-from assay.decisions.compare.from_files import compare_files
-from assay.engines import model_queries
+from assay.decisions.compare import comparing
+from assay.decisions.compare.comparing import compare_files
+from assay.engines import queries
 from assay.errors import EmptyInput, InputError, ScoreError
 from assay.sources.files import Model, Request
 
@@ -81,25 +81,27 @@ def document(given: str, request: Request | None = None, **options: Any) -> dict
     }
 
 
+@pytest.mark.sampled(1)
 def test_a_comparison_is_that_of_a_file(place: str, frame: pl.DataFrame, tmp_path: Path) -> None:
     file = tmp_path / "flows.parquet"
     frame.write_parquet(file)
     expected = document(str(file))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(from_files, "read_models", None)
-        patch.setattr(from_files.ModelReading, "lots", None)
+        patch.setattr(comparing, "read_models", None)
+        patch.setattr(comparing.ModelReading, "lots", None)
         assert document(f"{place}?{QUERY}") == expected
         at = {"threshold": {"old": 0.4, "new": 0.6, "third": 0.5}}
         asked = document(f"{place}?{QUERY}", **at)
     assert asked == document(str(file), **at)
 
 
+@pytest.mark.sampled(1)
 def test_pairs_are_kept_as_finely_as_those_of_rows(
     place: str, frame: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "flows.parquet"
     frame.write_parquet(file)
-    for module in ("model_queries", "model_counter"):
+    for module in ("queries", "models"):
         monkeypatch.setattr(f"assay.engines.{module}.MOST_PAIRS", 500)
     assert document(f"{place}?{QUERY}") == document(str(file))
 
@@ -109,8 +111,9 @@ def test_a_threshold_that_is_chosen_is_chosen_on_rows(place: str) -> None:
     assert chosen["rows"][0] == ROWS
 
 
+@pytest.mark.sampled(1)
 def test_few_rows_are_read(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_queries.ModelQuery, "fill", None)
+    monkeypatch.setattr(queries.ModelQuery, "fill", None)
     compared = compare_files([f"{place}?{QUERY} where after is not null"], Request(), MODELS)
     assert compared.matched is not None
 
@@ -131,7 +134,7 @@ def test_whole_numbers_that_may_be_decisions_are_read(
     for models in pairs:
         asked = {"mode": "grid", "resamples": 50}
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(model_queries.ModelQuery, "fill", None)
+            patch.setattr(queries.ModelQuery, "fill", None)
             there = _answer(f"{place}?{query}", models, asked)
         assert there == _answer(str(file), models, asked)
 
@@ -175,7 +178,7 @@ def test_a_bad_score_of_a_file_stops_the_count_too(odd: str, mode: str, tmp_path
 def test_a_word_among_whole_numbers_of_a_later_lot_stops_the_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assay.sources.files.model_lots.LOT", 1)
+    monkeypatch.setattr("assay.sources.files.several_models.LOT", 1)
     files = [tmp_path / name for name in ("a.csv", "b.csv")]
     rows = [f"{i % 2},{i / 1999},{1 - i / 1999}" for i in range(1999)]
     files[0].write_text("\n".join(["label,before,after", *rows]))
@@ -183,7 +186,7 @@ def test_a_word_among_whole_numbers_of_a_later_lot_stops_the_count(
     given = [str(file) for file in files]
     with pytest.raises(ScoreError, match=r"b.csv, line 3: column 'before': found 'n/a'"):
         compare_files(given, Request(), MODELS[:2], mode="grid", resamples=50)
-    monkeypatch.setattr(from_files, "read_models", None)
+    monkeypatch.setattr(comparing, "read_models", None)
     skip = Request(on_bad_row="skip")
     left = compare_files(given, skip, MODELS[:2], mode="grid", resamples=50)
     assert (left.rows.rows_read, left.rows.rows_refused, left.rows_used) == (2002, 1, 2001)

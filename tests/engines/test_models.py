@@ -6,12 +6,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.engines import model_counter, models
-from assay.engines.model_counter import LevelCounts, ModelCounter, levels_reached
-from assay.engines.models import CountedModels, ModelRows, count_models
+from assay.engines import models
+from assay.engines.models import (
+    CountedModels,
+    LevelCounts,
+    ModelCounter,
+    ModelRows,
+    count_models,
+    levels_reached,
+)
 from assay.sources import FAMILY, code_arrays
-from assay.sources.coded import Labels, Named
-from assay.sources.files.model_lots import ModelLot
+from assay.sources.coded import Labels, NameColumn
+from assay.sources.files.several_models import ModelLot
 from assay.tally import JointScores, Sample
 from assay.tally.keeping import Grid
 
@@ -47,7 +53,7 @@ def lot(some: slice) -> ModelLot:
         Labels(truth[some].astype(np.uint8), ("0", "1"), "numbers"),
         {name: score[some] for name, score in scores.items()},
         None,
-        Named(families[some], ("x", "y", "z")),
+        NameColumn(families[some], ("x", "y", "z")),
     )
 
 
@@ -88,7 +94,7 @@ def test_one_label_has_no_pairs_to_rank() -> None:
 
 
 def test_a_limit_of_pairs_makes_the_grid_coarser(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_counter, "MOST_PAIRS", 300)
+    monkeypatch.setattr(models, "MOST_PAIRS", 300)
     monkeypatch.setattr(models, "LOT", 100)
     joint = on_grid(rows()).paired("a", "b")
     assert isinstance(joint, JointScores)

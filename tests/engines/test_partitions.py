@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 from assay.engines import partitions
 from assay.engines.ask import Ask, Columns
-from assay.engines.choosing import count
-from assay.engines.partitions import FAN_IN, Counting, add_bytes, added, tally_of
+from assay.engines.frames import count
+from assay.engines.partitions import FAN_IN, PartitionCounter, add_bytes, added, tally_of
 from assay.errors import AssayError, InputError, ScoreError, TallyError
 from assay.tally import Tally
 from assay.tally.keeping import Cuts, Exact, Grid
@@ -63,21 +63,23 @@ def cut(frame: pl.DataFrame, parts: int) -> list[pl.DataFrame]:
 def test_batches_of_any_size_give_the_bytes_of_the_whole() -> None:
     for size in (1, 7, 100, 5_000):
         batches = FLOWS[:300].to_arrow().to_batches(size)
-        assert Counting(COLUMNS, ASK)(batches) == count(FLOWS[:300], COLUMNS, ASK).to_bytes()
+        assert (
+            PartitionCounter(COLUMNS, ASK)(batches) == count(FLOWS[:300], COLUMNS, ASK).to_bytes()
+        )
 
 
 def test_skewed_and_empty_partitions_give_the_bytes_of_the_whole() -> None:
     parts = cut(FLOWS, 40)
     assert any(part.height == 0 for part in parts)
-    counted = [Counting(COLUMNS, ASK)([part]) for part in parts]
+    counted = [PartitionCounter(COLUMNS, ASK)([part]) for part in parts]
     assert add_bytes(counted) == WHOLE.to_bytes()
     assert add_bytes(reversed(counted)) == WHOLE.to_bytes()
 
 
 def test_no_rows_make_the_tally_of_nothing() -> None:
-    assert tally_of(Counting(COLUMNS, ASK)([])).rows == 0
+    assert tally_of(PartitionCounter(COLUMNS, ASK)([])).rows == 0
     assert tally_of(add_bytes([])) == Tally()
-    assert Counting(COLUMNS, ASK)([FLOWS[:0]]) == Tally().to_bytes()
+    assert PartitionCounter(COLUMNS, ASK)([FLOWS[:0]]) == Tally().to_bytes()
 
 
 @given(st.lists(st.integers(0, 40), min_size=0, max_size=4 * FAN_IN), st.integers(0, 5))
@@ -108,8 +110,8 @@ def test_few_tallies_wait_to_be_added(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_refused_in_a_partition_is_raised_where_the_sum_is() -> None:
     bad = FLOWS[:10].with_columns(pl.lit(float("nan")).alias("score"))
-    refused = Counting(COLUMNS, ASK)([bad])
-    good = Counting(COLUMNS, ASK)([FLOWS])
+    refused = PartitionCounter(COLUMNS, ASK)([bad])
+    good = PartitionCounter(COLUMNS, ASK)([FLOWS])
     with pytest.raises(ScoreError, match="score"):
         tally_of(add_bytes([good, refused, good]))
 
@@ -119,7 +121,7 @@ def test_of_several_refusals_it_is_always_the_same_one() -> None:
         FLOWS[:5].with_columns(pl.lit(float("inf")).alias("score")),
         FLOWS[:5].with_columns(pl.lit(None, pl.String).alias("label")),
     ]
-    parts = [Counting(COLUMNS, ASK)([bad]) for bad in kinds]
+    parts = [PartitionCounter(COLUMNS, ASK)([bad]) for bad in kinds]
     assert add_bytes(parts) == add_bytes(reversed(parts))
     with pytest.raises(AssayError, match="partition"):
         tally_of(add_bytes(parts))
@@ -135,13 +137,13 @@ def test_rows_left_out_are_counted_by_reason_in_any_cut() -> None:
     assert whole.rows == 102
     for size in (1, 13):
         parts = [frame[i : i + size] for i in range(0, frame.height, size)]
-        counted = [Counting(COLUMNS, ask)([part]) for part in parts]
+        counted = [PartitionCounter(COLUMNS, ask)([part]) for part in parts]
         assert tally_of(add_bytes(counted)) == whole
 
 
 def test_labels_of_unlike_kinds_in_two_partitions_are_refused() -> None:
     numbers = FLOWS[:5].with_columns(pl.lit(1).alias("label"))
-    parts = [Counting(COLUMNS, ASK)([frame]) for frame in (FLOWS, numbers)]
+    parts = [PartitionCounter(COLUMNS, ASK)([frame]) for frame in (FLOWS, numbers)]
     with pytest.raises(TallyError, match=r"text in one part .* and numbers in another"):
         tally_of(add_bytes(parts))
 
@@ -156,7 +158,7 @@ def test_a_tally_too_large_for_one_value_says_what_would_help(
 ) -> None:
     monkeypatch.setattr(partitions, "LARGEST", 100)
     batches = FLOWS.select(COLUMNS.names).to_arrow().to_batches()
-    row = next(partitions._spark_count(iter(batches), Counting(COLUMNS, ASK)))
+    row = next(partitions._spark_count(iter(batches), PartitionCounter(COLUMNS, ASK)))
     with pytest.raises(InputError, match=r"more than one value can hold .* grid"):
         tally_of(row.column(0)[0].as_py())
 
@@ -247,7 +249,7 @@ def test_cuts_of_partitions_are_those_of_the_whole(order: str) -> None:
     rows = FLOWS if order == "as they come" else FLOWS.sort("label")
     parts, passes = cut(rows, 12), []
 
-    def run(counting: Counting) -> Tally:
+    def run(counting: PartitionCounter) -> Tally:
         passes.append(type(counting).__name__)
         return tally_of(add_bytes(counting([part]) for part in parts))
 

@@ -10,14 +10,14 @@ import pytest
 
 from assay import Evaluation
 from assay.engines import Accumulator, Ask, Parts, count_coded
-from assay.engines.parts import COARSE, CUT, Distinct
+from assay.engines.parts import COARSE, CUT, DistinctNumbers
 from assay.errors import InputError
 from assay.measures import CATALOGUE, Binned, MeanLoss
 from assay.sources import Coded, code_arrays
 from assay.tally import Tally
-from assay.tally.by_name import SCORE
+from assay.tally.counters import PatternCounter
 from assay.tally.keeping import Cuts, Exact, Grid
-from assay.tally.patterns import PatternCounter
+from assay.tally.named_tally import SCORE
 
 ROWS = 3000
 SMALL = 1 << 13
@@ -215,7 +215,7 @@ def test_lots_add_up_whatever_their_number(lots: int) -> None:
 
 
 def test_distinct_numbers_are_gathered_once() -> None:
-    numbers = Distinct()
+    numbers = DistinctNumbers()
     assert numbers.done().tolist() == []
     numbers.add(np.array([0.5, -0.0, 0.5]))
     numbers.add(np.array([0.25, 0.0], np.float32))
@@ -276,15 +276,15 @@ def _far_apart() -> dict[str, Any]:
 def test_scores_that_lie_far_apart_leave_the_counters_once(
     pages: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assay.tally.patterns._ROOM", pages << 13)
-    monkeypatch.setattr("assay.tally.patterns._ROOM_A_ROW", 0)
+    monkeypatch.setattr("assay.tally.counters._ROOM", pages << 13)
+    monkeypatch.setattr("assay.tally.counters._ROOM_A_ROW", 0)
     made: list[PatternCounter] = []
 
     def counter(labels: tuple[str, ...]) -> PatternCounter:
         made.append(PatternCounter(labels))
         return made[-1]
 
-    monkeypatch.setattr("assay.engines.score_counter.PatternCounter", counter)
+    monkeypatch.setattr("assay.engines.local.PatternCounter", counter)
     columns = _far_apart()
     counting = Accumulator(Ask(), limit=SMALL)
     for part in _feed(columns).parts:
@@ -293,10 +293,30 @@ def test_scores_that_lie_far_apart_leave_the_counters_once(
     assert len(made) == 1
 
 
+@pytest.mark.sampled(9)
+@pytest.mark.parametrize("threads", ["1", "2", "5"])
+@pytest.mark.parametrize("pages", [1, 64, None])
+@pytest.mark.parametrize("ask", [Ask(), Ask(Grid()), Ask(Grid(), threshold=0.3)], ids=str)
+def test_parts_that_are_counted_by_threads_add_up(
+    ask: Ask, pages: int | None, threads: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_THREADS", threads)
+    monkeypatch.setattr("assay.engines.local._ALONE", 1)
+    if pages is not None:
+        monkeypatch.setattr("assay.tally.counters._ROOM", pages << 13)
+        monkeypatch.setattr("assay.tally.counters._ROOM_A_ROW", 0)
+    columns = _far_apart()
+    columns["y_score"][: ROWS // 2] = np.linspace(0, 1, ROWS // 2, dtype="f4")
+    counting = Accumulator(ask, limit=SMALL)
+    for part in _feed(columns).parts:
+        counting.add(part)
+    assert counting.done().to_bytes() == _whole(columns, ask).to_bytes()
+
+
 def test_scores_far_apart_become_a_grid_where_they_do_not_fit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("assay.tally.patterns._ROOM", 0)
+    monkeypatch.setattr("assay.tally.counters._ROOM", 0)
     columns = _far_apart()
     tally, notes = Parts(_feed(columns), again=False, limit=SMALL).count(Ask())
     assert tally.to_bytes() == _whole(columns, Ask(Grid())).to_bytes()

@@ -74,12 +74,14 @@ def document(source: str) -> str:
     return json.dumps(judged, allow_nan=False)
 
 
+@pytest.mark.sampled(1)
 def test_the_document_is_that_of_a_file(place: str, frame: pl.DataFrame, tmp_path: Path) -> None:
     file = tmp_path / "flows.csv"
     frame.write_csv(file)
     assert document(f"{place}?{QUERY}") == document(str(file))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("mode", ["grid", "cuts"])
 def test_scores_are_kept_as_asked(mode: str, place: str, frame: pl.DataFrame) -> None:
     judged = assay.evaluate_files(f"{place}?{QUERY}", mode=mode).to_dict()
@@ -93,13 +95,13 @@ def test_scores_are_kept_as_asked(mode: str, place: str, frame: pl.DataFrame) ->
 
 def test_no_rows_leave_the_database(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     moved: list[pl.DataFrame] = []
-    count = frames.count
+    count = frames.count_polars
 
     def watched(rows: pl.DataFrame, *more: Any) -> Tally:
         moved.append(rows)
         return count(rows, *more)
 
-    monkeypatch.setattr(frames, "count", watched)
+    monkeypatch.setattr(frames, "count_polars", watched)
     query = "select label, floor(score * 10) / 10 as score from flows"
     if place.startswith("sqlite"):
         query = "select label, cast(score * 10 as integer) / 10.0 as score from flows"
@@ -135,6 +137,7 @@ def test_a_column_that_is_not_there_is_named(place: str) -> None:
         assay.evaluate_files(f"{place}?{QUERY}", assay.Request(score="sccore"))
 
 
+@pytest.mark.sampled(1)
 def test_two_queries_are_judged_as_one(place: str) -> None:
     halves = [f"{place}?{QUERY} where site {sign} 2" for sign in ("<", ">=")]
     judged = assay.evaluate_files(halves, CHOSEN).to_dict()["estimates"]

@@ -16,9 +16,9 @@ from assay.engines import Ask, Columns, count_coded, frames, resolve
 from assay.engines.arrays import resolved_arrays
 from assay.errors import EmptyInput, InputError, LabelError, ScoreError
 from assay.sources import code_arrays
-from assay.sources.probabilities import sided
+from assay.sources.labelling import sided
 from assay.tally import Resolved, Sample, Tally, from_bytes
-from assay.tally.by_name import Refusals
+from assay.tally.named_tally import Refusals
 
 PAIR = ("normal", "attack")
 FAMILIES = ("dos", "normal", "probe", "worm")
@@ -243,8 +243,8 @@ def test_true_and_one_are_the_same_label(truth: list[Any], said: list[Any]) -> N
     whole, inferred, _ = resolved_arrays(truth, y_pred=said)
     frame = pl.DataFrame({"y": truth, "d": said})
     columns = Columns("y", decision="d")
-    parts = [frames.count(frame[i : i + 1], columns) for i in range(3)]
-    for total in (frames.count(frame, columns), Tally.merge(parts[::-1])):
+    parts = [frames.count_polars(frame[i : i + 1], columns) for i in range(3)]
+    for total in (frames.count_polars(frame, columns), Tally.merge(parts[::-1])):
         resolved, notes = resolve(total)
         assert resolved == whole
         assert notes == inferred

@@ -13,9 +13,9 @@ import pytest
 import assay
 from assay.cli.app import run
 from assay.errors import InputError
+from assay.sources.files.database_queries import must_only_read_spark, spark_query
 from assay.sources.files.inputs import sources
 from assay.sources.files.request import Request
-from assay.sources.files.spark import must_only_read, parsed
 
 from . import frameworks
 
@@ -37,7 +37,7 @@ def test_an_input_is_a_table_or_a_query(given: str, name: str, query: str) -> No
 @pytest.mark.parametrize("given", ["spark:", "spark:?", "spark: "])
 def test_nothing_is_refused_with_the_form(given: str) -> None:
     with pytest.raises(InputError, match="write spark:TABLE or spark:QUERY"):
-        parsed(given)
+        spark_query(given)
 
 
 def test_an_address_is_refused_and_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,7 +68,7 @@ def test_an_address_is_refused_and_not_shown(capsys: pytest.CaptureFixture[str])
 )
 def test_a_query_only_reads_tables(query: str) -> None:
     with pytest.raises(InputError, match=r"spark: .*SELECT"):
-        must_only_read(query, "spark")
+        must_only_read_spark(query, "spark")
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_query_only_reads_tables(query: str) -> None:
     ],
 )
 def test_a_query_that_reads_is_let_through(query: str) -> None:
-    assert must_only_read(query + ";", "spark") == query
+    assert must_only_read_spark(query + ";", "spark") == query
 
 
 def test_a_missing_pyspark_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 import assay
 from assay.engines import Ask, Columns, frames, resolve, sql
-from assay.engines.dialects import DIALECTS
-from assay.engines.statements import number
+from assay.engines.statements import DIALECTS, number
 from assay.errors import CountError, InputError, LabelError, ScoreError
 from assay.tally.keeping import Cuts, Exact, Grid, cells
 
@@ -84,7 +83,7 @@ def test_a_column_may_hold_text_beside_numbers(light: sqlite3.Connection) -> Non
         tally = sql.count(light, "SELECT * FROM t", COLUMNS, ask)
         assert tally.rows == 5
         assert tally.refused.reasons == {"score: not a finite number": 1}
-        assert tally.scores == frames.count(frame, COLUMNS, ask).scores
+        assert tally.scores == frames.count_polars(frame, COLUMNS, ask).scores
 
 
 @pytest.mark.parametrize("keeping", [Exact(), Grid(12), Cuts()], ids=lambda k: k.name)
@@ -97,7 +96,7 @@ def test_decimals_become_the_nearest_float(keeping: Any, heavy: Any) -> None:
     tally = sql.count(heavy, "SELECT * FROM t", COLUMNS, Ask(scores=keeping, losses=False))
     frame = pl.DataFrame({"label": ["a", "b"] * 3, "score": [0.5] * 6})
     frame[[0, 2, 4], "score"] = [float(text) for text in texts]
-    expected = frames.count(frame, COLUMNS, Ask(scores=keeping, losses=False))
+    expected = frames.count_polars(frame, COLUMNS, Ask(scores=keeping, losses=False))
     assert tally.to_bytes() == expected.to_bytes()
 
 
@@ -150,7 +149,7 @@ def test_weights_are_summed_with_their_squares(keeping: Any, heavy: Any) -> None
     columns = Columns("label", "score", weight="weight", slices=("site",))
     ask = Ask(scores=keeping)
     tally = sql.count(heavy, "SELECT * FROM t", columns, ask)
-    expected = frames.count(frame, columns, ask)
+    expected = frames.count_polars(frame, columns, ask)
     assert (tally.rows, tally.empty) == (expected.rows, expected.empty)
     for key, table in expected.scores.items():
         np.testing.assert_array_equal(tally.scores[key].scores, table.scores)
@@ -218,9 +217,9 @@ def test_cuts_of_many_groups_are_those_of_all_rows(
     frame = pl.DataFrame({"label": labels, "score": generator.random(1000)})
     heavy.execute("CREATE TABLE halves AS SELECT * FROM frame")
     ask = Ask(scores=Cuts(), losses=False)
-    expected = frames.count(frame, COLUMNS, ask)
+    expected = frames.count_polars(frame, COLUMNS, ask)
     monkeypatch.setattr("assay.engines.parts.LOT", 100)
-    monkeypatch.setattr("assay.engines.frames._PIECE", 100)
+    monkeypatch.setattr("assay.engines.frames.PIECE", 100)
     tally = sql.count(heavy, "SELECT * FROM halves", COLUMNS, ask)
     assert tally.to_bytes() == expected.to_bytes()
 
@@ -240,7 +239,7 @@ def test_rows_that_are_all_unlike_are_not_grouped(heavy: Any) -> None:
     groups = sql.groups_of(heavy, "SELECT * FROM t", COLUMNS, Ask())
     assert groups.shape == (80_000, 2)
     tally = sql.count(heavy, "SELECT * FROM t", COLUMNS)
-    assert tally.to_bytes() == frames.count(frame, COLUMNS).to_bytes()
+    assert tally.to_bytes() == frames.count_polars(frame, COLUMNS).to_bytes()
     with pytest.raises(ScoreError, match=r"1 of 80,001 rows can't be used"):
         sql.count(heavy, "SELECT * FROM t UNION ALL SELECT 'a', NULL", COLUMNS)
     few = sql.groups_of(heavy, "SELECT label, round(score, 3) AS score FROM t", COLUMNS, Ask())

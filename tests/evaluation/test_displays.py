@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 import assay
 from assay.errors import InputError, MethodError
-from assay.evaluation.displays import Display
+from assay.evaluation.scikit_learn import Display
 
 mpl.use("Agg")
 
@@ -27,6 +27,7 @@ def test_every_display_is_public() -> None:
     assert set(DISPLAYS) == set(Display.__subclasses__())
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("display", DISPLAYS, ids=lambda display: display.__name__)
 def test_estimator_and_predictions_draw_the_same(display) -> None:
     one = display.from_estimator(MODEL, X[60:], NAMES[60:])

@@ -18,8 +18,8 @@ from assay.errors import (
     ScoreError,
 )
 from assay.inference import METHODS
-from assay.inference.strata import STRATA_METHODS
-from assay.tally import record
+from assay.inference.delta import STRATA_METHODS
+from assay.tally import resolved_tally
 
 TRUTH = ["attack", "normal", "attack", "normal", "attack", "normal", "normal", "attack"]
 SCORES = [0.9, 0.2, 0.4, 0.6, 0.8, 0.1, 0.5, 0.7]
@@ -366,7 +366,7 @@ def test_averages_over_classes_have_every_interval_that_rows_can_give(name: str)
 
 
 def test_rows_that_were_let_go_leave_no_interval(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record, "MOST_PROBABILITIES", 12)
+    monkeypatch.setattr(resolved_tally, "MOST_PROBABILITIES", 12)
     for clusters in (None, list("xyxyxy")):
         tally = count(CLASSES, y_proba=TABLE, clusters=clusters)
         assert tally.sample is None

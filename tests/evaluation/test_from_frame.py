@@ -223,7 +223,7 @@ def test_frames_of_other_libraries_name_their_conversion(module: str, conversion
 
 
 def test_a_lazy_frame_is_never_held_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.engines.libraries.ROWS", 50)
+    monkeypatch.setattr("assay.engines.frames.PIECE", 50)
     monkeypatch.setattr(pl.LazyFrame, "collect", _never)
     assert assay.count(FRAME.lazy(), label="y", score="p") == assay.count(
         FRAME, label="y", score="p"
@@ -259,6 +259,7 @@ def test_a_tally_comes_out() -> None:
 # -- how scores are kept ---------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("mode", ["auto", "exact", "cuts", "grid"])
 @pytest.mark.parametrize("kind", ["polars", "polars, lazy", "pandas", "Arrow dataset", "Dask"])
 def test_the_mode_says_how_scores_are_kept(mode: str, kind: str) -> None:

@@ -8,11 +8,11 @@ import pytest
 import assay
 from assay.engines import confusion_at
 from assay.evaluation import Evaluation
-from assay.evaluation.kept import bound_text, bounds_note, mode_note
+from assay.evaluation.wording import bound_text, bounds_note, mode_note
 from assay.inference import Estimate
 from assay.measures import AVERAGE_PRECISION, BRIER, CALIBRATION_SLOPE, RECALL, ROC_AUC
 from assay.tally import Resolved, ScoreTally, from_bytes
-from assay.tally.counters import Cutting, count_cuts
+from assay.tally.counters import CutPoints, count_cuts
 from assay.tally.keeping import Grid
 
 LABELS = ("normal", "attack")
@@ -41,7 +41,7 @@ def _resolved(bits: int | None = None, *, days: bool = False) -> Resolved:
 def _by_cuts() -> Evaluation:
     truth, scores = _rows()
     cuts = np.unique(scores[truth == 1])
-    kept = count_cuts(LABELS, Cutting(LABELS[0], cuts), scores, truth)
+    kept = count_cuts(LABELS, CutPoints(LABELS[0], cuts), scores, truth)
     return Evaluation(replace(_resolved(), scores=(kept,)))
 
 

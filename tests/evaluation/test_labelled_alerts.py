@@ -8,7 +8,7 @@ import pytest
 import assay
 from assay.errors import AssayError
 from assay.evaluation import Judge
-from assay.evaluation.labelled_alerts import Unlabelled
+from assay.evaluation.deployment import Unlabelled
 from assay.measures import find
 from assay.tally import Confusion, Resolved
 

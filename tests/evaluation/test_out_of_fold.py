@@ -23,7 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from assay import evaluate_model
 from assay.errors import InputError, LabelError, LengthMismatch
-from assay.evaluation.out_of_fold import folds_of, rows_of
+from assay.evaluation.evaluate_model import folds_of, rows_of
 
 GENERATOR = np.random.default_rng(0)
 Y = GENERATOR.integers(0, 2, 120)

@@ -12,7 +12,7 @@ import pytest
 
 import assay
 from assay.errors import AssayError, TallyError, UnknownMeasure
-from assay.report.schemas import schema_of
+from assay.report.document import schema_of
 from assay.tally import from_bytes
 
 START = dt.date(2026, 1, 1)

@@ -13,7 +13,7 @@ import pytest
 from assay import Evaluation, evaluate, evaluate_counts
 from assay.curves import POINTS
 from assay.errors import InputError, MethodError
-from assay.evaluation.labelled_alerts import Unlabelled
+from assay.evaluation.deployment import Unlabelled
 from assay.plots.canvas import COLUMN
 
 FOLDER = Path(os.environ.get("ASSAY_DATA", Path(__file__).parents[3] / "shared" / "data"))
@@ -131,6 +131,7 @@ def test_many_rows_make_no_more_points() -> None:
         assert max(len(line.get_xdata()) for line in ax.lines) <= POINTS
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("kind", NEW)
 def test_every_curve_is_drawn_of_every_kind_of_rows(case: str, kind: str) -> None:
@@ -248,6 +249,7 @@ def test_what_needs_every_row_is_not_drawn_where_only_alerts_were_labelled(tmp_p
 # -- files -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("blank_pages")
 def test_all_figures_that_apply_are_saved(tmp_path: Path) -> None:
     evaluation = binary(
         slices={"family": np.arange(600) % 4, "../Net work": np.arange(600) % 2}, family="family"
@@ -263,6 +265,7 @@ def test_all_figures_that_apply_are_saved(tmp_path: Path) -> None:
     assert {path.parent for path in paths} == {tmp_path}
 
 
+@pytest.mark.usefixtures("blank_pages")
 def test_a_lone_dot_is_not_saved(tmp_path: Path) -> None:
     truth, _ = rows()
     kind = np.where(truth == "attack", np.array(["dos", "scan"])[np.arange(600) % 2], "normal")
@@ -299,10 +302,12 @@ def test_a_lone_dot_is_not_saved(tmp_path: Path) -> None:
         *("only positives", "only negatives"),
     ],
 )
+@pytest.mark.usefixtures("blank_pages")
 def test_figures_that_do_not_apply_are_not_saved(evaluation, expected, tmp_path: Path) -> None:
     assert names(evaluation().plot.save(tmp_path, ("svg",))) == expected
 
 
+@pytest.mark.usefixtures("blank_pages")
 def test_columns_of_like_names_have_files_of_their_own(tmp_path: Path) -> None:
     halves = [0, 1] * 300
     evaluation = binary(slices={"a b": halves, "A/B": halves, "日本": halves, "x" * 9999: halves})
@@ -316,15 +321,18 @@ def test_columns_of_like_names_have_files_of_their_own(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("case", ["weighted", "clustered"])
 def test_saved_figures_have_equal_bytes_and_a_column_of_width(case: str, tmp_path: Path) -> None:
     first = made(case).plot.save(tmp_path / "first", ("svg",))
     second = CASES[case]().plot.save(tmp_path / "second", ("svg",))
+    assert len(first) > 10
     for one, other in zip(first, second, strict=True):
         assert one.read_bytes() == other.read_bytes()
         assert f'width="{72 * COLUMN:g}pt"' in one.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not REAL.exists(), reason=f"the real data are absent: {REAL.name} is not in $ASSAY_DATA"
 )

@@ -12,11 +12,10 @@ import pytest
 import assay
 from assay.cli.app import run
 from assay.errors import AssayError, InputError, MethodError, ScoreError, TallyError
-from assay.evaluation.undecided import NO_DECISIONS, needs_decisions
+from assay.evaluation.judge import NO_DECISIONS, needs_decisions
 from assay.measures import CATALOGUE
 from assay.report import document_of, draw
-from assay.report.faces import FORMATS
-from assay.report.schemas import schema_of
+from assay.report.document import FORMATS, schema_of
 from assay.tally import from_bytes
 
 OF_SCORES = {measure.name for measure in CATALOGUE if measure.of_scores is not None}
@@ -108,6 +107,7 @@ def test_no_finding_is_about_decisions_that_were_not_made(given: str) -> None:
 # -- what is shown ---------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("given", GIVEN)
 @pytest.mark.parametrize("face", FORMATS)
 def test_every_face_shows_the_ranking_and_the_reason_once(face: str, given: str) -> None:
@@ -166,6 +166,7 @@ def test_text_and_notebooks_show_it(given: str) -> None:
         assert "threshold=0 if these are logits" in text.replace("&#x27;", "'")
 
 
+@pytest.mark.usefixtures("blank_pages")
 def test_figures_are_the_curves(tmp_path: Any) -> None:
     pytest.importorskip("matplotlib")
     found = assay.evaluate(TRUTH, y_score=LOGITS, slices={"site": SITES})

@@ -87,9 +87,9 @@ def test_every_formula_gives_in_a_browser_what_it_gives_here() -> None:
 def test_every_formula_over_classes_gives_in_a_browser_what_it_gives_here() -> None:
     rng = np.random.default_rng(21)
     tables = []
-    for k in (2, 3, 4, 6):
+    for k in (2, 3, 5):
         for sparse in (0.3, 0.7, 1.0):
-            cells = rng.integers(0, 1000, (3, k, k)) * (rng.random((3, k, k)) < sparse)
+            cells = rng.integers(0, 1000, (2, k, k)) * (rng.random((2, k, k)) < sparse)
             tables += [class_cells(matrix) for matrix in cells.tolist()]
     tables.append(class_cells([[0, 0], [0, 0]]))
     undefined = _agree(OVER_CLASSES, tables)

@@ -265,6 +265,7 @@ def test_a_derivative_of_the_catalogue_is_that_of_sympy(name: str, cell: str) ->
         assert value(found, cells) == pytest.approx(expected, rel=1e-15, abs=0)
 
 
+@pytest.mark.sampled(25)
 @pytest.mark.parametrize("name", OVER_CLASSES)
 def test_a_derivative_over_classes_is_that_of_sympy(name: str) -> None:
     formula = OVER_CLASSES[name]
@@ -286,6 +287,7 @@ def test_a_derivative_over_classes_is_that_of_sympy(name: str) -> None:
         assert found == pytest.approx(float(slope), rel=1e-10, abs=1e-16)
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("name", OVER_CLASSES)
 def test_a_derivative_over_classes_is_a_quotient_of_small_differences(name: str) -> None:
     formula, cells = OVER_CLASSES[name], class_cells(MATRIX)

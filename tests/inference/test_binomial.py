@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.inference.binomial import least_shown, most_allowed, shows_each, tail
+from assay.inference.significance import least_shown, most_allowed, shows_each, tail
 
 TENTH = Fraction(1, 10)
 
@@ -44,6 +44,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize(("rows", "share", "errors"), CASES)
 def test_tails_are_right_to_twelve_digits(rows: int, share: float, errors: int) -> None:
     expected = precise_tail(errors, rows, share)

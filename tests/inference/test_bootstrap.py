@@ -11,7 +11,7 @@ from assay import BCa, Bootstrap, Confusion, evaluate_counts
 from assay.errors import MethodError
 from assay.inference import Quantity, bootstrap
 from assay.inference.bootstrap import (
-    Interval,
+    BootstrapInterval,
     Slopes,
     cluster_interval,
     clustered_score_interval,
@@ -240,6 +240,25 @@ def test_bca_of_an_auc_leaves_out_one_row_at_a_time() -> None:
     assert (found.low, found.high) == pytest.approx(tuple(expected), abs=0.02)
 
 
+def test_resamples_are_drawn_once_for_all_measures_and_are_the_same_anyhow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    truth, scores = rows(60)
+    first, second = (ScoreTally.of_rows(("no", "yes"), scores, truth) for _ in range(2))
+    kept = [score_interval(first, auc, method(resamples=30)) for method in METHODS]
+    assert list(first.draws) == [(42, 30)]
+    monkeypatch.setattr(bootstrap, "_KEPT_DRAWS", 0)
+    assert [score_interval(second, auc, method(resamples=30)) for method in METHODS] == kept
+    assert not second.draws
+
+
+@pytest.mark.parametrize("scores", [[0.9], [0.9, 0.2]])
+def test_bca_of_a_row_or_two_warns_of_no_division(scores: list[float]) -> None:
+    # A warning is an error here.
+    found = assay.evaluate(["attack", "benign"][: len(scores)], y_score=scores, interval="bca")
+    assert found.to_dict()["estimates"]
+
+
 # -- undefined resamples ---------------------------------------------------------------------------
 
 
@@ -269,14 +288,14 @@ def test_undefined_values_are_left_out_of_the_order_statistics() -> None:
 
 
 def test_nothing_is_said_where_every_resample_could_be_used() -> None:
-    assert Interval(0.1, 0.2, 1000, 0).note is None
+    assert BootstrapInterval(0.1, 0.2, 1000, 0).note is None
 
 
 def test_resamples_that_all_agree_are_not_taken_as_sure() -> None:
     found = evaluate_counts(tp=9, fp=0, fn=0, tn=9, interval="bootstrap")["accuracy"]
     assert (found.low, found.high) == (1.0, 1.0)
     assert found.note == "all resamples gave one value, which does not make it sure"
-    both = Interval(0.5, 0.5, 1000, 7).note
+    both = BootstrapInterval(0.5, 0.5, 1000, 7).note
     assert both.startswith("undefined in 7 of 1000 resamples")
     assert both.endswith("which does not make it sure")
 

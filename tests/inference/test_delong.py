@@ -9,7 +9,7 @@ from scipy import stats
 from assay import delong_test
 from assay.errors import EmptyInput, LabelError, LengthMismatch, MethodError, ScoreError
 from assay.inference import delong_of
-from assay.inference.delong import covariance, placements
+from assay.inference.differences import covariance, placements
 from assay.tally import Sample
 
 

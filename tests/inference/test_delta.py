@@ -11,7 +11,7 @@ from assay.errors import MethodError
 from assay.formula import of_classes
 from assay.inference import Quantity, estimate
 from assay.inference.delta import cluster_interval, interval, on_arcsine, on_scale, variance
-from assay.inference.quantity import squares_of, table_of
+from assay.inference.estimate import squares_of, table_of
 from assay.measures import CATALOGUE, find
 from assay.tally import ClusterTally
 

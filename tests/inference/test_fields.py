@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError
 from assay.inference import Estimate
-from assay.inference.fields import Recorded, codec_of, restored, stored
-from assay.inference.not_finite import settled, unsettled
+from assay.inference.fields import Recorded, codec_of, restored, settled, stored, unsettled
 from assay.measures import MCC, Measure
 
 NUMBERS = st.floats() | st.integers(-(10**20), 10**20)

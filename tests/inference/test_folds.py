@@ -11,7 +11,7 @@ from scipy import stats
 
 from assay import five_by_two_f, five_by_two_t, nadeau_bengio, paired_t
 from assay.errors import InputError, LengthMismatch, MethodError
-from assay.inference.folds import five_by_two_interval
+from assay.inference.paired_tests import corrected_mean, five_by_two_interval
 
 A = [0.95, 0.96, 0.94, 0.97, 0.95]
 B = [0.96, 0.97, 0.96, 0.97, 0.97]
@@ -283,3 +283,10 @@ def test_folds_with_unlike_indexes_are_refused() -> None:
     old = pd.Series([0.1, 0.2, 0.3], name="old")
     with pytest.raises(InputError, match="name the same rows in another order"):
         paired_t(old, old[::-1])
+
+
+@pytest.mark.parametrize("values", [(0.7, 0.8, 0.95), (0.8, 0.8)])
+def test_the_corrected_mean_is_the_effect_against_a_model_that_scores_nothing(values):
+    sizes = {"n_train": 70.0, "n_test": 30.0}
+    tested = nadeau_bengio([0.0] * len(values), values, level=0.9, **sizes)
+    assert repr(corrected_mean(values, level=0.9, **sizes)) == repr(tested.effect)

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from assay.engines.arrays import resolved_arrays
 from assay.evaluation.judge import Judge
 from assay.inference import delong_of
-from assay.inference.delong import difference_bound
-from assay.inference.differences import has_difference, paired_scores
+from assay.inference.differences import difference_bound, has_difference, paired_scores
 from assay.measures import catalogue
 from assay.tally import JointScores, Resolved, Sample
 
@@ -52,7 +51,7 @@ def judged(truth: np.ndarray, score: np.ndarray, bits: int | None) -> Judge:
     tally = counted(truth, y_score=score, positive=1, labels=[0, 1], threshold=0.5)
     assert tally.scores is not None
     kept = tally.scores if bits is None else tuple(t.to_grid(bits) for t in tally.scores)
-    return Judge(tally if bits is None else replace(tally, scores=kept, losses=None))
+    return Judge(tally if bits is None else replace(tally, scores=kept, summed_losses=None))
 
 
 def holds(seed: int, kind: str, size: int, bits: int) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from assay import Confusion
 from assay.formula import Expression, at_base_rate, of_classes
 from assay.inference import Quantity
-from assay.inference.quantity import squares_of, table_of
+from assay.inference.estimate import squares_of, table_of
 from assay.measures import AVERAGES, CATALOGUE, find
 
 COUNTED = [measure for measure in CATALOGUE if measure.formula is not None]

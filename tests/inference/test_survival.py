@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import MethodError
-from assay.inference.survival import bridge_within, hall_wellner, kaplan_meier
+from assay.inference.time_courses import bridge_within, hall_wellner, kaplan_meier
 
 VALUES = json.loads((Path(__file__).parent.parent / "oracles" / "r" / "survival.json").read_text())
 CASES = [pytest.param(case, id=case["name"]) for case in VALUES["cases"]]

@@ -11,7 +11,7 @@ from scipy.stats import linregress
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 from assay.inference import Estimate, Wilson
-from assay.inference.trend import (
+from assay.inference.time_courses import (
     MOVER,
     ONE_PERIOD,
     RESIDUAL_T,

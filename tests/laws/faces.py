@@ -22,7 +22,7 @@ from assay.measures import (
     Ranked,
     catalogue,
 )
-from assay.measures.thresholds import recall_at_fpr
+from assay.measures.ranking_measures import recall_at_fpr
 from assay.tally import Resolved
 
 from .rows import BINARY, FIXED, THREE, Rows

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import assay
 from assay.decisions.audit.audit import audited
 from assay.decisions.audit.reading import Totals, read_document
-from assay.decisions.audit.result import Verdict
+from assay.decisions.audit.verdicts import NumberVerdict
 from assay.report import document_of, draw
 
 LABELS = ("normal", "attack")
@@ -82,7 +82,7 @@ def test_a_table_of_an_evaluation_is_clean_in_every_form(
                              totals=told if totals else None)  # fmt: skip
     (claim,) = document.claims
     found = audited(claim)
-    assert found.verdict is not Verdict.INCONSISTENT, (text, found)
+    assert found.verdict is not NumberVerdict.INCONSISTENT, (text, found)
 
 
 @settings(deadline=None, max_examples=15)
@@ -92,5 +92,5 @@ def test_the_document_of_an_evaluation_is_clean(counts: Sequence[int]) -> None:
     found = assay.evaluate_counts(tn=tn, fp=fp, fn=fn, tp=tp, labels=LABELS, positive="attack")
     (claim,) = read_document("e.json", text=draw(document_of(found), "json")).claims
     judged = audited(claim)
-    assert judged.verdict is not Verdict.INCONSISTENT, judged
+    assert judged.verdict is not NumberVerdict.INCONSISTENT, judged
     assert len(judged.numbers) > 10

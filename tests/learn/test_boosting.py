@@ -45,6 +45,7 @@ def test_the_threshold_is_the_best_of_all(pairs: list, limit: float) -> None:
     assert best.far == -fp / (tp - fp)
 
 
+@pytest.mark.slow
 def test_the_threshold_keeps_the_false_alarm_rate_on_new_rows() -> None:
     X, y = rows(3000, shift=1.5)
     model = Detector(trees=20, max_far=0.2).fit(X, y)
@@ -56,6 +57,7 @@ def test_the_threshold_keeps_the_false_alarm_rate_on_new_rows() -> None:
     assert truth[flagged].sum() / truth.sum() == pytest.approx(model.detection_rate_, abs=0.08)
 
 
+@pytest.mark.slow
 def test_probabilities_are_calibrated() -> None:
     X, y = rows(2000)
     fresh, truth = rows(3000, seed=4)

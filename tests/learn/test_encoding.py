@@ -15,7 +15,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import LabelEncoder, MinMaxScaler, StandardScaler
 
 from assay.errors import EmptyInput, InputError
-from assay.learn.encoding import ChiSquare, Columns, Standard, Text, chi_square
+from assay.learn.encoding import ChiSquare, ColumnEncoder, Standard, Text, chi_square
 
 TEXTS = st.text("abxyz ", min_size=1, max_size=3)
 
@@ -26,24 +26,24 @@ def frame(**columns: list) -> pl.DataFrame:
 
 @given(st.lists(TEXTS, min_size=1, max_size=30))
 def test_codes_are_those_of_a_label_encoder(values: list[str]) -> None:
-    codes = Columns().fit_transform(frame(a=values))[:, 0]
+    codes = ColumnEncoder().fit_transform(frame(a=values))[:, 0]
     assert codes.tolist() == LabelEncoder().fit_transform(values).tolist()
 
 
 def test_missing_and_unseen_texts_have_codes_of_their_own() -> None:
-    columns = Columns().fit(frame(a=["udp", "tcp", None, "tcp"]))
+    columns = ColumnEncoder().fit(frame(a=["udp", "tcp", None, "tcp"]))
     assert columns.categories_ == [["tcp", "udp"]]
     found = columns.transform(frame(a=["tcp", "udp", None, "icmp"]))
     assert found[:, 0].tolist() == [0, 1, 2, 3]
 
 
 def test_missing_and_unseen_texts_become_the_most_frequent_where_wanted() -> None:
-    columns = Columns(texts="most frequent").fit(frame(a=["b", "a", "b", None, None, None]))
+    columns = ColumnEncoder(texts="most frequent").fit(frame(a=["b", "a", "b", None, None, None]))
     assert columns.transform(frame(a=[None, "new", "a"]))[:, 0].tolist() == [1, 1, 0]
 
 
 def test_of_equally_frequent_texts_the_first_stands_for_the_missing() -> None:
-    columns = Columns(texts="most frequent").fit(frame(a=["b", "a", "c"]))
+    columns = ColumnEncoder(texts="most frequent").fit(frame(a=["b", "a", "c"]))
     assert columns.transform(frame(a=[None]))[0, 0] == 0
 
 
@@ -55,7 +55,7 @@ def test_of_equally_frequent_texts_the_first_stands_for_the_missing() -> None:
     )
 )
 def test_missing_numbers_and_infinities_become_the_median(values: list) -> None:
-    found = Columns().fit_transform(pl.DataFrame({"a": pl.Series(values, dtype=pl.Float64)}))
+    found = ColumnEncoder().fit_transform(pl.DataFrame({"a": pl.Series(values, dtype=pl.Float64)}))
     plain = np.array([np.nan if v is None or not np.isfinite(v) else v for v in values])[:, None]
     expected = SimpleImputer(strategy="median", keep_empty_features=True).fit_transform(plain)
     assert found.tolist() == expected.tolist()
@@ -69,45 +69,45 @@ def test_a_column_without_any_value_in_training_is_filled() -> None:
         }
     )
     for texts in ("code", "most frequent"):
-        columns = Columns(texts=texts).fit(rows)
+        columns = ColumnEncoder(texts=texts).fit(rows)
         found = columns.transform(frame(n=[5.0, None], t=["x", None]))
         assert np.isfinite(found).all()
         assert found[:, 0].tolist() == [5.0, 0.0]
 
 
 def test_nan_stays_where_the_model_can_use_it() -> None:
-    found = Columns(numbers="nan").fit_transform(frame(a=[1.0, None, np.inf]))
+    found = ColumnEncoder(numbers="nan").fit_transform(frame(a=[1.0, None, np.inf]))
     assert np.isnan(found[:, 0]).tolist() == [False, True, True]
 
 
 def test_columns_in_another_order_are_accepted_and_further_ones_left_out() -> None:
-    columns = Columns().fit(frame(a=[1.0, 2.0], b=["x", "y"]))
+    columns = ColumnEncoder().fit(frame(a=[1.0, 2.0], b=["x", "y"]))
     one = columns.transform(frame(a=[3.0], b=["y"]))
     assert columns.transform(frame(more=[9], b=["y"], a=[3.0])).tolist() == one.tolist()
 
 
 def test_missing_columns_are_refused_by_name() -> None:
-    columns = Columns().fit(frame(a=[1.0], b=["x"], c=["y"]))
+    columns = ColumnEncoder().fit(frame(a=[1.0], b=["x"], c=["y"]))
     with pytest.raises(InputError, match="lack 2 of the 3 columns learned: 'a', 'c'"):
         columns.transform(frame(b=["x"]))
 
 
 def test_text_in_a_column_of_numbers_is_refused_with_the_value() -> None:
-    columns = Columns().fit(frame(a=[1.0, 2.0]))
+    columns = ColumnEncoder().fit(frame(a=[1.0, 2.0]))
     assert columns.transform(frame(a=["3", ""])).tolist() == [[3.0], [1.5]]
     with pytest.raises(InputError, match="column 'a': found 'abc', expected a number"):
         columns.transform(frame(a=["3", "abc"]))
 
 
 def test_numbers_in_a_column_of_texts_are_looked_up_as_text() -> None:
-    columns = Columns().fit(frame(port=["80", "443", "x"]))
+    columns = ColumnEncoder().fit(frame(port=["80", "443", "x"]))
     assert columns.transform(frame(port=[80, 443]))[:, 0].tolist() == [1, 0]
     assert columns.transform(frame(port=[80.0, 443.0]))[:, 0].tolist() == [1, 0]
 
 
 def test_one_hot_spreads_texts_of_few_categories_only() -> None:
     rows = frame(a=["x", "y", None], b=["p", "q", "r"], n=[1.0, 2.0, 3.0])
-    columns = Columns(one_hot=2).fit(rows)
+    columns = ColumnEncoder(one_hot=2).fit(rows)
     assert columns.get_feature_names_out().tolist() == ["a=x", "a=y", "a=(missing)", "b", "n"]
     assert columns.sources_out() == ["a", "a", "a", "b", "n"]
     found = columns.transform(frame(a=["y", None, "new"], b=["q", "q", "q"], n=[1, 2, 3]))
@@ -115,7 +115,7 @@ def test_one_hot_spreads_texts_of_few_categories_only() -> None:
 
 
 def test_what_is_learned_is_lists_text_and_arrays_alone() -> None:
-    columns = Columns().fit(frame(a=["x", None], b=[1.0, 2.0]))
+    columns = ColumnEncoder().fit(frame(a=["x", None], b=[1.0, 2.0]))
 
     def kinds(value: object) -> set[type]:
         inside = set().union(*map(kinds, value)) if isinstance(value, list) else set()
@@ -128,20 +128,20 @@ def test_what_is_learned_is_lists_text_and_arrays_alone() -> None:
 
 def test_frames_of_pandas_and_matrices_are_taken_too() -> None:
     rows = pd.DataFrame({"a": [1.5, np.nan], "b": ["x", "y"]})
-    assert Columns().fit_transform(rows).tolist() == [[1.5, 0], [1.5, 1]]
+    assert ColumnEncoder().fit_transform(rows).tolist() == [[1.5, 0], [1.5, 1]]
     matrix = np.array([[1.0, 2.0], [3.0, 4.0]])
-    assert Columns().fit_transform(matrix).tolist() == matrix.tolist()
+    assert ColumnEncoder().fit_transform(matrix).tolist() == matrix.tolist()
     with pytest.raises(InputError, match="expected a dataframe; found int"):
-        Columns().fit(3)
+        ColumnEncoder().fit(3)
 
 
 def test_no_rows_are_refused() -> None:
     with pytest.raises(EmptyInput, match="no rows to learn from"):
-        Columns().fit(pl.DataFrame({"a": []}))
+        ColumnEncoder().fit(pl.DataFrame({"a": []}))
 
 
 def test_settings_survive_a_clone() -> None:
-    copy = clone(Columns(numbers="nan", texts="most frequent", one_hot=3))
+    copy = clone(ColumnEncoder(numbers="nan", texts="most frequent", one_hot=3))
     assert copy.get_params() == {"numbers": "nan", "texts": "most frequent", "one_hot": 3}
 
 
@@ -168,8 +168,8 @@ def test_standardised_values_are_those_of_scikit_learn(values) -> None:
 
 def test_values_far_out_stay_within_float32() -> None:
     rows = frame(a=[1.0, 1.0 + 1e-12, 1e300])
-    scaler = Standard().fit(Columns().fit_transform(rows.head(2)))
-    found = scaler.transform(Columns().fit(rows).transform(rows))
+    scaler = Standard().fit(ColumnEncoder().fit_transform(rows.head(2)))
+    found = scaler.transform(ColumnEncoder().fit(rows).transform(rows))
     assert np.isfinite(found.astype(np.float32)).all()
 
 

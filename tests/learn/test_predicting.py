@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 
 from assay.errors import EmptyInput, InputError
 from assay.learn import predicting
-from assay.learn.features import Features
 from assay.learn.fitting import one_thread_a_sum
 from assay.learn.persistence import Loaded, model_header
-from assay.learn.predicting import Predictions, Wanted, predict, unused_note
+from assay.learn.predicting import Features, Predictions, Wanted, predict, unused_note
 from assay.learn.recipes import Task, find_recipe
 from assay.sources.files.request import Request
 

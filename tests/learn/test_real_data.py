@@ -10,10 +10,8 @@ import pytest
 from assay.errors import LabelError
 from assay.learn.boosting import best_operating
 from assay.learn.data import Data, read_data
-from assay.learn.importance import telling_words
-from assay.learn.recipes import Task, find_recipe
-from assay.learn.recipes.tables import chosen_columns
-from assay.learn.rules import rules_of
+from assay.learn.explanation import rules_of, telling_words
+from assay.learn.recipes import Task, chosen_columns, find_recipe
 
 FOLDER = Path(os.environ.get("ASSAY_DATA", Path(__file__).parents[3] / "shared" / "data"))
 

@@ -20,12 +20,12 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from assay.errors import InputError, ScoreError
-from assay.inference.quantiles import student
+from assay.inference.significance import student
 from assay.learn.data import Data, data_of
-from assay.learn.encoding import Columns
+from assay.learn.encoding import ColumnEncoder
 from assay.learn.network import ANNClassifier
+from assay.learn.recipe import Recipe, Setting, Task
 from assay.learn.recipes import find_recipe
-from assay.learn.recipes.recipe import Recipe, Setting, Task
 from assay.learn.scenarios import make_arp
 from assay.learn.training import train as train_and_explain
 from assay.learn.validation import parse_scheme
@@ -48,7 +48,7 @@ class Spy(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 def recipe(make: Callable[[Task], Any], name: str = "small") -> Recipe:
     def build(settings: Any, task: Task) -> Pipeline:
-        return Pipeline([("columns", Columns()), ("model", make(task))])
+        return Pipeline([("columns", ColumnEncoder()), ("model", make(task))])
 
     return Recipe(name, "for tests", build)
 
@@ -94,7 +94,7 @@ def test_every_row_is_judged_by_a_model_that_did_not_learn_from_it() -> None:
 def test_everything_is_fitted_on_the_training_part_alone() -> None:
     def build(settings: Any, task: Task) -> Pipeline:
         return Pipeline(
-            [("columns", Columns()), ("spy", Spy()), ("model", DecisionTreeClassifier())]
+            [("columns", ColumnEncoder()), ("spy", Spy()), ("model", DecisionTreeClassifier())]
         )
 
     SEEN.clear()
@@ -391,7 +391,7 @@ def test_progress_is_told_model_by_model() -> None:
 def test_settings_reach_the_recipe() -> None:
     def build(settings: Any, task: Task) -> Pipeline:
         tree = DecisionTreeClassifier(max_depth=settings["depth"], random_state=task.seed)
-        return Pipeline([("columns", Columns()), ("model", tree)])
+        return Pipeline([("columns", ColumnEncoder()), ("model", tree)])
 
     given = Recipe("deep", "", build, {"depth": Setting(2, "how deep", least=1)})
     run = train(given, data(), settings={"depth": "1"})
@@ -538,7 +538,7 @@ def test_a_measure_without_a_value_in_a_fold_has_no_mean_and_says_where() -> Non
 def test_very_many_groups_of_classes_are_taken_as_rows_and_this_is_said(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("assay.learn.judging._MOST_CELLS", 40)
+    monkeypatch.setattr("assay.learn.training._MOST_CELLS", 40)
     found = train(TREE, data(), validation="group:host,k=3").evaluation
     assert found.tally.clusters is None
     assert any("12 groups of 2 classes are too many" in note for note in found.notes)

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,18 +17,23 @@ from assay.formula import value
 from assay.measures import (
     AVERAGES,
     CATALOGUE,
+    EXPECTED_COST,
+    ROC_AUC,
     Better,
     Counts,
     Interval,
     Law,
+    MeanLoss,
     Measure,
     Needs,
+    catalogue,
     f_beta,
     find,
     names,
     parse,
 )
 from assay.measures.catalogue import GROUPS
+from assay.tally import Sample
 
 # As the contract writes them.
 NAMES = [
@@ -475,3 +481,28 @@ def test_a_measure_without_bands_has_no_reading() -> None:
 @pytest.mark.parametrize("name", ["kappa", "mcc", "roc_auc"])
 def test_an_undefined_value_has_no_reading(name: str) -> None:
     assert find(name).reading(math.nan) is None
+
+
+@pytest.mark.parametrize("measure", [ROC_AUC, EXPECTED_COST], ids=lambda measure: measure.name)
+def test_a_measure_without_a_formula_says_so(measure: Measure) -> None:
+    with pytest.raises(MethodError, match=f"{measure.name} is no formula of counts"):
+        _ = measure.of_counts
+
+
+def test_a_loss_of_two_classes_has_no_value_for_a_row_of_more() -> None:
+    declared = MeanLoss(loss=lambda said, truth: np.abs(said - truth), largest=1.0)
+    rows = Sample.of_rows(("a", "b", "c"), np.array([0, 2]), {"m": np.full((2, 3), 1 / 3)})
+    with pytest.raises(MethodError, match="a loss of two classes"):
+        declared.of_rows(rows, 0)
+
+
+def test_the_table_of_names_is_made_once_and_anew_where_measures_are_added(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = catalogue.names()
+    assert catalogue.names() is table
+    added = replace(catalogue.find("recall"), name="recall_too", aliases=("too",))
+    monkeypatch.setattr(catalogue, "CATALOGUE", (*catalogue.CATALOGUE, added))
+    assert catalogue.parse("too.attack.x") == (added, "attack.x")
+    monkeypatch.undo()
+    assert "too" not in catalogue.names()

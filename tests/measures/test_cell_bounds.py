@@ -18,9 +18,9 @@ from assay.measures import (
     Measure,
     Ranked,
 )
-from assay.measures.cell_bounds import ROUNDING, bound_of, of_precision
+from assay.measures.scores import ROUNDING, bound_of, of_precision
 from assay.tally import Confusion, LossSums, Resolved, ScoreTally
-from assay.tally.counters import Cutting, count_cuts
+from assay.tally.counters import CutPoints, count_cuts
 from assay.tally.keeping import Grid
 
 LABELS = ("benign", "attack")
@@ -69,7 +69,7 @@ def _judge(scores: ScoreTally, truth: Array, values: Array, weights: Array | Non
             threshold=0.5,
             kind="probability" if probability else "score",
             scores=(scores,),
-            losses=losses,
+            summed_losses=losses,
         )
     )
 
@@ -197,7 +197,7 @@ def test_cuts_are_exact_but_for_what_needs_the_scores_themselves() -> None:
     _, truth, values, _ = _drawn(8)
     tally = ScoreTally.of_rows(LABELS, values, truth)
     cuts = np.unique(values[truth == 1])
-    kept = count_cuts(LABELS, Cutting(LABELS[0], cuts), values, truth)
+    kept = count_cuts(LABELS, CutPoints(LABELS[0], cuts), values, truth)
     exact, found = (_judge(part, truth, values, None) for part in (tally, kept))
     for measure in MEASURES:
         a, b = exact.scored(measure), found.scored(measure)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.measures import CATALOGUE, find
-from assay.measures.headings import average_of, cell_of, heading_of, spellings, squeezed
+from assay.measures.catalogue import average_of, cell_of, heading_of, spellings, squeezed
 
 MATCHED = {
     "Accuracy": "accuracy",

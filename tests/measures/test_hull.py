@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 
-from assay.measures import hull, upper_hull
+from assay.measures import roc_points, upper_hull
 
 HUGE = 10**30
 
@@ -103,7 +103,7 @@ def test_thinning_out_and_walking_find_the_same(moves: list[tuple[int, int]]) ->
     x, y = (np.array(column) for column in path(moves))
     walked = upper_hull(x, y).tolist()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hull, "_FEW", 4)
+        patch.setattr(roc_points, "_FEW", 4)
         assert upper_hull(x, y).tolist() == walked
 
 
@@ -111,7 +111,7 @@ def test_thinning_out_and_walking_find_the_same(moves: list[tuple[int, int]]) ->
 def test_of_points_that_are_given_twice_the_last_one_is_the_corner(
     few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hull, "_FEW", few)
+    monkeypatch.setattr(roc_points, "_FEW", few)
     x, y = np.array([0, 0, 0, 0, 1, 5, 5]), np.array([0, 0, 3, 3, 4, 4, 4])
     assert upper_hull(x, y).tolist() == [1, 3, 4, 6]
 

@@ -23,7 +23,7 @@ from assay.formula import (
     total,
     value,
 )
-from assay.formula.exact import UndefinedRatio
+from assay.formula.one_table import UndefinedRatio
 from assay.measures import CATALOGUE, Identity, Measure, f_beta, find, mean_of, same_classes
 
 DECLARED = [

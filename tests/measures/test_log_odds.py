@@ -18,7 +18,7 @@ from assay.measures import (
     CALIBRATION_SLOPE,
     Measure,
     Ranked,
-    log_odds,
+    calibration,
     rank,
 )
 from assay.tally import ScoreTally
@@ -66,7 +66,7 @@ def test_the_line_is_where_the_likelihood_has_no_slope(rows: Rows) -> None:
     tally = of_thirtieths(rows)
     truth = np.array([t for t, _ in rows])
     odds = special.logit(np.array([s / 30 for _, s in rows]))
-    slope = log_odds.calibration_slope_influence(tally).value
+    slope = calibration.calibration_slope_influence(tally).value
 
     def residuals(a: float, b: float) -> np.ndarray:
         return truth - special.expit(a + b * odds)
@@ -74,15 +74,15 @@ def test_the_line_is_where_the_likelihood_has_no_slope(rows: Rows) -> None:
     # Given the slope, one intercept balances the residuals.
     a = optimize.brentq(lambda a: residuals(a, slope).sum(), -1e3, 1e3, xtol=1e-13)
     assert (residuals(a, slope) * odds).sum() == pytest.approx(0, abs=1e-6)
-    intercept = log_odds.calibration_intercept_influence(tally).value
+    intercept = calibration.calibration_intercept_influence(tally).value
     assert residuals(intercept, 1.0).sum() == pytest.approx(0, abs=1e-9)
 
 
 @given(rows=PROBABILITIES)
 def test_the_intercept_is_what_makes_the_mean_probability_the_prevalence(rows: Rows) -> None:
     tally = of_thirtieths(rows)
-    intercept = log_odds.calibration_intercept_influence(tally).value
-    likely = special.expit(log_odds.log_odds(tally) + intercept)
+    intercept = calibration.calibration_intercept_influence(tally).value
+    likely = special.expit(calibration.log_odds(tally) + intercept)
     both = tally.counts.sum(axis=0)
     assert (both * likely).sum() == pytest.approx(tally.counts[1].sum(), rel=1e-9)
 
@@ -102,8 +102,8 @@ def test_where_one_threshold_parts_the_classes_no_slope_fits_best(
     rows: list[tuple[int, float]],
 ) -> None:
     tally = tally_of([t for t, _ in rows], [s for _, s in rows])
-    assert math.isnan(log_odds.calibration_slope_influence(tally).value)
-    assert math.isfinite(log_odds.calibration_intercept_influence(tally).value)
+    assert math.isnan(calibration.calibration_slope_influence(tally).value)
+    assert math.isfinite(calibration.calibration_intercept_influence(tally).value)
 
 
 @pytest.mark.parametrize("slope", [0.2, 0.7, 1.0, 3.0, 15.0])
@@ -115,7 +115,7 @@ def test_a_line_that_was_put_in_comes_out(slope: float, shift: float) -> None:
     share = special.expit(true_odds)
     counts = np.array([1 - share, share]) * 1000
     tally = ScoreTally(("no", "yes"), said, counts, counts)
-    found = log_odds.calibration_slope_influence(tally).value
+    found = calibration.calibration_slope_influence(tally).value
     assert found == pytest.approx(slope, rel=1e-6)
 
 
@@ -123,45 +123,45 @@ def test_classes_that_rounding_alone_keeps_from_being_parted_have_no_slope() -> 
     tally = tally_of(
         [0, 1, 1], [math.nextafter(0.5, 1), 0.5, 1 - 2.0**-52], weights=[1.0, 1.0, 1e6]
     )
-    assert math.isnan(log_odds.calibration_slope_influence(tally).value)
+    assert math.isnan(calibration.calibration_slope_influence(tally).value)
 
 
 def test_an_intercept_is_found_where_certain_probabilities_make_its_function_flat() -> None:
     sure = 1 - 2.0**-52
     tally = tally_of([0, 1, 1, 1, 0, 1, 0], [sure, 1e-8, 0.0, 1e-8, sure, 1.0, 0.5])
-    found = log_odds.calibration_intercept_influence(tally).value
-    likely = special.expit(log_odds.log_odds(tally) + found)
+    found = calibration.calibration_intercept_influence(tally).value
+    likely = special.expit(calibration.log_odds(tally) + found)
     assert (tally.counts.sum(axis=0) * likely).sum() == pytest.approx(4, rel=1e-9)
 
 
 def test_log_odds_that_lie_close_together_have_a_slope_too() -> None:
     scores = 0.3 + 1e-13 * np.arange(6)
     tally = tally_of([0, 1, 0, 1, 0, 1], scores.tolist())
-    odds = log_odds.log_odds(tally)
+    odds = calibration.log_odds(tally)
     # The same fit on a scale on which the steps are 1.
     steps = (odds - odds[0]) / (odds[1] - odds[0])
     wide = tally_of([0, 1, 0, 1, 0, 1], special.expit(steps).tolist())
-    expected = log_odds.calibration_slope_influence(wide).value / (odds[1] - odds[0])
-    found = log_odds.calibration_slope_influence(tally).value
+    expected = calibration.calibration_slope_influence(wide).value / (odds[1] - odds[0])
+    found = calibration.calibration_slope_influence(tally).value
     assert found == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("said", [0.0, 1.0, 1e-12])
 def test_the_intercept_of_one_probability_for_all_is_how_far_it_is_off(said: float) -> None:
     tally = tally_of([0, 1, 0, 0], [said] * 4)
-    found = log_odds.calibration_intercept_influence(tally).value
-    assert found == pytest.approx(math.log(1 / 3) - log_odds.log_odds(tally)[0], rel=1e-12)
+    found = calibration.calibration_intercept_influence(tally).value
+    assert found == pytest.approx(math.log(1 / 3) - calibration.log_odds(tally)[0], rel=1e-12)
 
 
 def test_certain_probabilities_that_were_wrong_are_read_as_nearly_certain_and_counted() -> None:
     tally = tally_of([1, 0, 1, 0, 1, 0], [0.0, 1.0, 1.0, 0.0, 0.7, 0.3])
-    assert log_odds.certain(tally) == 4
-    odds = log_odds.log_odds(tally)
+    assert calibration.certain(tally) == 4
+    odds = calibration.log_odds(tally)
     assert odds[0] == pytest.approx(-52 * math.log(2), rel=1e-12)
     assert odds[-1] == pytest.approx(52 * math.log(2), rel=1e-12)
-    assert math.isfinite(log_odds.calibration_slope_influence(tally).value)
+    assert math.isfinite(calibration.calibration_slope_influence(tally).value)
     weighted = tally_of([1, 0, 1, 0], [0.0, 1.0, 0.7, 0.3], weights=[2.0, 3.0, 1.0, 1.0])
-    assert log_odds.certain(weighted) == 5
+    assert calibration.certain(weighted) == 5
 
 
 # -- many scores -----------------------------------------------------------------------------------
@@ -231,4 +231,4 @@ def test_sampling_weights_are_fitted_as_arrays() -> None:
 def test_certain_rows_are_counted_alike_whatever_type_scores_have() -> None:
     truth, scores = np.array([0, 1, 1]), np.array([0.0, 0.5, 1.0])
     wide, narrow = (ScoreTally.of_rows(LABELS, scores.astype(t), truth) for t in ("f8", "f4"))
-    assert log_odds.certain(wide) == log_odds.certain(narrow) == 2
+    assert calibration.certain(wide) == calibration.certain(narrow) == 2

@@ -76,6 +76,7 @@ def test_the_value_is_that_of_scikit_learn(name: str) -> None:
     assert evaluated(truth, table)[name].value == pytest.approx(theirs, rel=1e-12)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", THEIRS)
 def test_the_interval_is_that_of_a_bootstrap_of_scikit_learn(name: str) -> None:
     """Both ends within a seventh of the width, by 400 resamples of the same rows."""
@@ -92,6 +93,7 @@ def test_the_interval_is_that_of_a_bootstrap_of_scikit_learn(name: str) -> None:
         assert found.high == pytest.approx(high, abs=(high - low) / 7), options
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", THEIRS)
 def test_each_rows_influence_is_the_slope_of_its_weight(name: str) -> None:
     """A little more weight for a row moves scikit-learn's value by as much."""
@@ -110,6 +112,7 @@ def test_each_rows_influence_is_the_slope_of_its_weight(name: str) -> None:
     np.testing.assert_allclose(moves, slopes, atol=1e-8)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", THEIRS)
 def test_the_variance_is_that_of_the_jackknife(name: str) -> None:
     """Within a tenth, for 300 rows."""

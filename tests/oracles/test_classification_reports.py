@@ -13,7 +13,7 @@ from sklearn.metrics import classification_report
 
 from assay.decisions.audit.audit import audited
 from assay.decisions.audit.reading import read_document
-from assay.decisions.audit.result import Verdict
+from assay.decisions.audit.verdicts import NumberVerdict
 
 NAMES = (
     "normal", "port scan", "DoS hulk", "brute force (ssh)", "web attack - xss", "bot",
@@ -49,7 +49,7 @@ def report(seed: int) -> str:
         return str(classification_report(named[truth], named[decided], **options))
 
 
-def verdict(text: str) -> Verdict:
+def verdict(text: str) -> NumberVerdict:
     (claim,) = read_document("report.txt", text=text).claims
     return audited(claim).verdict
 
@@ -62,18 +62,19 @@ def changed(text: str, rng: random.Random) -> str:
     return f"{text[:place]}{digit}{text[place + 1 :]}"
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("seed", range(20))
 def test_a_report_is_clean_as_it_was_printed(seed: int) -> None:
     text = report(seed)
-    assert verdict(text) is Verdict.CONSISTENT, text
+    assert verdict(text) is NumberVerdict.CONSISTENT, text
 
 
 def test_a_changed_digit_is_found() -> None:
     rng = random.Random(16)
-    texts = [changed(report(seed), rng) for seed in range(8)]
-    found = [verdict(text) is Verdict.INCONSISTENT for text in texts]
+    texts = [changed(report(seed), rng) for seed in range(4)]
+    found = [verdict(text) is NumberVerdict.INCONSISTENT for text in texts]
     # In a few places two digits leave a change within what rounding allows.
-    assert sum(found) >= 6
+    assert sum(found) >= 3
 
 
 @pytest.mark.slow
@@ -82,8 +83,8 @@ def test_many_reports_are_clean_and_most_changed_digits_are_found() -> None:
     found = []
     for seed in range(100, 220):
         text = report(seed)
-        assert verdict(text) is Verdict.CONSISTENT, (seed, text)
-        found.append(verdict(changed(text, rng)) is Verdict.INCONSISTENT)
+        assert verdict(text) is NumberVerdict.CONSISTENT, (seed, text)
+        found.append(verdict(changed(text, rng)) is NumberVerdict.INCONSISTENT)
     assert np.mean(found) > 0.9
 
 
@@ -96,6 +97,6 @@ def test_a_matrix_beside_its_report_decides_every_number() -> None:
     text = f"{matrix}\n{classification_report(truth, decided, digits=4)}"
     (claim,) = read_document("report.txt", text=text).claims
     found = audited(claim)
-    assert {number.verdict for number in found.numbers} == {Verdict.CONSISTENT}
+    assert {number.verdict for number in found.numbers} == {NumberVerdict.CONSISTENT}
     assert claim.matrix is not None
-    assert audited(replace(claim, matrix=None)).verdict is Verdict.CONSISTENT
+    assert audited(replace(claim, matrix=None)).verdict is NumberVerdict.CONSISTENT

@@ -19,7 +19,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from assay import AgrestiCoull, ClopperPearson, Jeffreys, Wald, Wilson
 from assay.errors import MethodError
-from assay.inference.quantiles import (
+from assay.inference.significance import (
     binomial_p,
     chi_square_p,
     f_p,

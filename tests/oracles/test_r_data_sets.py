@@ -13,13 +13,13 @@ from scipy import stats
 
 from assay import compare_folds, friedman, nemenyi
 from assay.decisions.compare.comparison import Comparison
-from assay.inference.data_sets import (
+from assay.inference.rank_tests import (
     iman_davenport,
     mean_rank_tests,
+    mean_ranks,
     signed_rank_posterior,
     wilcoxon,
 )
-from assay.inference.ranks import mean_ranks
 
 VALUES = json.loads((Path(__file__).parent / "r" / "data_sets.json").read_text())
 MODELS, OVER = VALUES["models"], VALUES["over"]

@@ -24,7 +24,7 @@ from assay.measures import (
     reliability,
     upper_hull,
 )
-from assay.measures.operating import Points, recall_at
+from assay.measures.roc_points import Points, recall_at
 from assay.tally import ScoreTally
 
 VALUES = json.loads((Path(__file__).parent / "r" / "field_values.json").read_text())

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from assay.inference import FayFeuer, Quantity, Strata, Tiwari
-from assay.inference.delta import stratified
-from assay.inference.strata import WeightedSum
+from assay.inference.delta import WeightedSum, stratified
 from assay.measures import RECALL
 from assay.tally import Confusion
 

@@ -15,7 +15,7 @@ import pytest
 
 import assay
 from assay.inference import mean_ranks, paired_difference
-from assay.inference.quantiles import normal, studentised_range_p
+from assay.inference.significance import normal, studentised_range_p
 from assay.measures import Ranking, rank
 from assay.tally import ScoreTally
 

@@ -227,7 +227,7 @@ def test_the_5x2cv_f_test_is_alpaydin_s_formula(seed: int) -> None:
 # -- many tests ------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_adjusted_p_values_agree_with_statsmodels(seed: int) -> None:
     rng = np.random.default_rng(seed)

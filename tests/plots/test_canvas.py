@@ -119,6 +119,7 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) 
 # -- names -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", ["dots", "forest", "confusion"])
 def test_hostile_names_are_text_and_nothing_else(kind: str, tmp_path: Path) -> None:
     figures = {kind: hostile_figures()[kind]}

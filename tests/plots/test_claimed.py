@@ -3,13 +3,13 @@
 import pytest
 
 from assay.errors import MethodError
-from assay.plots.intervals import MOST_CLAIMS, Claimed, claimed
+from assay.plots.intervals import MOST_CLAIMS, ClaimedNumber, claimed
 
 from . import drawn
 
 ROWS = [
-    Claimed("accuracy", 0.967, 0.967, agrees=True),
-    Claimed("mcc", -0.1667, -0.0527, agrees=False),
+    ClaimedNumber("accuracy", 0.967, 0.967, agrees=True),
+    ClaimedNumber("mcc", -0.1667, -0.0527, agrees=False),
 ]
 
 
@@ -38,7 +38,7 @@ def test_legend_tells_the_three_marks() -> None:
 
 
 def test_no_more_than_forty_are_shown_and_the_rest_is_told() -> None:
-    ax = claimed([Claimed(f"n{i}", 0.1, 0.1, agrees=True) for i in range(MOST_CLAIMS + 3)])
+    ax = claimed([ClaimedNumber(f"n{i}", 0.1, 0.1, agrees=True) for i in range(MOST_CLAIMS + 3)])
     assert len(names(ax)) == MOST_CLAIMS
     assert ax.get_xlabel().endswith("3 more not shown")
 
@@ -49,6 +49,6 @@ def test_nothing_to_draw_is_said() -> None:
 
 
 def test_names_are_shown_as_they_are() -> None:
-    ax = claimed([Claimed("$x_1$ & <b>", 0.1, 0.2, agrees=False)])
+    ax = claimed([ClaimedNumber("$x_1$ & <b>", 0.1, 0.2, agrees=False)])
     ax.figure.canvas.draw()
     assert "x_1" in names(ax)[0]

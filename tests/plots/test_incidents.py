@@ -5,7 +5,7 @@ import pytest
 from assay.errors import MethodError
 from assay.plots.incidents import (
     MOST_INCIDENTS,
-    Shown,
+    IncidentSpan,
     operating,
     time_ticks,
     time_to_detect,
@@ -15,7 +15,7 @@ from assay.plots.incidents import (
 from . import drawn
 
 MONDAY = 1_793_577_600_000_000
-SCAN, MISSED = Shown("scan", 0, 3600, 600), Shown("costs $5", 7200, 9000)
+SCAN, MISSED = IncidentSpan("scan", 0, 3600, 600), IncidentSpan("costs $5", 7200, 9000)
 
 
 def test_rows_are_incidents_then_alerts_then_false_incidents() -> None:

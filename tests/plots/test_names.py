@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from matplotlib.cbook import is_math_text
 
 from assay.measures import CATALOGUE, find
-from assay.plots.names import full_title, plain, size, title
+from assay.plots.canvas import full_title, plain, size, title
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,7 @@ def test_one_model_has_no_ranks_and_rows_no_data_sets() -> None:
         compare_folds(one).plot.ranks()
 
 
+@pytest.mark.slow
 def test_a_comparison_over_data_sets_draws_its_ranks(tmp_path: Path) -> None:
     found = compare_folds(folds())
     texts = [text.get_text() for text in found.plot.ranks().texts]

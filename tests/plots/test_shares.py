@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from assay.errors import MethodError
 from assay.inference import Estimate
 from assay.plots import reliability, scores
-from assay.plots.shares import BINS, histogram
+from assay.plots.curves import BINS, histogram
 from assay.tally import ScoreTally
 
 from . import drawn

@@ -11,7 +11,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from assay.report.schemas import schema_of
+from assay.report.document import schema_of
 
 from .documents import Told, report
 from .files import TEST, TRAIN, needs

@@ -9,7 +9,7 @@ import numpy as np
 
 from assay import Evaluation, count, evaluate, evaluate_counts
 from assay.engines import confusion_at
-from assay.evaluation.labelled_alerts import Unlabelled
+from assay.evaluation.deployment import Unlabelled
 from assay.report import Document, document_of
 from assay.tally import Resolved, ScoreTally
 

@@ -15,7 +15,7 @@ from assay.report.sections import (
     Column,
     Dot,
     Dots,
-    Forest,
+    ForestPlot,
     Kind,
     Marked,
     Matrix,
@@ -203,7 +203,7 @@ def document_with(*given: str) -> Report:
             (Column(names[0]), Column("a", Kind.SHARE), Column("b", Kind.SHARE), Column("c")),
             tuple((Marked(name), Marked(share), none, Marked(name)) for name in names),
         ),
-        Forest(
+        ForestPlot(
             said,
             (Change("undefined", none), *(Change(name, gap, remark=name) for name in names)),
             0.01,

@@ -14,11 +14,17 @@ import pytest
 import assay
 from assay.decisions.audit.audit import audit_files
 from assay.decisions.audit.reading import Totals
-from assay.decisions.audit.result import Audit, AuditedClaim, Explanation, Judged, Verdict
+from assay.decisions.audit.verdicts import (
+    Audit,
+    AuditedClaim,
+    Explanation,
+    JudgedNumber,
+    NumberVerdict,
+)
 from assay.evaluation.findings import Finding
 from assay.report import FORMATS, document_of, draw
 from assay.report.audit import NO_MISTAKE, written_like
-from assay.report.schemas import schema_of
+from assay.report.document import schema_of
 
 from .goldens import checked
 from .hostile import NAMES
@@ -33,35 +39,41 @@ def network() -> AuditedClaim:
         "Network",
         "section 1",
         (
-            Judged("n", None, "14,869", 14869.0, Verdict.CONSISTENT, "the cells add up to it"),
-            Judged(
+            JudgedNumber(
+                "n", None, "14,869", 14869.0, NumberVerdict.CONSISTENT, "the cells add up to it"
+            ),
+            JudgedNumber(
                 "accuracy",
                 "accuracy",
                 "4.59%",
                 0.459,
-                Verdict.INCONSISTENT,
+                NumberVerdict.INCONSISTENT,
                 "6,825/14,869",
                 (SHIFT,),
             ),
-            Judged(
+            JudgedNumber(
                 "error_rate",
                 "error_rate",
                 "0.926",
                 0.541,
-                Verdict.INCONSISTENT,
+                NumberVerdict.INCONSISTENT,
                 "8,044/14,869",
                 (SWAP, SHIFT),
             ),
-            Judged("mcc", "mcc", "-0.1667", -0.0527, Verdict.INCONSISTENT, "it is -0.0527", ()),
-            Judged(
+            JudgedNumber(
+                "mcc", "mcc", "-0.1667", -0.0527, NumberVerdict.INCONSISTENT, "it is -0.0527", ()
+            ),
+            JudgedNumber(
                 "accuracy.ci",
                 "accuracy",
                 ("95.80%", "97.60%"),
                 (0.9641, 0.9699),
-                Verdict.INCONSISTENT,
+                NumberVerdict.INCONSISTENT,
                 "no known method gives it",
             ),
-            Judged("roc_auc", "roc_auc", "0.4812", None, Verdict.UNDETERMINED, "no scores", ()),
+            JudgedNumber(
+                "roc_auc", "roc_auc", "0.4812", None, NumberVerdict.UNDETERMINED, "no scores", ()
+            ),
         ),
         (Finding("A001", "warning", "the model is inverted"),),
         ("read as percent",),
@@ -69,9 +81,11 @@ def network() -> AuditedClaim:
 
 
 def forest() -> AuditedClaim:
-    rounded = Judged("f1", "f1", "0.928", 0.9286, Verdict.ROUNDING, "from the rounded ones")
-    right = Judged(
-        "accuracy", "accuracy", "0.967", 0.96698, Verdict.CONSISTENT, "correctly rounded"
+    rounded = JudgedNumber(
+        "f1", "f1", "0.928", 0.9286, NumberVerdict.ROUNDING, "from the rounded ones"
+    )
+    right = JudgedNumber(
+        "accuracy", "accuracy", "0.967", 0.96698, NumberVerdict.CONSISTENT, "correctly rounded"
     )
     return AuditedClaim("Forest", "", (right, rounded))
 
@@ -92,7 +106,7 @@ def test_headline_of_what_nothing_contradicts() -> None:
 
 
 def test_headline_says_when_nothing_could_be_judged() -> None:
-    unknown = Judged("roc_auc", "roc_auc", "0.9", None, Verdict.UNDETERMINED)
+    unknown = JudgedNumber("roc_auc", "roc_auc", "0.9", None, NumberVerdict.UNDETERMINED)
     said = document_of(Audit((AuditedClaim("x", "", (unknown,)),))).report.headline
     assert said[0].startswith("None of 1 number could be judged")
 
@@ -158,7 +172,7 @@ def test_csv_has_a_row_for_each_number() -> None:
 @pytest.mark.parametrize("face", FORMATS)
 @pytest.mark.parametrize("hostile", NAMES[:20])
 def test_hostile_names_are_written_in_every_face(face: str, hostile: str) -> None:
-    number = Judged(hostile, None, "0.5", 0.4, Verdict.INCONSISTENT, hostile, ())
+    number = JudgedNumber(hostile, None, "0.5", 0.4, NumberVerdict.INCONSISTENT, hostile, ())
     text = draw(document_of(Audit((AuditedClaim(hostile, hostile, (number,)),))), face)
     assert text
     if face in ("html", "markdown") and hostile.startswith("<"):

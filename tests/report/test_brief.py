@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from assay.report.brief import NUMBERS, brief
-from assay.report.sections import Column, Dots, Forest, Prose, Report, Section, Table, Tier
+from assay.report.sections import Column, Dots, ForestPlot, Prose, Report, Section, Table, Tier
+from assay.report.terminal import NUMBERS, brief
 
 from .test_faces import CASES, made
 
@@ -20,11 +20,12 @@ def rows(report: Report) -> int:
                 found += len(block.rows)
             case Dots():
                 found += len(block.dots)
-            case Forest():
+            case ForestPlot():
                 found += len(block.changes)
     return found
 
 
+@pytest.mark.sampled(25)
 @pytest.mark.parametrize("case", QUICK)
 def test_it_has_the_verdict_the_findings_and_ten_numbers_at_most(case: str) -> None:
     whole = made(case)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assay import evaluate_counts
-from assay.report.chance import against_majority, lean, own_tests
+from assay.report.evaluation import against_majority, lean, own_tests
 
 from .cases import evaluation
 

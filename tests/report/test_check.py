@@ -19,7 +19,7 @@ from assay.learn.checks import CHECKS, Check, check
 from assay.learn.data import data_of
 from assay.learn.recipes import find_recipe
 from assay.report import FORMATS, Provenance, document_of, draw
-from assay.report.schemas import schema_of
+from assay.report.document import schema_of
 
 from .goldens import checked
 from .hostile import NAMES
@@ -154,6 +154,7 @@ def test_pages_tell_why_each_finding_matters() -> None:
         assert told.why.split(".")[0][:40] in text
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("face", FORMATS)
 def test_hostile_names_do_no_harm(face: str) -> None:
     for name in NAMES[:25]:

@@ -18,15 +18,14 @@ import jsonschema
 import pytest
 
 from assay import compare_folds
-from assay.decisions.compare.comparison import Comparison, Difference, Verdict
-from assay.decisions.compare.flips import Flip
+from assay.decisions.compare.comparison import Comparison, Difference, Flip, Verdict
 from assay.decisions.optimal import BestOf, BestRange, Optimal
 from assay.inference import Estimate, Significance
-from assay.inference.operating import AtThreshold, MaxFar
+from assay.inference.threshold_rules import AtThreshold, MaxFar
 from assay.report import FORMATS, document_of, draw
-from assay.report.data_sets import marked_rule
-from assay.report.schemas import schema_of
-from assay.report.sections import Forest, Marked, Table
+from assay.report.document import schema_of
+from assay.report.over_data_sets import marked_rule
+from assay.report.sections import ForestPlot, Marked, Table
 
 from .goldens import checked
 from .hostile import NAMES
@@ -210,7 +209,7 @@ def test_measures_of_which_less_is_better_have_an_arrow() -> None:
 def test_few_pairs_are_drawn_each_and_many_by_the_measure_that_decides() -> None:
     for comparison, drawn in ((TWO, 1), (THREE, 3), (FIVE, 1)):
         sections = {section.title: section for section in document_of(comparison).report.sections}
-        plots = [b for b in sections["Differences"].blocks if isinstance(b, Forest)]
+        plots = [b for b in sections["Differences"].blocks if isinstance(b, ForestPlot)]
         assert len(plots) == drawn
     assert len(sections["Differences of each pair"].blocks) == 10
     assert [change.name for change in plots[0].changes][:2] == ["e less d", "e less c"]
@@ -221,7 +220,7 @@ def test_raw_and_adjusted_p_stand_side_by_side() -> None:
         block
         for section in document_of(THREE).report.sections
         for block in section.blocks
-        if isinstance(block, Forest)
+        if isinstance(block, ForestPlot)
     ]
     assert plots[0].changes[0].remark == "p = 0.004, Holm = 0.012"
     assert "p = 0.004" in draw(document_of(TWO), "terminal", width=100)
@@ -305,7 +304,7 @@ def test_a_page_draws_the_differences_without_a_script() -> None:
     assert "assay-data" not in page
 
 
-@pytest.mark.sampled(45)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("hostile", NAMES)
 def test_no_model_can_do_harm(hostile: str) -> None:
     document = document_of(compared(hostile, "other"))

@@ -3,8 +3,8 @@
 import math
 import re
 
-from assay.report.faces import draw
-from assay.report.html.course import FRAME, drawn_of
+from assay.report.document import draw
+from assay.report.html.charts import FRAME, drawn_of
 from assay.report.sections import Column, Course, Kind, Report, Section
 
 EPOCH, LOSS = Column("epoch"), Column("loss", Kind.SHARE)

@@ -6,14 +6,14 @@ import pytest
 from assay import evaluate, evaluate_counts
 from assay.measures import CATALOGUE
 from assay.report import FORMATS, document_of, draw
-from assay.report.deployment import reverse, sections
+from assay.report.headline import deployment_sections, reverse
 from assay.report.sections import Kind, Prose, Table
 
 from .cases import evaluation
 
 
 def test_every_base_rate_stands_beside_the_test_set() -> None:
-    (section,) = sections(evaluation("binary").snapshot())
+    (section,) = deployment_sections(evaluation("binary").snapshot())
     rates, daily = (block for block in section.blocks if isinstance(block, Table))
     heads = ["measure", "test set (40%)", "base rate 0.1%", "base rate 1%"]
     assert [column.name for column in rates.columns] == heads
@@ -38,7 +38,7 @@ def test_every_base_rate_stands_beside_the_test_set() -> None:
 
 def test_every_cell_has_its_interval() -> None:
     found = evaluation("binary")
-    (section,) = sections(found.snapshot())
+    (section,) = deployment_sections(found.snapshot())
     table = section.blocks[0]
     for row in table.rows:
         for cell in row[1:]:
@@ -49,7 +49,7 @@ def test_every_cell_has_its_interval() -> None:
 
 
 def test_usual_base_rates_show_precision_and_far() -> None:
-    (section,) = sections(evaluation("counts").snapshot())
+    (section,) = deployment_sections(evaluation("counts").snapshot())
     table = section.blocks[0]
     assert len(table.columns) == 6
     assert [row[0] for row in table.rows] == ["precision", "false alarm rate (FAR)"]
@@ -82,13 +82,13 @@ def test_a_sentence_for_each_base_rate_that_was_given() -> None:
 
 
 def test_nothing_is_said_where_nothing_is_defined() -> None:
-    (section,) = sections(evaluation("nothing_flagged").snapshot())
+    (section,) = deployment_sections(evaluation("nothing_flagged").snapshot())
     why = "Nothing can be said at another base rate: nothing was flagged (TP + FP = 0)."
     assert section.blocks == (Prose(why),)
 
 
 def test_classes_have_no_base_rate() -> None:
-    assert sections(evaluation("classes").snapshot()) == ()
+    assert deployment_sections(evaluation("classes").snapshot()) == ()
 
 
 # -- praise ----------------------------------------------------------------------------------------

@@ -35,6 +35,7 @@ def test_rows_have_as_many_cells_as_there_are_columns(name: str) -> None:
                 assert {len(row) for row in block.rows} <= {len(block.columns)}
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("name", CASES)
 def test_every_face_is_the_same_twice(name: str) -> None:
     again = document_of(evaluation(name))

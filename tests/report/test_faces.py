@@ -15,17 +15,24 @@ import pytest
 
 from assay import choose_threshold, compare, compare_folds, evaluate, measures
 from assay.decisions import Audit
+from assay.escaping import name
 from assay.inference import Estimate
 from assay.report import Document, Report, document_of, draw, measure_document, measures_document
+from assay.report.formatting import (
+    cell_parts,
+    count,
+    difference_parts,
+    matrix_caption,
+    measure_name,
+    measured_parts,
+)
 from assay.report.html.blocks import UNDEFINED
-from assay.report.html.limits import Limits
-from assay.report.names import name
-from assay.report.numbers import cell_parts, count, difference_parts, measured_parts
+from assay.report.html.charts import Limits
 from assay.report.sections import (
     Cell,
     Column,
     Dots,
-    Forest,
+    ForestPlot,
     Formula,
     Kind,
     Marked,
@@ -34,7 +41,6 @@ from assay.report.sections import (
     Table,
     Tier,
 )
-from assay.report.words import matrix_caption, measure_name
 
 from . import (
     cases,
@@ -66,7 +72,7 @@ MATRIX = {"terminal": 12, "markdown": 12, "latex": 20}
 LIMITS = Limits()
 DOTS = ("name", "value", "remark", "aside")
 
-Held: TypeAlias = Table | Dots | Forest | Matrix
+Held: TypeAlias = Table | Dots | ForestPlot | Matrix
 
 
 def _chosen(**asked: Any) -> Document:
@@ -158,6 +164,8 @@ CASES: dict[str, Callable[[], Document | Report]] = {
     "measures: all": measures_document,
     "measures: mcc": lambda: measure_document(measures.find("mcc")),
 }
+# Made once for all the tests that look at them.
+CASES = {name: cache(make) for name, make in CASES.items()}
 
 
 @cache
@@ -188,7 +196,7 @@ def told(block: Held, *, latex: bool = False) -> Read:
             ]
             if block.whole is not None:
                 rows.append(["all rows", joined(measured_parts(block.whole)), ""])
-        case Forest():
+        case ForestPlot():
             heads = [block.column, "difference", "told", "remark"]
             rows = [
                 [
@@ -269,7 +277,7 @@ def in_terminal(document: Report) -> Iterator[tuple[Read, Read]]:
             isinstance(cell, Marked) for row in block.rows for cell in row
         )
         # A strip is drawn beside each difference, and a star before what stands out.
-        gone = 2 if isinstance(block, Forest) else None
+        gone = 2 if isinstance(block, ForestPlot) else None
         heads, *rows = (
             tuple(cell for i, cell in enumerate(row) if i != gone)
             for row in (found.heads, *found.rows)
@@ -383,7 +391,7 @@ def _as_dots(block: Held) -> Read:
     if isinstance(block, Dots):
         shown = (*table.rows[: min(len(block.dots), LIMITS.dots)], *table.rows[len(block.dots) :])
         rows = [(*row, "", "")[:4] for row in shown]
-    elif isinstance(block, Forest):
+    elif isinstance(block, ForestPlot):
         rows = [
             (
                 change.name,
@@ -427,6 +435,7 @@ FACES = {
 }
 
 
+@pytest.mark.sampled(120)
 @pytest.mark.parametrize("face", FACES)
 @pytest.mark.parametrize("case", CASES)
 def test_every_face_shows_the_cells_of_the_document_in_the_same_table(case: str, face: str) -> None:
@@ -461,7 +470,7 @@ def numbers_of(document: Report) -> set[float]:
                     found += [cell for cell in cells if isinstance(cell, Estimate)]
                 case Dots():
                     found += [dot.estimate for dot in block.dots]
-                case Forest():
+                case ForestPlot():
                     found += [change.difference for change in block.changes]
     ends = [end for each in found for end in (float(each), each.low, each.high)]
     return {end for end in ends if math.isfinite(end)}
@@ -475,6 +484,7 @@ def _leaves(tree: Any) -> Iterator[Any]:
         yield tree
 
 
+@pytest.mark.sampled(25)
 @pytest.mark.parametrize("case", CASES)
 def test_json_holds_every_estimate_of_the_tables(case: str) -> None:
     leaves = _leaves(json.loads(draw(CASES[case](), "json")))

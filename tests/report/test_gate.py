@@ -18,11 +18,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay import Estimate, Gate, gate
-from assay.decisions.gate import Judged, parse_rule
+from assay.decisions.gate import JudgedRule
+from assay.decisions.rule_grammar import parse_rule
 from assay.report import FORMATS, Provenance, document_of, draw
-from assay.report.gate import summary
-from assay.report.junit import BROKEN_OFF, broken_off, junit
-from assay.report.schemas import schema_of
+from assay.report.document import schema_of
+from assay.report.gate import BROKEN_OFF, broken_off, junit, summary
 
 from .goldens import checked
 from .hostile import NAMES
@@ -58,7 +58,7 @@ def made(*outcomes: str, name: str | None = None, family: str | None = None) -> 
     rule = parse_rule("new(recall@family=*) >= 0.5", name=name)
     rule = rule.of_family("dos" if family is None else family)
     judged = tuple(
-        Judged(rule, type(rule.outcome(0, 1))(outcome), Estimate(0.5, 0.4, 0.6), "so it is")
+        JudgedRule(rule, type(rule.outcome(0, 1))(outcome), Estimate(0.5, 0.4, 0.6), "so it is")
         for outcome in outcomes
     )
     return Gate(

@@ -3,7 +3,7 @@
 import pytest
 
 from assay import Evaluation, evaluate, evaluate_counts
-from assay.evaluation.labelled_alerts import Unlabelled
+from assay.evaluation.deployment import Unlabelled
 from assay.report.headline import headline
 
 from .cases import CASES, evaluation

@@ -16,7 +16,7 @@ import pytest
 
 from assay import Incidents, incidents
 from assay.report import FORMATS, Document, Provenance, document_of, draw
-from assay.report.schemas import schema_of
+from assay.report.document import schema_of
 
 from .goldens import checked
 from .hostile import NAMES

@@ -82,6 +82,7 @@ def test_catalogue_and_its_pages_compile(tmp_path: Path) -> None:
     assert all(points < 20 for points in overfull(log))
 
 
+@pytest.mark.slow
 @needs_latex
 def test_hostile_names_compile_and_reach_nothing(tmp_path: Path) -> None:
     assert len(NAMES) > 100

@@ -7,10 +7,12 @@ from hypothesis import given, settings
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from assay.escaping import name
+from assay.evaluation.findings import Finding
 from assay.measures import find
 from assay.report import document_of, draw, measure_document
-from assay.report.markdown import code, prose
-from assay.report.names import name
+from assay.report.markdown import code, prose, render
+from assay.report.sections import Report
 
 from .cases import CASES, document
 from .hostile import NAMES, document_with, evaluation_of, many_of, odd_texts
@@ -158,3 +160,10 @@ def test_mentions_and_links_are_broken_up() -> None:
     assert said == (
         "see <span>@</span>team, <span>#</span>12, http&#58;//x.org, www&#46;x.org and [a\\](b)"
     )
+
+
+def test_the_code_of_a_finding_is_a_name_too() -> None:
+    finding = Finding("\x1b[31m<b>", "warning", "odd")
+    text = render(Report(title="a", headline=(), sections=(), findings=(finding,)))
+    assert "\x1b" not in text
+    assert "<b>" not in text

@@ -9,9 +9,9 @@ from assay import Evaluation, Unlabelled, count, evaluate
 from assay.evaluation.over_time import INDEPENDENT
 from assay.inference import Estimate
 from assay.report import document_of, draw
-from assay.report.html.course import SMALL, drawn_periods
-from assay.report.over_time import MOST, sections
-from assay.report.sections import Column, Kind, Periods, Prose, Table
+from assay.report.html.charts import SMALL, drawn_periods
+from assay.report.sections import Column, Kind, PeriodCourse, Prose, Table
+from assay.report.slices import MOST_PERIODS, period_sections
 
 from .cases import evaluation
 
@@ -36,7 +36,7 @@ def decaying(hits: list[int], of: int = 100, **options) -> Evaluation:
 
 
 def blocks(found: Evaluation) -> tuple:
-    return tuple(block for section in sections(found.snapshot()) for block in section.blocks)
+    return tuple(block for section in period_sections(found.snapshot()) for block in section.blocks)
 
 
 def alerts_of(found: Evaluation) -> tuple:
@@ -66,7 +66,7 @@ def test_one_day_has_no_spread_and_no_trend() -> None:
     course, prose, table = blocks(by_day([4]))
     assert prose.text.startswith("Over 1 day with rows (UTC) there were 4.0 alerts a day")
     assert "standard deviation" not in prose.text
-    assert (type(course), type(table)) == (Periods, Table)
+    assert (type(course), type(table)) == (PeriodCourse, Table)
 
 
 def test_periods_of_the_table_add_up_to_the_whole() -> None:
@@ -77,17 +77,17 @@ def test_periods_of_the_table_add_up_to_the_whole() -> None:
     assert sum(row[3] for row in table.rows) == found.confusion.columns[1]
 
 
-@pytest.mark.parametrize("days", [MOST, MOST + 3])
+@pytest.mark.parametrize("days", [MOST_PERIODS, MOST_PERIODS + 3])
 def test_of_many_days_the_last_are_shown(days: int) -> None:
     names = [f"2024-{1 + i // 28:02}-{1 + i % 28:02}" for i in range(days)]
     truth = ["attack"] * days * 2
     tally = count(truth, y_pred=truth, times=names * 2, labels=["normal", "attack"])
     tables = [block for block in blocks(Evaluation(tally)) if isinstance(block, Table)]
     for table in (tables[0], tables[-1]):
-        assert [row[0] for row in table.rows] == names[-MOST:]
+        assert [row[0] for row in table.rows] == names[-MOST_PERIODS:]
         left = [note for note in table.notes if "not shown" in note]
         assert left == (["3 days before them are not shown; --period week or month has fewer."]
-                        * (days > MOST))  # fmt: skip
+                        * (days > MOST_PERIODS))  # fmt: skip
 
 
 def test_periods_without_rows_are_named() -> None:
@@ -112,7 +112,7 @@ def test_classes_are_followed_by_their_overall_measures() -> None:
     said = ["a", "b", "c"] * 10 + ["a", "b", "b"] * 10
     days = ["2024-01-01"] * 30 + ["2024-02-01"] * 30
     found = evaluate(truth, y_pred=said, times=days, period="month")
-    course = next(block for block in blocks(found) if isinstance(block, Periods))
+    course = next(block for block in blocks(found) if isinstance(block, PeriodCourse))
     table = blocks(found)[-1]
     assert table.rows == (("2024-01", 30, 30), ("2024-02", 30, 20))
     assert [column.name for column in course.columns][:2] == ["month", "accuracy"]
@@ -141,7 +141,7 @@ def test_a_month_without_a_value_is_said_and_left_out_beside() -> None:
 
 def test_the_page_draws_each_measure_with_its_intervals() -> None:
     found = decaying([95, 88, 80, 71])
-    course = next(block for block in blocks(found) if isinstance(block, Periods))
+    course = next(block for block in blocks(found) if isinstance(block, PeriodCourse))
     drawings = drawn_periods(course)
     assert [drawn.name for drawn in drawings][:2] == ["detection rate", "false positive rate"]
     first = drawings[0]
@@ -155,7 +155,7 @@ def test_the_page_draws_each_measure_with_its_intervals() -> None:
 
 
 def test_one_period_is_no_drawing() -> None:
-    course = next(block for block in blocks(decaying([95])) if isinstance(block, Periods))
+    course = next(block for block in blocks(decaying([95])) if isinstance(block, PeriodCourse))
     assert drawn_periods(course) == ()
 
 
@@ -165,10 +165,10 @@ def test_all_faces_tell_of_the_periods(face: str) -> None:
     assert "2024-03" in text
 
 
-def course_with(names: list[str], *bounds: tuple[str, float, str]) -> Periods:
+def course_with(names: list[str], *bounds: tuple[str, float, str]) -> PeriodCourse:
     columns = (Column("week"), Column("precision", Kind.SHARE))
     rows = tuple((name, Estimate(0.5, 0.4, 0.6)) for name in names)
-    return Periods("Weeks", columns, rows, bounds=bounds)
+    return PeriodCourse("Weeks", columns, rows, bounds=bounds)
 
 
 def test_a_bound_is_drawn_inside_the_frame_and_told() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from assay import plan
 from assay.report import FORMATS, Document, Provenance, document_of, draw
-from assay.report.schemas import schema_of
+from assay.report.document import schema_of
 from assay.report.sections import Table
 
 from .goldens import checked

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli.provenance import without_secrets
+from assay.cli.reporting import without_secrets
 from assay.report.provenance import Provenance, commit_of, now
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

@@ -20,10 +20,9 @@ import pytest
 
 import assay
 from assay.errors import InputError
-from assay.inference.result import Result
+from assay.inference.fields import Result
 from assay.learn.run import Run
-from assay.report import Document, draw, results
-from assay.report.kinds import KINDS, SUFFIXES
+from assay.report import KINDS, SUFFIXES, Document, draw, results
 
 from .test_faces import CASES
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay import audit, choose_threshold, compare, evaluate, gate, plan
-from assay.learn.checks import Finding as Leak
+from assay.learn.checks import CheckFinding
 from assay.report import FORMATS, Document, document_of, draw
-from assay.report.schemas import schema_of
+from assay.report.document import schema_of
 
 from . import test_check
 from .test_faces import CASES
@@ -36,6 +36,7 @@ def test_a_document_comes_back_from_json(case: str) -> None:
     assert (again.kind, again.headline) == (document(case).kind, document(case).headline)
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("case", DOCUMENTS)
 def test_every_face_of_a_document_read_back_is_the_same(case: str) -> None:
     again = Document.from_json(document(case).to_json())
@@ -46,6 +47,7 @@ def test_every_face_of_a_document_read_back_is_the_same(case: str) -> None:
         assert draw(again, face) == draw(document(case), face)
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("case", DOCUMENTS)
 def test_every_document_keeps_its_schema(case: str) -> None:
     found = json.loads(document(case).to_json())
@@ -169,7 +171,7 @@ def test_any_audit_comes_back(name, cells, reported) -> None:
 @given(
     st.lists(
         st.builds(
-            Leak,
+            CheckFinding,
             code=st.just("L001"),
             severity=st.sampled_from(["info", "warning", "leak"]),
             message=NAMES,

@@ -5,7 +5,7 @@ import math
 from assay import Evaluation, Unlabelled, count, evaluate
 from assay.inference import Estimate
 from assay.report.sections import Dots, Section
-from assay.report.slices import MOST, TOO_FEW, of_all, sections
+from assay.report.slices import MOST, TOO_FEW, of_all, slice_sections
 
 from .cases import classes, evaluation
 
@@ -25,7 +25,9 @@ def dots_of(section: Section, measure: str) -> Dots:
 
 
 def remarks(found: Evaluation) -> dict[str, str]:
-    return {dot.name: dot.remark for dot in dots_of(sections(found.snapshot())[0], "recall").dots}
+    return {
+        dot.name: dot.remark for dot in dots_of(slice_sections(found.snapshot())[0], "recall").dots
+    }
 
 
 # -- families --------------------------------------------------------------------------------------
@@ -44,24 +46,24 @@ def test_few_rows_are_too_few_to_say() -> None:
     assert said["one"] == "1 of 1 detected: at least 2.5%, too few to say"
     assert said["two"] == "1 of 3 detected: too few to say"
     assert TOO_FEW not in said["many"]
-    notes = dots_of(sections(found.snapshot())[0], "recall").notes
+    notes = dots_of(slice_sections(found.snapshot())[0], "recall").notes
     assert notes == ("Too few to say: the interval is wider than 0.5.",)
 
 
 def test_families_stand_worst_first() -> None:
-    found = sections(families(good=(9, 10), bad=(1, 10), middle=(5, 10)).snapshot())[0]
+    found = slice_sections(families(good=(9, 10), bad=(1, 10), middle=(5, 10)).snapshot())[0]
     assert [dot.name for dot in dots_of(found, "recall").dots] == ["bad", "middle", "good"]
 
 
 def test_harmless_rows_are_no_family() -> None:
-    (dots,) = sections(families(dos=(9, 10)).snapshot())[0].blocks
+    (dots,) = slice_sections(families(dos=(9, 10)).snapshot())[0].blocks
     assert [dot.name for dot in dots.dots] == ["dos"]
 
 
 def test_slices_without_positives_stand_apart_by_their_false_positives() -> None:
     where = ["lab"] * 4 + ["dmz"] * 6 + ["web"] * 2
     truth, said = ["no"] * 10 + ["yes"] * 2, ["yes", *["no"] * 9, "yes", "no"]
-    found = sections(
+    found = slice_sections(
         evaluate(truth, y_pred=said, positive="yes", slices={"where": where}).snapshot()
     )[0]
     dots = dots_of(found, "false_positive_rate")
@@ -73,7 +75,7 @@ def test_slices_without_positives_stand_apart_by_their_false_positives() -> None
 def test_where_only_alerts_were_labelled_slices_are_told_by_the_precision_of_their_alerts() -> None:
     truth, said = ["no", "yes", "yes", "no"], ["yes"] * 4
     tally = count(truth, y_pred=said, positive="yes", slices={"where": ["a", "a", "b", "b"]})
-    found = sections(Evaluation(tally, unlabelled=Unlabelled(1, 90)).snapshot())[0]
+    found = slice_sections(Evaluation(tally, unlabelled=Unlabelled(1, 90)).snapshot())[0]
     (dots,) = found.blocks
     assert dots.measure.name == "precision"
     assert dots.dots[0].remark.startswith("1 of 2 are real")
@@ -81,7 +83,7 @@ def test_where_only_alerts_were_labelled_slices_are_told_by_the_precision_of_the
 
 def test_whole_stands_beside_its_parts_and_parts_add_up_to_it() -> None:
     found = evaluation("binary")
-    section = next(s for s in sections(found.snapshot()) if s.title == "Families")
+    section = next(s for s in slice_sections(found.snapshot()) if s.title == "Families")
     dots = dots_of(section, "recall")
     assert dots.whole == found["recall"]
     assert sum(dot.estimate.n for dot in dots.dots) == found.confusion.rows[1]
@@ -92,8 +94,8 @@ def test_title_names_a_column_that_is_not_called_family() -> None:
         ["attack", "normal"] * 5, y_pred=["attack", "normal"] * 5, slices={"kind": ["a", "b"] * 5}
     )
     named = Evaluation(found.tally, family="kind")
-    assert [section.title for section in sections(named.snapshot())] == ["Families (kind)"]
-    assert [section.title for section in sections(found.snapshot())] == ["Slices by kind"]
+    assert [section.title for section in slice_sections(named.snapshot())] == ["Families (kind)"]
+    assert [section.title for section in slice_sections(found.snapshot())] == ["Slices by kind"]
 
 
 # -- other slices ----------------------------------------------------------------------------------
@@ -101,7 +103,7 @@ def test_title_names_a_column_that_is_not_called_family() -> None:
 
 def test_slice_has_its_false_positive_rate_beside() -> None:
     section = next(
-        s for s in sections(evaluation("binary").snapshot()) if s.title == "Slices by os"
+        s for s in slice_sections(evaluation("binary").snapshot()) if s.title == "Slices by os"
     )
     for dot in dots_of(section, "recall").dots:
         assert "detected" in dot.remark
@@ -109,14 +111,14 @@ def test_slice_has_its_false_positive_rate_beside() -> None:
 
 
 def test_classes_are_sorted_by_accuracy() -> None:
-    (section,) = sections(classes().snapshot())
+    (section,) = slice_sections(classes().snapshot())
     dots = dots_of(section, "accuracy").dots
     assert [float(dot.estimate) for dot in dots] == sorted(float(dot.estimate) for dot in dots)
     assert dots[0].remark.endswith(" right")
 
 
 def test_only_the_worst_are_shown() -> None:
-    (section,) = sections(evaluation("many_classes").snapshot())
+    (section,) = slice_sections(evaluation("many_classes").snapshot())
     dots = dots_of(section, "accuracy")
     assert len(dots.dots) == MOST
     assert dots.notes[0] == "22 more are better than these."

@@ -8,8 +8,7 @@ from rich.cells import cell_len
 
 from assay import evaluate_counts
 from assay.report import document_of, draw
-from assay.report.grid import grid_of
-from assay.report.layout import fitted
+from assay.report.grid import fitted, grid_of
 from assay.report.sections import Column, Kind, Report, Section, Table
 
 from .cases import CASES, document
@@ -36,6 +35,7 @@ def details(found: Report) -> Report:
 # -- width -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("width", [20, 40, 60, 80, 120])
 def test_no_line_is_wider_than_the_terminal(name: str, width: int) -> None:
@@ -153,6 +153,7 @@ def test_width_of_nothing_in_particular_is_always_the_same(
 # -- hostile names ---------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("width", [40, 100])
 def test_no_name_moves_the_cursor(width: int) -> None:
     for start in range(0, len(NAMES), 10):

@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 
 from assay import Estimate
 from assay.decisions.threshold import Choice, Point, Shown, choose_threshold
-from assay.decisions.threshold.worth import BREAKS, OPTIMISTIC
+from assay.decisions.threshold.estimates import BREAKS, OPTIMISTIC
 from assay.evaluation.findings import Finding
 from assay.report import FORMATS, Document, Provenance, document_of, draw
-from assay.report.schemas import schema_of
+from assay.report.document import schema_of
 from assay.report.sections import Table
 
 from .goldens import checked

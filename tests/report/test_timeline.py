@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.report.faces import draw
-from assay.report.html.course import FRAME, drawn_steps
-from assay.report.html.limits import Limits
-from assay.report.html.timeline import LEFT, MOST_ROWS, RIGHT, drawn_bars
+from assay.report.document import draw
+from assay.report.html.charts import FRAME, LEFT, MOST_ROWS, RIGHT, Limits, drawn_bars, drawn_steps
 from assay.report.sections import Bar, Bars, Column, Kind, Report, Section, StepCurve
 
 MONDAY = 1_793_577_600_000_000  # 2026-11-02, midnight in UTC

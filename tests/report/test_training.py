@@ -16,9 +16,9 @@ from assay.learn.run import Run, RunPlots
 from assay.learn.scenarios import make_arp
 from assay.learn.training import train
 from assay.report import FORMATS, Document, Provenance, document_of, draw
-from assay.report.card import _scalar, card_of
-from assay.report.schemas import schema_of
+from assay.report.document import schema_of
 from assay.report.sections import Prose, Table
+from assay.report.training import _scalar, card_of
 
 from .hostile import NAMES
 
@@ -206,6 +206,7 @@ def test_the_csv_has_the_folds_as_slices(forest: Run) -> None:
     assert len({tuple(record) for record in records}) == 1
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("face", FORMATS)
 @pytest.mark.parametrize("which", ["forest", "network", "tree"])
 def test_every_face_can_be_drawn(face: str, which: str, request: pytest.FixtureRequest) -> None:
@@ -294,6 +295,7 @@ def test_importance_over_folds_says_which_model_it_is_of(forest: Run, tree: Run)
 # -- figures ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("blank_pages")
 def test_a_network_draws_its_loss_and_a_forest_does_not(
     forest: Run, network: Run, tmp_path
 ) -> None:

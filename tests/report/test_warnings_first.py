@@ -5,8 +5,8 @@ import pytest
 from assay import evaluate
 from assay.evaluation.findings import Finding, urgent_first
 from assay.report import draw
-from assay.report.brief import brief
 from assay.report.sections import Column, Report, Section, Table, Tier
+from assay.report.terminal import brief
 
 NUMBERS = Section(
     "Results", (Table("Of all", (Column("measure"),), (("quokka",),)),), Tier.ADVANCED

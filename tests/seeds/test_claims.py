@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from assay.decisions.audit.audit import audit_files
-from assay.decisions.audit.result import Audit, Judged
+from assay.decisions.audit.verdicts import Audit, JudgedNumber
 
 from .documents import MATRICES, NUMBERS, Number
 
@@ -59,7 +59,7 @@ def audited() -> list[tuple[dict[str, Any], Any]]:
     return found
 
 
-def numbers_of(row: Number, audited: list[tuple[dict[str, Any], Any]]) -> list[Judged]:
+def numbers_of(row: Number, audited: list[tuple[dict[str, Any], Any]]) -> list[JudgedNumber]:
     """Where a catalogued number stands in the claims."""
     found = []
     for written, judged in audited:

@@ -13,8 +13,8 @@ import pytest
 
 import assay
 from assay.errors import AssayError, EmptyInput, InputError
-from assay.sources.arrays import good_rows
 from assay.sources.files import Reading
+from assay.sources.validation import good_rows
 from assay.tally import Tally
 
 GOOD: dict[str, list[Any]] = {

@@ -13,8 +13,7 @@ import pytest
 
 import assay
 from assay.errors import StoreError
-from assay.report.document import parsed
-from assay.report.schemas import schema_of
+from assay.report.document import parsed, schema_of
 from assay.store import KeptRows, Store
 from assay.store.exchange import Export, from_mlflow, imported, openmetrics, to_mlflow
 
@@ -76,6 +75,10 @@ def test_a_run_that_is_there_already_brings_no_content(store: Store, tmp_path: P
         ('{"content"', '["content"', "no JSON"),
         ('"run":{"id":"', '"run":{"id":"../', "the id of a run is letters and digits; found '../"),
         ('"document":"', '"document":"0', "comes after it, or never"),
+        ('"base64":"', '"base64":"\\u00e9', "the content can't be read"),
+        ('"document":"', '"document":{},"x":"', "comes after it, or never"),
+        ('"tags":["a"]', '"tags":0.5', "a tag is a word; found float"),
+        ('"tags":["a"]', '"tags":[["a"]]', "a tag is a word; found list"),
     ],
 )
 def test_an_export_that_was_changed_is_refused(

@@ -12,16 +12,21 @@ import pytest
 
 from assay.errors import StoreError
 from assay.store import Store
-from assay.store.postgresql import PostgresConnection
-from assay.store.schema import NEWEST, STEPS
-from assay.store.sqlite import APPLICATION, WORDS, SQLiteConnection
+from assay.store.databases import (
+    APPLICATION,
+    NEWEST,
+    SQLITE_WORDS,
+    STEPS,
+    PostgresConnection,
+    SQLiteConnection,
+)
 
 from . import documents
 
 WRITER = """
 import sys
 from assay.store import Store
-from assay.store.rows import KeptRows
+from assay.store.run import KeptRows
 
 place, first, number = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 rows = KeptRows.of(["attack", "normal"] * 50, scores={"m": [0.9, 0.2] * 50})
@@ -231,7 +236,7 @@ def test_a_store_of_every_earlier_version_opens(tmp_path: Path, version: int) ->
     with contextlib.closing(sqlite3.connect(path)) as connection:
         for step in STEPS[:version]:
             for statement in step:
-                connection.execute(statement.format(**WORDS))
+                connection.execute(statement.format(**SQLITE_WORDS))
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
         connection.execute(f"PRAGMA user_version = {version}")
         connection.commit()

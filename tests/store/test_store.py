@@ -283,7 +283,7 @@ def test_places_without_a_store_say_what_to_do(tmp_path: Path) -> None:
 
 
 def test_network_file_systems_are_refused(tmp_path: Path) -> None:
-    from assay.store.sqlite import network_of
+    from assay.store.databases import network_of
 
     mounts = tmp_path / "mounts"
     mounts.write_text(
@@ -467,3 +467,13 @@ def test_writers_of_postgresql_make_its_tables_once_and_lose_nothing(
         assert {run.id for run in runs} == set(promised)
         assert len(runs) == 80
         assert all(run.document for run in runs)
+
+
+def test_a_store_whose_tables_have_no_readable_names_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    with Store(path):
+        pass
+    # What SQLite says of it holds the name, which is no text.
+    path.write_bytes(path.read_bytes().replace(b"tableruns", b"table\xb6uns"))
+    with pytest.raises(StoreError, match=r"the store .*runs\.db: "):
+        Store(path, read_only=True)

@@ -7,16 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from assay.store import Point, Store
+from assay.store import Store, TrendPoint
 from assay.store.comparing import Unpaired
-from assay.store.trend import UNPAIRED, trend_of
+from assay.store.reports import UNPAIRED, trend_of
 
 from . import documents
 
 
-def points(*given: tuple[float, str | None]) -> list[Point]:
+def points(*given: tuple[float, str | None]) -> list[TrendPoint]:
     return [
-        Point(f"{i:02}", "2026-11-16T00:00:00Z", value, value - 0.02, value + 0.02, 500, 0.95, rows)
+        TrendPoint(
+            f"{i:02}", "2026-11-16T00:00:00Z", value, value - 0.02, value + 0.02, 500, 0.95, rows
+        )
         for i, (value, rows) in enumerate(given)
     ]
 
@@ -56,7 +58,7 @@ def test_steps_are_adjusted_for_how_many_there_are() -> None:
 
 def test_levels_that_differ_are_not_mixed() -> None:
     a, b = points((0.8, "a"), (0.9, "a"))
-    other = Point(b.run, b.made, b.value, b.low, b.high, b.n, 0.9, b.test_set)
+    other = TrendPoint(b.run, b.made, b.value, b.low, b.high, b.n, 0.9, b.test_set)
     (step,) = trend_of("flows", "recall", [a, other]).steps
     assert step.difference.value == pytest.approx(0.1)
     assert step.p_adjusted is None

@@ -27,10 +27,10 @@ from assay.tally import (
     ScoreTally,
     Tally,
 )
-from assay.tally.by_name import Refusals
-from assay.tally.counters import Cutting, count_cuts
-from assay.tally.incidents import Alerts, observed_cells, seen_cells
+from assay.tally.counters import CutPoints, count_cuts
+from assay.tally.incident_tally import Alerts, observed_cells, seen_cells
 from assay.tally.keeping import Exact, Grid, Keeping
+from assay.tally.named_tally import Refusals
 
 TWO = ("benign", "attack")
 THREE = ("benign", "dos", "probe")
@@ -112,7 +112,7 @@ def _cells(dtype: Any, labels: Sequence[str]) -> Callable[[Sequence[Row], Counts
 
 def _cuts(rows: Sequence[Row], counts: Counts) -> ScoreTally:
     truth, score = _columns(rows, (np.uint8, np.float64))
-    return count_cuts(TWO, Cutting(TWO[0], CUTS), score, truth, counts=counts)
+    return count_cuts(TWO, CutPoints(TWO[0], CUTS), score, truth, counts=counts)
 
 
 def _sample(rows: Sequence[Row], counts: Counts) -> Sample:
@@ -202,7 +202,7 @@ def _by_name(kept: Keeping) -> Callable[[Sequence[Row], Counts], Tally]:
         if counts is not None:
             frame = frame.with_columns(pl.Series("n", counts, pl.Int64))
             columns = replace(columns, count="n")
-        return frames.count(frame, columns, Ask(kept, on_bad_row="skip"))
+        return frames.count_polars(frame, columns, Ask(kept, on_bad_row="skip"))
 
     return counted
 

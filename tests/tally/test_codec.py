@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 import random
 import zlib
 from collections.abc import Sequence
@@ -87,6 +88,17 @@ EXAMPLES["weighted confusion"] = Confusion(TWO, ((0.5, 1.0), (2.0, 0.0)), ((0.25
 EXAMPLES["weighted crosstab"] = Crosstab.of_codes(
     TWO, np.array([0, 1]), TWO, np.array([1, 1]), weights=np.array([0.5, 1e-200])
 )
+# Sums that are no floats.
+_UNEVEN = np.array([0.1, 0.2, 1e-30, 1e20, 3.0])
+_ONES = np.ones(5, np.uint8)
+EXAMPLES |= {
+    "exact scores": ScoreTally.of_rows(TWO, _ONES / 2, _ONES, weights=_UNEVEN),
+    "exact sample": Sample.of_rows(TWO, _ONES, {"a": _ONES / 2}, weights=_UNEVEN),
+    "exact losses": LossSums.of_binary(_ONES, _ONES / 4, weights=_UNEVEN),
+    "exact confusion": Confusion.of_codes(TWO, _ONES, _ONES, weights=_UNEVEN),
+    "exact crosstab": Crosstab.of_codes(TWO, _ONES, TWO, _ONES, weights=_UNEVEN),
+    "exact clusters": ClusterTally.of_codes(TWO, _ONES, _ONES, _ONES, HOSTS, amounts=_UNEVEN),
+}
 every_example = pytest.mark.parametrize("name", EXAMPLES)
 
 
@@ -208,9 +220,42 @@ def test_a_later_schema_is_named() -> None:
         from_bytes(_headed(head, payload))
     head, payload = _parts(EXAMPLES["losses"].to_bytes())
     assert head["schema"] == 2
-    head["schema"] = 3
-    with pytest.raises(TallyError, match="schema 3; this version reads schema 2"):
+    head["schema"] = 4
+    with pytest.raises(TallyError, match="schema 4; this version reads schema 3"):
         from_bytes(_headed(head, payload))
+
+
+@pytest.mark.parametrize("kind", ["scores", "sample", "confusion", "crosstab"])
+def test_weights_whose_sums_are_floats_are_written_as_they_always_were(kind: str) -> None:
+    plain, exact = (
+        _parts(EXAMPLES[f"{how} {kind}"].to_bytes())[0]["schema"] for how in ("weighted", "exact")
+    )
+    assert exact == plain + 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("counts digits", 1 << 26),
+        ("counts digits", 0),
+        ("counts at", 9),
+        ("counts at", -1),
+        ("counts places", 99),
+        ("counts", 1),
+    ],
+)
+def test_digits_that_are_not_those_of_the_sums_are_refused(name: str, value: int) -> None:
+    head, payload = _parts(EXAMPLES["exact scores"].to_bytes())
+    damaged, position = bytearray(payload), 0
+    for entry in head["arrays"]:
+        dtype, size = np.dtype(entry["dtype"]), math.prod(entry["shape"])
+        if entry["name"] == name:
+            # The last of them; of the counts it is the only one.
+            at = position + (size - 1) * dtype.itemsize
+            damaged[at : at + dtype.itemsize] = np.array(value, dtype).tobytes()
+        position += size * dtype.itemsize
+    with pytest.raises(TallyError, match="damaged"):
+        from_bytes(_headed(head, bytes(damaged)))
 
 
 def test_an_unknown_kind_is_named_beside_the_known_ones() -> None:

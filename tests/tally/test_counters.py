@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from assay.errors import ScoreError, TallyError
 from assay.tally import ScoreTally
-from assay.tally.counters import CutCounter, Cutting, GridCounter
+from assay.tally.counters import BLOCK, CutCounter, CutPoints, GridCounter, PatternCounter
 from assay.tally.keeping import Cuts, Grid
-from assay.tally.patterns import PatternCounter
 
 from .kinds import THREE, TWO
 
@@ -44,9 +43,9 @@ def test_patterns_count_as_rows_do(rows: list[tuple[float, int]], step: int) -> 
     assert _counted(scores, truth, THREE, step) == ScoreTally.of_rows(THREE, scores, truth)
 
 
-@pytest.mark.parametrize("lot", [1000, 1 << 17])
-def test_counters_grow_when_they_are_full(lot: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.tally.patterns.LOT", lot)
+@pytest.mark.parametrize("block", [1000, 1 << 17])
+def test_counters_grow_when_they_are_full(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay.tally.counters.BLOCK", block)
     random = np.random.default_rng(8)
     scores = random.choice(np.array([0.25, 0.75, 1.0], np.float32), 200_000, p=[0.001, 0.199, 0.8])
     scores[:70_000] = random.random(70_000, dtype=np.float32)
@@ -74,17 +73,34 @@ def test_threads_that_share_counters_lose_no_row(
 
 
 def test_rows_without_room_for_a_page_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.tally.patterns._ROOM", 2 << 13)
-    monkeypatch.setattr("assay.tally.patterns._ROOM_A_ROW", 0)
+    monkeypatch.setattr("assay.tally.counters._ROOM", 2 << 13)
+    monkeypatch.setattr("assay.tally.counters._ROOM_A_ROW", 0)
     counter = PatternCounter(TWO)
-    scores = np.full(3 << 14, 0.5, np.float32)
+    scores = np.full(3 * BLOCK, 0.5, np.float32)
     assert counter.add(scores, np.zeros(len(scores), np.uint8)) == []
-    scores[(1 << 14) + 5 : (1 << 14) + 8] = 1e-5, 1e5, -1
+    scores[BLOCK + 5 : BLOCK + 8] = 1e-5, 1e5, -1
     left = counter.add(scores, np.zeros(len(scores), np.uint8))
-    assert [range(len(scores))[part] for part in left if part.start < part.stop] == [
-        range(1 << 14, 2 << 14)
-    ]
-    assert counter.done().totals() == [5 << 14, 0]
+    assert left == [slice(BLOCK, 2 * BLOCK)]
+    assert counter.done().totals() == [5 * BLOCK, 0]
+
+
+@pytest.mark.parametrize(
+    ("sign", "shares"), [(1, (0.98, 0.01, 0.01)), (1, (0.5, 0.49, 0.01)), (-1, (0.3, 0.3, 0.4))]
+)
+def test_pages_that_first_rows_fill_count_what_all_others_count(
+    sign: int, shares: tuple[float, ...]
+) -> None:
+    random = np.random.default_rng(12)
+    rows = 1 << 17
+    scores = np.float32(sign) * random.random(rows, np.float32)
+    # The first rows tell where scores lie; later ones lie elsewhere too.
+    scores[-20:] = [0.0, -0.0, 1.0, 2.0, -1.0, 1e-30, -1e-30, 1e30, 0.5, 0.999] * 2
+    truth = random.choice(3, rows, p=shares).astype(np.uint8)
+    counter = PatternCounter(THREE)
+    for part in (slice(rows - 20), slice(rows - 20, None), slice(1000)):
+        assert counter.add(scores[part], truth[part]) == []
+    both = [np.concatenate([column, column[:1000]]) for column in (scores, truth)]
+    assert counter.done() == ScoreTally.of_rows(THREE, *both)
 
 
 def test_memory_is_that_of_the_pages_that_are_touched() -> None:
@@ -155,7 +171,7 @@ def test_many_rows_are_counted_into_the_cells_of_rows(kind: type) -> None:
 
 def test_only_the_frequent_label_has_counters_of_gaps() -> None:
     labels = ("benign", *(f"attack {i}" for i in range(9)))
-    cutting = Cutting("benign", np.linspace(0, 1, 1000))
+    cutting = CutPoints("benign", np.linspace(0, 1, 1000))
     counter = CutCounter(labels, cutting)
     assert counter.nbytes == 8 * (len(labels) * 1000 + 1001 + 1000)
     kept = counter.done().kept
@@ -164,6 +180,6 @@ def test_only_the_frequent_label_has_counters_of_gaps() -> None:
 
 
 def test_rows_without_cuts_lie_in_one_gap() -> None:
-    counter = CutCounter(TWO, Cutting(TWO[0], np.empty(0)))
+    counter = CutCounter(TWO, CutPoints(TWO[0], np.empty(0)))
     counter.add(np.array([0.5, -3.0]), np.array([0, 0]))
     assert counter.done().counts.tolist() == [[2], [0]]

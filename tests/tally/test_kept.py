@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from assay.errors import TallyError
 from assay.tally import ScoreTally, from_bytes
-from assay.tally.counters import Cutting, count_cuts
+from assay.tally.counters import CutPoints, count_cuts
 from assay.tally.keeping import Cuts, Exact, Grid, cells, lowest
 
 from .kinds import CUTS, THREE, TWO, scores
@@ -63,8 +63,8 @@ def test_large_and_small_spans_of_cells_are_counted_alike(
     random = np.random.default_rng(3)
     scores, truth = random.random(5000) ** 9, random.integers(0, 3, 5000)
     expected = ScoreTally.of_rows(THREE, scores, truth).to_grid(12)
-    monkeypatch.setattr("assay.tally.grouping._CHUNK", chunk)
-    monkeypatch.setattr("assay.tally.grouping._COUNTERS", span)
+    monkeypatch.setattr("assay.tally.keeping._CHUNK", chunk)
+    monkeypatch.setattr("assay.tally.keeping._COUNTERS", span)
     assert ScoreTally.of_rows(THREE, scores, truth, kept=Grid(12)) == expected
 
 
@@ -112,7 +112,7 @@ def _by_cuts(drawn: list[tuple[int, float]]) -> ScoreTally:
     truth = np.array([label for label, _ in drawn], np.uint8)
     values = np.array([score for _, score in drawn])
     cuts = np.unique(values[truth == 1] + 0.0)
-    return count_cuts(TWO, Cutting(TWO[0], cuts), values, truth)
+    return count_cuts(TWO, CutPoints(TWO[0], cuts), values, truth)
 
 
 @given(drawn=rows)
@@ -142,7 +142,7 @@ def test_gaps_hold_their_scores() -> None:
 
 def test_a_score_that_is_no_cut_is_refused() -> None:
     with pytest.raises(TallyError, match=r"score 0.3 of a 'attack' row is none of the 6 cuts"):
-        count_cuts(TWO, Cutting(TWO[0], CUTS), np.array([0.5, 0.3]), np.array([0, 1]))
+        count_cuts(TWO, CutPoints(TWO[0], CUTS), np.array([0.5, 0.3]), np.array([0, 1]))
 
 
 def test_cuts_add_only_at_the_same_cuts() -> None:
@@ -158,7 +158,7 @@ def test_cuts_add_only_at_the_same_cuts() -> None:
 
 def test_tables_of_some_labels_say_how_they_are_kept() -> None:
     scores, truth = np.array([0.1, 0.2, 0.3, 0.35]), np.array([0, 1, 2, 0])
-    tally = count_cuts(THREE, Cutting(THREE[0], np.array([0.2, 0.3])), scores, truth)
+    tally = count_cuts(THREE, CutPoints(THREE[0], np.array([0.2, 0.3])), scores, truth)
     assert tally.one_versus_rest(1).kept == Cuts("rest", tally.kept.digest)  # type: ignore[union-attr]
     assert tally.one_versus_rest(0).kept == tally.kept
     assert tally.pair(0, 1).kept == tally.kept

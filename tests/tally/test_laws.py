@@ -1,16 +1,18 @@
 """What holds for every tally: it is a commutative monoid, and shards are the whole."""
 
 import itertools
+import math
 import random
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from assay.engines import Ask, count_coded
+from assay.engines import Ask, Columns, count_coded, frames
 from assay.errors import TallyError
 from assay.sources import code_arrays
 from assay.tally import (
@@ -26,9 +28,10 @@ from assay.tally import (
     Tally,
     from_bytes,
 )
-from assay.tally.by_name import Refusals
+from assay.tally.keeping import Grid
+from assay.tally.named_tally import Refusals
 
-from .kinds import HOSTS, KINDS, THREE, TWO, Kind, Row, no_record
+from .kinds import DAYS, HOSTS, KINDS, NAMES, THREE, TWO, Kind, Row, no_record
 
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 SOME = settings(max_examples=60)
@@ -260,7 +263,7 @@ UNLIKE = {
         r"unlike threshold.*0\.5 and 0\.6",
     ),
     "record parts": lambda: (
-        Resolved(TWO, "attack", Confusion.zero(TWO), losses=LossSums()),
+        Resolved(TWO, "attack", Confusion.zero(TWO), summed_losses=LossSums()),
         Resolved(TWO, "attack", Confusion.zero(TWO)),
         "one counted losses and the other did not",
     ),
@@ -390,9 +393,13 @@ def test_scores_that_are_no_probabilities_somewhere_are_none_anywhere(
     assert Resolved.merge(each[::-1]) == whole
 
 
-# -- sampling weights: to 1e-12 instead of bits ----------------------------------------------------
+# -- sampling weights ------------------------------------------------------------------------------
 
-weights = st.floats(1e-3, 1e3)
+# Weights that no float adds without rounding, and those in the middle between two floats.
+weights = st.one_of(
+    st.floats(1e-3, 1e3),
+    st.sampled_from([0.1, 1.0, 2.0**-53, 2.0**-54, 3 * 2.0**-54, 2.0**60, 1e-100, 1e100]),
+)
 weighted_rows = st.lists(
     st.tuples(
         st.integers(0, 1), st.integers(0, 1), st.sampled_from([0.0, 0.25, 0.5, 1.0]), weights
@@ -402,46 +409,104 @@ weighted_rows = st.lists(
 )
 
 
-def _weighted(rows: list[Row]) -> dict[str, Any]:
+def _weighted(part: str, rows: list[Row]) -> Any:
     truth, decision = (np.array([row[i] for row in rows], np.uint8) for i in range(2))
     score, weight = (np.array([row[i] for row in rows], np.float64) for i in (2, 3))
-    return {
-        "confusion": Confusion.of_codes(TWO, truth, decision, weights=weight),
-        "scores": ScoreTally.of_rows(TWO, score, truth, weights=weight),
-        "clusters": ClusterTally.of_codes(
-            TWO, truth, decision, (score * 4).astype(np.int64) % 3, HOSTS, amounts=weight
-        ),
-        "losses": LossSums.of_binary(truth, score, weights=weight),
+    host = (score * 4).astype(np.int64) % 3
+    if part == "confusion":
+        return Confusion.of_codes(TWO, truth, decision, weights=weight)
+    if part == "crosstab":
+        return Crosstab.of_codes(NAMES, truth, TWO, decision, weights=weight)
+    if part == "scores":
+        return ScoreTally.of_rows(TWO, score, truth, weights=weight)
+    if part == "grid":
+        return ScoreTally.of_rows(TWO, score, truth, weights=weight, kept=Grid(2))
+    if part == "sample":
+        return Sample.of_rows(TWO, truth, {"a": score}, weights=weight)
+    if part == "clusters":
+        return ClusterTally.of_codes(TWO, truth, decision, host, HOSTS, amounts=weight)
+    if part == "losses":
+        return LossSums.of_binary(truth, score, weights=weight)
+    frame = {
+        "label": [NAMES[i] for i in truth],
+        "score": score,
+        "weight": weight,
+        "host": [HOSTS[i] for i in host],
+        "day": [DAYS[i] for i in host],
     }
+    columns = Columns(
+        label="label", score="score", weight="weight", slices=("day",), time="day", cluster="host"
+    )
+    return frames.count_polars(pl.DataFrame(frame), columns, Ask())
 
 
-def _numbers(tally: Any) -> np.ndarray[Any, Any]:
-    """All that is summed in a tally, in one row."""
-    if isinstance(tally, Confusion):
-        return np.array([tally.cells, tally.squares], np.float64).ravel()
-    if isinstance(tally, ScoreTally):
-        return np.concatenate([tally.scores, tally.counts.ravel(), tally.squares.ravel()])
-    if isinstance(tally, ClusterTally):
-        return tally.cells.ravel()
-    return np.array([tally.rows, tally.clipped, *tally.weighted[0], *tally.weighted[1]])
+_PARTS = pytest.mark.parametrize(
+    "part",
+    ["confusion", "crosstab", "scores", "grid", "sample", "clusters", "losses", "names"],
+)
 
 
-@pytest.mark.parametrize("part", ["confusion", "scores", "clusters", "losses"])
-@given(rows=weighted_rows, cut=st.integers(0, 30))
-def test_weighted_shards_are_the_whole_to_twelve_digits(
-    part: str, rows: list[Row], cut: int
+@_PARTS
+@SOME
+@given(rows=weighted_rows, data=st.data())
+def test_weighted_rows_give_the_same_bytes_in_any_order_and_in_any_shards(
+    part: str, rows: list[Row], data: st.DataObject
 ) -> None:
-    cut = min(cut, len(rows) - 1) or 1
-    whole, left, right = (_weighted(r)[part] for r in (rows, rows[:cut], rows[cut:]))
-    merged = left + right
-    np.testing.assert_allclose(_numbers(merged), _numbers(whole), rtol=1e-12, atol=1e-300)
-    np.testing.assert_allclose(_numbers(right + left), _numbers(whole), rtol=1e-12, atol=1e-300)
+    whole = _weighted(part, rows)
+    shuffled = data.draw(st.permutations(rows))
+    assert _weighted(part, shuffled).to_bytes() == whole.to_bytes()
+    cuts = sorted(data.draw(st.lists(st.integers(1, len(rows) - 1), max_size=3)))
+    shards = [
+        _weighted(part, shuffled[i:j])
+        for i, j in zip([0, *cuts], [*cuts, len(rows)], strict=True)
+        if i < j
+    ]
+    assert _sum(shards).to_bytes() == whole.to_bytes()
+    assert _sum(shards[::-1]).to_bytes() == whole.to_bytes()
 
 
-@pytest.mark.parametrize("part", ["confusion", "scores", "clusters", "losses"])
+@given(rows=weighted_rows)
+def test_sums_of_weights_are_rounded_once(rows: list[Row]) -> None:
+    table = _weighted("scores", rows)
+    for truth, score in itertools.product((0, 1), (0.0, 0.25, 0.5, 1.0)):
+        own = [row[3] for row in rows if row[0] == truth and row[2] == score]
+        at = table.scores.tolist().index(score) if score in table.scores else None
+        for sums, values in ((table.counts, own), (table.squares, [w * w for w in own])):
+            assert (0.0 if at is None else sums[truth, at]) == math.fsum(values)
+    cells = _weighted("confusion", rows).cells
+    for truth, decision in itertools.product((0, 1), (0, 1)):
+        own = [row[3] for row in rows if row[:2] == (truth, decision)]
+        assert cells[truth][decision] == math.fsum(own)
+
+
+def test_many_weights_of_many_scores_are_the_same_in_any_order_and_in_any_shards() -> None:
+    rng = np.random.default_rng(5)
+    size = 150_000
+    score = rng.integers(0, 60_000, size) / 2**16
+    truth = rng.integers(0, 2, size).astype(np.uint8)
+    weight = rng.gamma(0.5, 3, size) * 10.0 ** rng.integers(-30, 30, size)
+    order = rng.permutation(size)
+
+    def counted(rows: Any) -> list[Any]:
+        return [
+            ScoreTally.of_rows(TWO, score[rows], truth[rows], weights=weight[rows]),
+            Confusion.of_codes(TWO, truth[rows], truth[rows] ^ 1, weights=weight[rows]),
+            LossSums.of_binary(truth[rows], score[rows], weights=weight[rows]),
+        ]
+
+    wholes = counted(slice(None))
+    shards = [counted(order[i : i + 40_000]) for i in range(0, size, 40_000)]
+    for whole, parts in zip(wholes, zip(*shards, strict=True), strict=True):
+        assert _sum(list(parts)).to_bytes() == whole.to_bytes()
+        assert from_bytes(whole.to_bytes()).to_bytes() == whole.to_bytes()
+    totals = [math.fsum(weight[(truth == 1) & (score == s)]) for s in wholes[0].scores[:50]]
+    assert wholes[0].counts[1, :50].tolist() == totals
+
+
+@_PARTS
 @given(rows=weighted_rows)
 def test_weighted_tallies_go_to_bytes_and_back(part: str, rows: list[Row]) -> None:
-    tally = _weighted(rows)[part]
+    tally = _weighted(part, rows)
     again = from_bytes(tally.to_bytes())
     assert again == tally
     assert again.to_bytes() == tally.to_bytes()
@@ -449,7 +514,7 @@ def test_weighted_tallies_go_to_bytes_and_back(part: str, rows: list[Row]) -> No
 
 @pytest.mark.parametrize("part", ["confusion", "scores", "clusters", "losses"])
 def test_zero_is_neutral_to_a_weighted_tally(part: str) -> None:
-    tally = _weighted([(0, 1, 0.5, 2.5), (1, 1, 1.0, 0.1)])[part]
+    tally = _weighted(part, [(0, 1, 0.5, 2.5), (1, 1, 1.0, 0.1)])
     zeros = {
         "confusion": Confusion.zero(TWO),
         "scores": ScoreTally.zero(TWO),
@@ -462,9 +527,9 @@ def test_zero_is_neutral_to_a_weighted_tally(part: str) -> None:
 
 def test_weights_that_are_whole_numbers_sum_as_counts_do() -> None:
     rows = [(0, 1, 0.5, 3.0), (1, 1, 1.0, 2.0), (0, 0, 0.0, 1.0), (0, 1, 0.5, 4.0)]
-    found = _weighted(rows)
-    assert found["confusion"].cells == ((1.0, 7.0), (0.0, 2.0))
-    assert found["confusion"].squares == ((1.0, 25.0), (0.0, 4.0))
-    assert found["scores"].counts.tolist() == [[1.0, 7.0, 0.0], [0.0, 0.0, 2.0]]
-    assert found["scores"].squares.tolist() == [[1.0, 25.0, 0.0], [0.0, 0.0, 4.0]]
-    assert found["clusters"].clusters == ("alpha", "beta", "gamma")
+    table, scores = _weighted("confusion", rows), _weighted("scores", rows)
+    assert table.cells == ((1.0, 7.0), (0.0, 2.0))
+    assert table.squares == ((1.0, 25.0), (0.0, 4.0))
+    assert scores.counts.tolist() == [[1.0, 7.0, 0.0], [0.0, 0.0, 2.0]]
+    assert scores.squares.tolist() == [[1.0, 25.0, 0.0], [0.0, 0.0, 4.0]]
+    assert _weighted("clusters", rows).clusters == ("alpha", "beta", "gamma")

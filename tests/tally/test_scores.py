@@ -157,7 +157,7 @@ def test_scores_sorted_in_ranges_are_counted_as_if_sorted_at_once(
     truth = random.integers(0, 2, len(scores)).astype(np.uint8)
     at_once = ScoreTally.of_rows(TWO, scores, truth)
     for rows in (len(scores) - 1, BLOCK, 1000):
-        monkeypatch.setattr("assay.tally.packed._RANGE", (rows, rows))
+        monkeypatch.setattr("assay.tally.blocks._RANGE", (rows, rows))
         assert ScoreTally.of_rows(TWO, scores, truth).to_bytes() == at_once.to_bytes()
 
 
@@ -336,3 +336,14 @@ def test_a_negative_score_is_told_from_the_other_whose_bits_it_turns_over(
         for tally in (whole, merged):
             assert tally.scores.tolist() == scores.tolist()
             assert tally.counts.tolist() == [[1 - label for label in labels], labels]
+
+
+@pytest.mark.parametrize("weights", [None, np.array([0.1, 0.2, 0.3])])
+def test_the_rows_of_some_labels_are_those_of_no_other(weights: Any) -> None:
+    scores, truth = np.array([0.5, 0.5, 0.25]), np.array([0, 0, 1])
+    table = ScoreTally.of_rows(("a", "b"), scores, truth, weights=weights)
+    first = ScoreTally.of_rows(
+        ("a",), scores[:2], truth[:2], weights=None if weights is None else weights[:2]
+    )
+    assert table.of_labels(lambda label: label == "a") == first
+    assert table.of_labels(lambda _: False).size == 0

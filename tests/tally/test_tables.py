@@ -17,7 +17,7 @@ from assay.tally import (
     Sample,
     ScoreTally,
     from_bytes,
-    record,
+    resolved_tally,
 )
 
 from .kinds import HOSTS, THREE, TWO
@@ -281,7 +281,7 @@ def test_rows_of_many_classes_are_kept_up_to_a_limit(monkeypatch: pytest.MonkeyP
     whole = one + other
     assert whole.sample is not None
     assert whole.sample.counts.sum() == 6
-    monkeypatch.setattr(record, "MOST_PROBABILITIES", 11)
+    monkeypatch.setattr(resolved_tally, "MOST_PROBABILITIES", 11)
     assert (one + other).sample is None
     # Rows that were let go stay gone, in whatever order parts are added.
     assert ((one + other) + one).sample is (one + (other + one)).sample is None

@@ -18,10 +18,8 @@ from unittest.mock import patch
 import assay
 from assay.cli.app import run
 from assay.report import document_of
-from assay.web.access import Access
-from assay.web.app import make_app
-from assay.web.guards import Limits
-from assay.web.serving import Address
+from assay.web.app import WebAddress, make_app
+from assay.web.guards import Access, RequestLimits
 from assay.web.site import Settings, Site
 
 PORT = 8710
@@ -50,9 +48,9 @@ class Harness:
     def __init__(
         self, store: Any = None, worker: tuple[str, ...] = WORKER, **settings: Any
     ) -> None:
-        self.limits = settings.pop("limits", Limits())
+        self.limits = settings.pop("limits", RequestLimits())
         self.access = Access(port=PORT)
-        made = Settings(Address(port=PORT).origins(), worker, limits=self.limits, **settings)
+        made = Settings(WebAddress(port=PORT).origins(), worker, limits=self.limits, **settings)
         self.app = make_app(made, self.access, store)
         self.runner = asyncio.Runner()
         self.pages: Any = self.app._app

@@ -10,7 +10,7 @@ import pytest
 from starlette.routing import Route
 
 from assay.web.app import ROUTES
-from assay.web.guards import SIGN_IN, UPLOAD, Limits
+from assay.web.guards import SIGN_IN, UPLOAD, RequestLimits
 
 from .harness import HOST, ORIGIN, Harness
 
@@ -184,7 +184,7 @@ def endless() -> Iterator[bytes]:
 
 @pytest.mark.parametrize("path", ["/audit.json", UPLOAD])
 def test_a_body_without_end_is_refused(path: str) -> None:
-    with Harness(limits=Limits(body=1 << 20, upload=1 << 20)) as app:
+    with Harness(limits=RequestLimits(body=1 << 20, upload=1 << 20)) as app:
         assert app.post(path, endless()).status == 413
         length = {"content-length": str(1 << 21)}
         assert app.post(path, b"", **length).status == 413
@@ -200,7 +200,7 @@ def test_whoever_has_not_signed_in_sends_little() -> None:
 
 
 def test_too_many_requests_at_once_are_told_to_come_back() -> None:
-    with Harness(limits=Limits(requests=3)) as app:
+    with Harness(limits=RequestLimits(requests=3)) as app:
 
         async def many() -> list[int]:
             app.app.now = 3
@@ -213,7 +213,7 @@ def test_too_many_requests_at_once_are_told_to_come_back() -> None:
 
 
 def test_a_request_that_takes_too_long_is_ended() -> None:
-    with Harness(limits=Limits(seconds=0.05)) as app:
+    with Harness(limits=RequestLimits(seconds=0.05)) as app:
 
         async def slow(request: object) -> None:
             await asyncio.sleep(30)

@@ -11,7 +11,7 @@ import pytest
 import assay
 from assay.report import document_of
 from assay.store.reports import Rules, rules_of
-from assay.store.run import Run
+from assay.store.run import KeptRun
 
 from .harness import Harness, but_for_its_making, printed
 
@@ -67,11 +67,11 @@ def test_a_run_that_can_not_be_read_hides_no_other(tmp_path: Path) -> None:
 
 
 def test_histories_are_paged(tmp_path: Path) -> None:
-    from assay.web.guards import Limits
+    from assay.web.guards import RequestLimits
 
     with (
         assay.Store(tmp_path / "runs.db") as store,
-        Harness(store, limits=Limits(rows=2)) as app,
+        Harness(store, limits=RequestLimits(rows=2)) as app,
     ):
         text = judged_gate("new(precision) >= 0.5")
         runs = [store.record(text, name="nightly").id for _ in range(5)][::-1]
@@ -160,7 +160,7 @@ def test_the_document_of_a_run_is_read_once(
 ) -> None:
     read: list[str] = []
 
-    def counted(run: Run) -> Rules | None:
+    def counted(run: KeptRun) -> Rules | None:
         read.append(run.name)
         return rules_of(run)
 

@@ -14,9 +14,9 @@ import pytest
 
 import assay
 from assay.report import Document
-from assay.report.schemas import schema_of
+from assay.report.document import schema_of
 from assay.web.app import ROUTES
-from assay.web.guards import Limits
+from assay.web.guards import RequestLimits
 from assay.web.pages import PLACES, script_size
 from assay.web.site import Job, new_id
 
@@ -79,7 +79,7 @@ def test_a_run_is_its_report_and_the_same_bytes_as_were_recorded(
 
 
 def test_lists_are_filtered_and_paged(store: assay.Store) -> None:
-    with Harness(store, limits=Limits(rows=2)) as app:
+    with Harness(store, limits=RequestLimits(rows=2)) as app:
         first = app.get("/")
         older = re.search(r'href="/\?(before=\w+)"', first.text)
         assert older is not None
@@ -278,14 +278,14 @@ def test_values_of_a_form_are_never_options(app: Harness) -> None:
 
 
 def test_old_files_go_when_there_are_too_many() -> None:
-    with Harness(limits=Limits(kept=2)) as app:
+    with Harness(limits=RequestLimits(kept=2)) as app:
         uploads = [sent(app, ROWS) for _ in range(3)]
         assert app.get(f"/judge/{uploads[0]}").status == 404
         assert app.get("/judge").text.count("rows.csv") == 2
         assert len(list(app.site.folder.iterdir())) == 2
         folder = app.site.folder
     assert not folder.exists()
-    with Harness(limits=Limits(disk=2 * len(ROWS))) as app:
+    with Harness(limits=RequestLimits(disk=2 * len(ROWS))) as app:
         uploads = [sent(app, ROWS) for _ in range(3)]
         assert list(app.site.uploads) == uploads[1:]
 
@@ -311,6 +311,7 @@ def test_read_only_keeps_changes_and_deletes_nothing(store: assay.Store) -> None
     assert store.run(run.id) == run
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("body", [b"", b"{", b"not = [toml", b"[]", b"\xff\xfe", b'{"claim": 1}'])
 def test_claims_that_are_none_are_refused(app: Harness, body: bytes) -> None:
     typed = app.post("/audit/typed.json", body)

@@ -21,9 +21,9 @@ import pytest
 
 import assay
 from assay.errors import InputError
-from assay.web.access import Access
+from assay.web.app import WebAddress
 from assay.web.client import Client
-from assay.web.serving import Address
+from assay.web.guards import Access
 
 TOKEN = "a-token-of-the-team-0123456789"
 LINK = re.compile(r"Open (http://[^/]+:(\d+))(/sign-in\?link=\S+)")
@@ -121,9 +121,9 @@ def test_what_others_could_reach_needs_a_token_and_a_name(tmp_path: Path) -> Non
     code, said = refused(tmp_path, "--host", "0.0.0.0", "--port", "0")
     assert (code, "there is no token" in said, "--token-file" in said) == (3, True, True)
     with pytest.raises(InputError, match="public_url="):
-        Address("0.0.0.0", 0).check(token=TOKEN)
+        WebAddress("0.0.0.0", 0).check(token=TOKEN)
     with pytest.raises(InputError, match="no token"):
-        Address("192.0.2.7", 0).check(token=None)
+        WebAddress("192.0.2.7", 0).check(token=None)
     with pytest.raises(InputError, match="at least 16"):
         Access(port=1, token="secret")
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -136,11 +136,11 @@ def test_what_others_could_reach_needs_a_token_and_a_name(tmp_path: Path) -> Non
 )
 def test_a_public_url_is_a_scheme_and_a_host(url: str) -> None:
     with pytest.raises(InputError, match="public URL"):
-        Address(public_url=url).check(token=TOKEN)
+        WebAddress(public_url=url).check(token=TOKEN)
 
 
 def test_behind_a_proxy_only_the_public_name_is_known() -> None:
-    origins = Address(public_url="https://assay.example.org").origins()
+    origins = WebAddress(public_url="https://assay.example.org").origins()
     assert origins.knows_host("assay.example.org")
     assert origins.knows("https://assay.example.org")
     assert not origins.knows_host("127.0.0.1:8710")

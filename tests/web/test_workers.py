@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.web.guards import Limits
-from assay.web.refusals import Refusal
-from assay.web.workers import Pool
+from assay.web.guards import Refusal, RequestLimits
+from assay.web.site import Pool
 
 from .harness import WORKER
 
@@ -36,7 +35,7 @@ for line in sys.stdin:
 
 
 def fake(**limits: float) -> Pool:
-    return Pool((sys.executable, "-P", "-c", FAKE), Limits(**limits))  # type: ignore[arg-type]
+    return Pool((sys.executable, "-P", "-c", FAKE), RequestLimits(**limits))  # type: ignore[arg-type]
 
 
 def alive(process: int) -> bool:
@@ -158,7 +157,7 @@ def test_a_judgement_stays_within_its_memory(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("label,score\n" + "".join(lines))
 
     async def hungry() -> None:
-        pool = Pool(WORKER, Limits(memory=100_000_000))
+        pool = Pool(WORKER, RequestLimits(memory=100_000_000))
         with pytest.raises(Refusal, match="memory"):
             await pool.run(["evaluate", "rows.csv", "--format=json"], tmp_path)
         await pool.close()
@@ -172,7 +171,7 @@ def test_a_judgement_is_cancelled_in_the_middle(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("label,score\n" + "".join(lines))
 
     async def cancelled() -> float:
-        pool = Pool(WORKER, Limits())
+        pool = Pool(WORKER, RequestLimits())
         begun = asyncio.Event()
         args = ["evaluate", "rows.csv", "--format=json"]
         task = asyncio.create_task(pool.run(args, tmp_path, told=lambda *_: begun.set()))

@@ -14,8 +14,8 @@ from typing import Any
 import click
 
 from assay import __version__
-from assay.cli.command import TYPED
-from assay.cli.errors import FINE, NOBODY_READS, USAGE, report
+from assay.cli.messages import FINE, NOBODY_READS, USAGE, report
+from assay.cli.options import TYPED
 from assay.cli.reporting import discard
 
 # In the order in which people meet them; each is a module here with a `command`.
@@ -52,8 +52,8 @@ class Commands(click.Group):
         """A command by its name."""
         if cmd_name not in COMMANDS:
             return None
-        found: click.Command = import_module(f"assay.cli.{cmd_name}").command
-        return found
+        command: click.Command = import_module(f"assay.cli.{cmd_name}").command
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.command import Command, Option
-from assay.cli.errors import NO
-from assay.cli.figures import FIGURES, check_figures, draw
-from assay.cli.provenance import Making, must_not_replace
+from assay.cli.messages import NO
+from assay.cli.options import Command, Decorator, Option
 from assay.cli.recording import recording
-from assay.cli.reporting import Reporting, print_out, reporting, write
+from assay.cli.reporting import (
+    FIGURES,
+    ProvenanceBuilder,
+    Reporting,
+    check_figures,
+    draw_figures,
+    must_not_replace,
+    print_out,
+    reporting,
+    write,
+)
 
 if TYPE_CHECKING:
     from assay.decisions.audit.reading import Totals
 
-Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 FORMATS = ("toml", "json")
 KINDS = ("claims", "markdown", "csv", "latex", "classification-report", "confusion-matrix",
          "evaluation", "text")  # fmt: skip
@@ -138,11 +145,10 @@ def command(
     reporting.check()
     check_figures(figures)
     from assay.decisions import audit_files
-    from assay.report import document_of
     from assay.sources.files import Request
 
     must_not_replace(reporting.out, claims, Request())
-    making = Making(context, claims, Request(), reporting)
+    making = ProvenanceBuilder(context, claims, Request(), reporting)
     audit = audit_files(
         claims,
         kind=kind,
@@ -150,14 +156,14 @@ def command(
         totals=_totals(**shared),
         level=reporting.level,
     )
-    draw(audit.plot, figures, reporting)
-    reporting.deliver(document_of(audit, making.provenance()))
+    draw_figures(audit.plot, figures, reporting)
+    reporting.deliver(making.document(audit))
     if not audit.consistent:
         context.exit(NO)
 
 
 def _totals(*, support: Sequence[str], reported: Sequence[str], **others: Any) -> Totals:
-    from assay.decisions.audit.building import count_of
+    from assay.decisions.audit.claims_file import count_of
     from assay.decisions.audit.reading import Totals
 
     counts = {
@@ -169,17 +175,17 @@ def _totals(*, support: Sequence[str], reported: Sequence[str], **others: Any) -
 
 
 def _pairs(given: Sequence[str], option: str, example: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+    pairs: dict[str, str] = {}
     for text in given:
         name, sign, value = text.rpartition("=")
         if not sign or not name.strip() or not value.strip():
             raise click.UsageError(
                 f"{option} {text}: expected a name, = and a number, as {example}"
             )
-        if name.strip() in found:
+        if name.strip() in pairs:
             raise click.UsageError(f"{option} names {name.strip()!r} twice")
-        found[name.strip()] = value.strip()
-    return found
+        pairs[name.strip()] = value.strip()
+    return pairs
 
 
 def _write_template(
@@ -192,7 +198,7 @@ def _write_template(
         if idle and context.get_parameter_source(name) is given and (name != "claims" or claims):
             what = claims[0] if name == "claims" else f"--{name.replace('_', '-')}"
             raise click.UsageError(f"--template writes a file to fill in; leave {what} out")
-    from assay.decisions.audit.template import template
+    from assay.decisions.audit.claim import template
 
     text = template(kind)
     if reporting.out is None:

@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
-from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.command import Command, Option
-from assay.cli.errors import NO
-from assay.cli.judging import BASE_RATE, LABELS, NEGATIVE, POSITIVE, judging, one_of_them
-from assay.cli.progress import Progress
-from assay.cli.provenance import Making, must_not_replace
+from assay.cli.messages import NO, Progress
+from assay.cli.options import (
+    BASE_RATE,
+    DROP,
+    LABELS,
+    LEARNED_LABEL,
+    NEGATIVE,
+    POSITIVE,
+    Command,
+    column_option,
+    judging,
+    must_name_one_side,
+)
 from assay.cli.reading import (
     TEXT_OPTIONS,
-    named,
+    naming_inputs,
     read_part,
     reading_of,
     reading_only,
     within_memory,
 )
-from assay.cli.recipes import heard
 from assay.cli.recording import recording
-from assay.cli.reporting import Reporting, reporting
+from assay.cli.reporting import (
+    ProvenanceBuilder,
+    Reporting,
+    must_not_replace,
+    reporting,
+    warnings_as_notes,
+)
 from assay.errors import LabelError, install_line
 
 if TYPE_CHECKING:
@@ -47,8 +59,6 @@ EXAMPLES = (
     ("for other programs", "assay check train.csv test.csv --label label --format json"),
 )
 
-_column = partial(click.option, cls=Option, section="Columns", metavar="COL")
-
 
 @click.command(
     cls=Command,
@@ -58,15 +68,15 @@ _column = partial(click.option, cls=Option, section="Columns", metavar="COL")
 )
 @click.argument("train", metavar="TRAIN")
 @click.argument("test", metavar="[TEST]", required=False)
-@_column("--label", required=True, help="What is true of a row.")
-@_column(
+@LEARNED_LABEL
+@column_option(
     "--group",
     "groups",
     multiple=True,
     help="Rows that belong together, as a host; may be repeated. Must not be on both sides.",
 )
-@_column("--drop", multiple=True, help="Not a feature; may be repeated.")
-@_column("--text", help="The feature that holds texts to read.")
+@DROP
+@column_option("--text", help="The feature that holds texts to read.")
 @reading_only(
     *("family", "time"),
     *TEXT_OPTIONS,
@@ -108,24 +118,24 @@ def command(
     give the label away, rows that were copied or made up before the split; and what a trivial model
     reaches. Ends with 1 if there is a leak.
     """
-    one_of_them(positive, negative)
+    must_name_one_side(positive, negative)
     inputs = [train] if test is None else [train, test]
     reporting.check()
     must_not_replace(reporting.out, inputs, request)
     if inputs.count("-") > 1:
         raise click.UsageError("standard input can be TRAIN or TEST, not both")
-    model = None if recipe is None else _recipe(recipe)
-    making = Making(context, inputs, request, reporting)
-    with Progress(quiet=reporting.quiet) as progress, within_memory(request), named(inputs):
+    with warnings_as_notes(reporting):
+        model = None if recipe is None else _recipe(recipe)
+    making = ProvenanceBuilder(context, inputs, request, reporting)
+    with Progress(quiet=reporting.quiet) as progress, within_memory(request), naming_inputs(inputs):
         from assay.learn.checks import check
-        from assay.report import document_of
 
         reading = reading_of(request, progress, label=label, text=text, drop=drop, keep=groups)
         said = {"positive": positive, "negative": negative, "labels": labels}
         data = read_part(train, reading, said)
         judged = None if test is None else _read_test(test, reading, said, data)
-        with heard(reporting):
-            found = check(
+        with warnings_as_notes(reporting):
+            result = check(
                 data,
                 judged,
                 time=request.time,
@@ -136,12 +146,12 @@ def command(
                 seed=reporting.seed,
                 progress=progress.stage("checking"),
             )
-        document = document_of(found, making.provenance())
-    for part in found.parts.values():
+        document = making.document(result)
+    for part in result.parts.values():
         reporting.say_beside(part)
-    reporting.say_beside({}, findings=found.findings)
+    reporting.say_beside({}, findings=result.findings)
     reporting.deliver(document)
-    if not found.honest:
+    if not result.honest:
         context.exit(NO)
 
 

@@ -5,27 +5,48 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli import values
-from assay.cli.command import Command, Option
-from assay.cli.errors import as_options
-from assay.cli.figures import FIGURES, check_figures, draw
-from assay.cli.judging import LABELS, NEGATIVE, POSITIVE, judging, one_of_them
-from assay.cli.progress import Progress
-from assay.cli.provenance import Making, must_not_replace
-from assay.cli.reading import TEXT_OPTIONS, files_or_none, named, reading_only, within_memory
+from assay.cli.messages import Progress, as_options
+from assay.cli.options import (
+    FLIPS,
+    LABELS,
+    NEGATIVE,
+    POSITIVE,
+    Command,
+    column_option,
+    judging,
+    model,
+    must_name_one_side,
+    named_number,
+    positive_number,
+    rule,
+)
+from assay.cli.reading import (
+    FILES_OR_NONE,
+    TEXT_OPTIONS,
+    naming_inputs,
+    reading_only,
+    within_memory,
+)
 from assay.cli.recording import must_keep_rows, recording, rows_of_models
-from assay.cli.reporting import Reporting, reporting
+from assay.cli.reporting import (
+    FIGURES,
+    ProvenanceBuilder,
+    Reporting,
+    check_figures,
+    draw_figures,
+    must_not_replace,
+    reporting,
+)
 from assay.errors import AssayError
 
 if TYPE_CHECKING:
     from assay.decisions import Comparison
-    from assay.decisions.compare.from_files import Compared
+    from assay.decisions.compare.comparing import FileComparison
     from assay.sources.files import Request
     from assay.sources.files.request import RowSource
 
@@ -64,8 +85,6 @@ OF_FOLDS = ("rope",)
 # Columns that name rows, in most files.
 _IDS = ("id", "row_id", "uid", "uuid", "flow_id", "event_id", "index")
 
-_column = partial(click.option, cls=Option, section="Columns")
-
 
 @click.command(
     cls=Command,
@@ -73,17 +92,19 @@ _column = partial(click.option, cls=Option, section="Columns")
     examples=EXAMPLES,
     short_help="Is one model really better than another?",
 )
-@files_or_none
-@_column(
+@FILES_OR_NONE
+@column_option(
     "--model",
     "models",
-    type=values.model,
+    type=model,
     multiple=True,
     metavar="NAME=COL",
     help="What a model said: scores, decisions, or with a star for the label, as p_*, the "
     "probability of each class; NAME=FILE:COL in another file. Twice or more.",
 )
-@_column("--id", "id_column", metavar="COL", help="Names the rows: matches files, names flips.")
+@column_option(
+    "--id", "id_column", metavar="COL", help="Names the rows: matches files, names flips."
+)
 @reading_only(
     *("label", "family", "count", "cluster"),
     *TEXT_OPTIONS,
@@ -95,20 +116,20 @@ _column = partial(click.option, cls=Option, section="Columns")
 @judging(
     "--threshold",
     "thresholds",
-    type=values.named_number,
+    type=named_number,
     multiple=True,
     metavar="T|NAME=T",
     help="Rows are flagged from this score on.  [default: 0.5 for scores in [0, 1]]",
 )
 @judging(
     "--at",
-    type=values.rule,
+    type=rule,
     metavar="RULE",
     help="Where to compare: threshold=T, or max-far=X or max-fpr=X, chosen anew in each resample.",
 )
 @judging(
     "--margin",
-    type=values.positive_number,
+    type=positive_number,
     default=str(MARGIN),
     show_default=True,
     metavar="X",
@@ -143,16 +164,11 @@ _column = partial(click.option, cls=Option, section="Columns")
 )
 @judging(
     "--rope",
-    type=values.positive_number,
+    type=positive_number,
     metavar="X",
     help="Over data sets: how likely models differ by no more than this (Bayesian signed-rank).",
 )
-@judging(
-    "--flips",
-    type=values.FilePath(),
-    metavar="FILE",
-    help="Write the rows that flipped, as .csv, .jsonl or .parquet.",
-)
+@FLIPS
 @FIGURES
 @recording(rows=True)
 @reporting
@@ -186,7 +202,7 @@ def command(
     star for the label the probability of each class, of which the largest decides. Every
     difference comes with its paired interval, and each pair with a verdict.
     """
-    one_of_them(positive, negative)
+    must_name_one_side(positive, negative)
     _must_make_sense(files, models, folds, at, thresholds)
     reporting.check()
     if folds and reporting.recording.keep_rows:
@@ -196,11 +212,9 @@ def command(
     inputs = [*folds, *files]
     check_figures(figures)
     elsewhere = [column.rpartition(":")[0] for _, column in models if ":" in column]
-    naming = named(inputs, elsewhere)
-    making = Making(context, inputs, request, reporting, maybe=elsewhere)
+    naming = naming_inputs(inputs, elsewhere)
+    making = ProvenanceBuilder(context, inputs, request, reporting, maybe=elsewhere)
     with Progress(quiet=reporting.quiet) as progress, within_memory(request), naming:
-        from assay.report import document_of
-
         compared = None
         if folds:
             _must_not_be_given(context, OF_ROWS, "of --folds")
@@ -219,7 +233,7 @@ def command(
             )
         else:
             _must_not_be_given(context, OF_FOLDS, "without --folds")
-            from assay.cli.flips import check_flips
+            from assay.cli.outputs import check_flips
 
             check_flips(flips)
             for path in (reporting.out, flips):
@@ -252,14 +266,14 @@ def command(
         if compared is not None:
             comparison = replace(comparison, source=_source(compared))
         others = [] if compared is None else compared.files
-        document = document_of(comparison, making.provenance(others))
-    reporting.say_beside(_told(compared), comparison.notes, request=request)
+        document = making.document(comparison, others)
+    reporting.say_beside(_told(compared), comparison.notes, comparison.findings, request)
     if flips is not None and compared is not None and compared.matched is not None:
-        from assay.cli.flips import write_flips
+        from assay.cli.outputs import write_flips
 
         written = write_flips(flips, comparison, compared.matched.rows)
         reporting.say(f"wrote {written:,} rows that flipped to {flips}")
-    draw(comparison.plot, figures, reporting)
+    draw_figures(comparison.plot, figures, reporting)
     matched = None if compared is None else compared.matched
     if comparison.decided is not None:
         positive = comparison.decided.rows.labelling.positive
@@ -301,7 +315,7 @@ def _must_make_sense(
 
 def _suggested(files: Sequence[str]) -> str:
     """The command that may be meant, with the names of files and columns filled in."""
-    from assay.sources.files.preview import preview
+    from assay.sources.files.read import preview
 
     try:
         seen = [preview(file) for file in files if file != "-"]
@@ -342,7 +356,7 @@ def _of_folds(
     files: Sequence[str], request: Request, progress: Progress, **options: Any
 ) -> Comparison:
     from assay.decisions import compare_folds
-    from assay.sources.files.fold_table import read_folds
+    from assay.sources.files.summary_tables import read_folds
 
     rows = read_folds(files, request, progress)
     if not rows.predictions:
@@ -365,8 +379,8 @@ def _compared(
     models: Sequence[tuple[str, str]],
     request: Request,
     **options: Any,
-) -> Compared:
-    from assay.decisions.compare.from_files import NoScores, compare_files
+) -> FileComparison:
+    from assay.decisions.compare.comparing import NoScores, compare_files
     from assay.sources.files import Model, NeedsId
 
     try:
@@ -384,7 +398,7 @@ def _thresholds(given: Sequence[tuple[str | None, float]]) -> Any:
     return dict(given)
 
 
-def _source(compared: Compared) -> RowSource:
+def _source(compared: FileComparison) -> RowSource:
     from assay.sources.files.request import refused_row
 
     rows = compared.rows
@@ -399,7 +413,7 @@ def _source(compared: Compared) -> RowSource:
     }
 
 
-def _told(compared: Compared | None) -> dict[str, Any]:
+def _told(compared: FileComparison | None) -> dict[str, Any]:
     """Where the rows came from, with the one column that may have been guessed."""
     if compared is None:
         return {}

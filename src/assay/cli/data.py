@@ -10,14 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import Command, Option
-from assay.cli.errors import OutputError, say
-from assay.cli.progress import Progress
+from assay.cli.messages import OutputError, Progress, say
+from assay.cli.options import Command, Option, number
+from assay.cli.outputs import Target, check_folder, table_options, target, write_table
 from assay.cli.reporting import QUIET, SEED, UNUSED_LEVEL
-from assay.cli.run_folder import check_place
-from assay.cli.tables import Target, target, write_table, writing
-from assay.cli.values import number
-from assay.report import aside
+from assay.report import atomic_files
 
 if TYPE_CHECKING:
     import polars as pl
@@ -46,14 +43,14 @@ def _difficulty(text: str) -> float | str:
     if text in LEVELS:
         return text
     try:
-        found = number(text)
+        difficulty = number(text)
     except click.BadParameter:
-        found = -1.0
-    if not 0 <= found <= 1:
+        difficulty = -1.0
+    if not 0 <= difficulty <= 1:
         raise click.BadParameter(
             f"{text!r} is neither {', '.join(LEVELS)} nor a number from 0 to 1"
         )
-    return found
+    return difficulty
 
 
 @click.command(
@@ -78,7 +75,7 @@ def _difficulty(text: str) -> float | str:
     help="How well attacks hide: easy, medium, hard, or a number from 0 to 1; not of week.  "
     "[default: medium]",
 )
-@writing("Report")
+@table_options("Report")
 @UNUSED_LEVEL
 @SEED
 @QUIET
@@ -126,7 +123,7 @@ def _write_week(out: Path, rows: int, seed: int, *, quiet: bool) -> None:
     from assay.learn.scenarios import write_week
     from assay.learn.scenarios.week import FILES
 
-    check_place(
+    check_folder(
         out,
         lambda folder: all(file.name in FILES for file in folder.iterdir()),
         "that are of no such week",
@@ -134,7 +131,7 @@ def _write_week(out: Path, rows: int, seed: int, *, quiet: bool) -> None:
     with Progress(quiet=quiet) as progress:
         progress.stage("making")
         try:
-            with aside.folder(out) as folder:
+            with atomic_files.folder(out) as folder:
                 week = write_week(folder, rows, seed, progress)
         except OSError as error:
             raise OutputError.of(out, error) from error

@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import Command, Option
-from assay.cli.errors import OutputError, say
-from assay.cli.reporting import DEFAULT_LEVEL, LEVEL, QUIET, SEED, TERMINAL
-from assay.cli.values import FilePath
+from assay.cli.messages import OutputError, say
+from assay.cli.options import Command, FilePath, Option
+from assay.cli.reporting import DEFAULT_LEVEL, LEVEL, QUIET, SEED, STDOUT_FACE
 from assay.errors import install_line
-from assay.report import aside
-from assay.report.kinds import FORMATS
+from assay.report import atomic_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,16 +90,7 @@ EXAMPLES = (
     show_default=True,
     help="The folder to write into.",
 )
-@click.option(
-    "--format",
-    "face",
-    cls=Option,
-    section="Report",
-    type=click.Choice(FORMATS),
-    default=TERMINAL,
-    show_default=True,
-    help="How the report on standard output is written.",
-)
+@STDOUT_FACE
 @click.option(
     "--store",
     cls=Option,
@@ -213,10 +202,10 @@ def _drawn(seed: int) -> list[str]:
 def _headline(run: Path) -> str:
     """What a training comes to, in one sentence."""
     try:
-        found = json.loads((run / "evaluation.json").read_text("utf-8"))
+        document = json.loads((run / "evaluation.json").read_text("utf-8"))
     except OSError as error:
         raise OutputError.of(run, error) from error
-    return str(found["headline"][0])
+    return str(document["headline"][0])
 
 
 def _prepare(folder: Path) -> None:
@@ -258,7 +247,7 @@ def table(flows: Flows) -> bytes:
 
 def _write(path: Path, content: bytes) -> None:
     try:
-        aside.write(path, content)
+        atomic_files.write(path, content)
     except OSError as error:
         raise OutputError.of(path, error) from error
 

@@ -7,35 +7,42 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli import values
-from assay.cli.command import Command
-from assay.cli.confusion import (
-    CELLS,
-    MATRIX,
-    ORIENTATION,
-    GivenCounts,
-    given_counts,
-    with_labels,
-)
-from assay.cli.errors import as_options
-from assay.cli.figures import FIGURES, check_figures, draw
-from assay.cli.judging import (
+from assay.cli.messages import Progress, as_options
+from assay.cli.options import (
     BASE_RATES,
-    COST_FN,
-    COST_FP,
     LABELS,
     MODE,
     NEGATIVE,
     POSITIVE,
+    THRESHOLD,
     VOLUME,
+    Command,
+    costs,
     judging,
-    one_of_them,
+    must_name_one_side,
 )
-from assay.cli.progress import Progress
-from assay.cli.provenance import Making, must_not_replace
-from assay.cli.reading import files_or_none, named, reading, within_memory
+from assay.cli.reading import (
+    CELLS,
+    FILES_OR_NONE,
+    MATRIX,
+    ORIENTATION,
+    GivenCounts,
+    given_counts,
+    naming_inputs,
+    reading,
+    with_labels,
+    within_memory,
+)
 from assay.cli.recording import ID, kept_rows, must_keep_rows, recording
-from assay.cli.reporting import Reporting, reporting
+from assay.cli.reporting import (
+    FIGURES,
+    ProvenanceBuilder,
+    Reporting,
+    check_figures,
+    draw_figures,
+    must_not_replace,
+    reporting,
+)
 
 if TYPE_CHECKING:
     from assay.evaluation import Evaluation
@@ -109,7 +116,7 @@ EXAMPLES = (
     examples=EXAMPLES,
     short_help="Judge a detector by a file of its predictions.",
 )
-@files_or_none
+@FILES_OR_NONE
 @reading
 @CELLS
 @MATRIX
@@ -117,12 +124,7 @@ EXAMPLES = (
 @POSITIVE
 @NEGATIVE
 @LABELS
-@judging(
-    "--threshold",
-    type=values.number,
-    metavar="T",
-    help="Rows are flagged from this score on.  [default: 0.5 for scores in [0, 1]]",
-)
+@THRESHOLD
 @judging(
     "--unknown",
     metavar="LABEL",
@@ -130,8 +132,7 @@ EXAMPLES = (
 )
 @BASE_RATES
 @VOLUME
-@COST_FP
-@COST_FN
+@costs("Judging")
 @judging(
     "--period",
     type=click.Choice(PERIODS),
@@ -197,7 +198,7 @@ def command(
     spark:QUERY. Several files are read as one. Where only counts are known, --cells or --matrix
     stands in place of FILE.
     """
-    one_of_them(positive, negative)
+    must_name_one_side(positive, negative)
     if (cost_fp is None) != (cost_fn is None):
         raise click.UsageError("--cost-fp and --cost-fn go together")
     counts = given_counts(context, files, cells=cells, matrix=matrix, orientation=orientation)
@@ -224,10 +225,9 @@ def command(
         "level": reporting.level,
         "interval": method,
     }
-    making = Making(context, inputs, request, reporting)
-    with Progress(quiet=reporting.quiet) as progress, within_memory(request), named(inputs):
+    making = ProvenanceBuilder(context, inputs, request, reporting)
+    with Progress(quiet=reporting.quiet) as progress, within_memory(request), naming_inputs(inputs):
         from assay import evaluate_files
-        from assay.report import document_of
 
         if counts is not None:
             said = with_labels(counts, labels=labels, positive=positive, negative=negative)
@@ -248,9 +248,9 @@ def command(
                 **judged,
             )
         evaluation.notes = tuple(map(as_options, evaluation.notes))
-        document = document_of(evaluation, making.provenance())
+        document = making.document(evaluation)
     reporting.say_beside(evaluation.source, evaluation.notes, evaluation.findings, request)
-    draw(evaluation.plot, figures, reporting)
+    draw_figures(evaluation.plot, figures, reporting)
     reporting.deliver(
         document,
         tally=evaluation.tally,

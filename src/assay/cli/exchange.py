@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import Command, Option
-from assay.cli.errors import say
+from assay.cli.messages import say
+from assay.cli.options import RUN_NAME, RUN_TAG, Command, Option, out_file, which_runs
 from assay.cli.recording import STORE, opened_store
-from assay.cli.reporting import QUIET, UNUSED_LEVEL, UNUSED_SEED, check_place, print_out, write
-from assay.cli.values import FilePath
+from assay.cli.reporting import (
+    check_place,
+    common,
+    print_out,
+    write,
+)
 from assay.errors import StoreError
 
 if TYPE_CHECKING:
@@ -54,8 +58,8 @@ _SINGLE = ("junit", "card")
     help="JSON lines, which import reads back to the byte; metrics for Prometheus; MLflow; JUnit "
     "of a gate; the card of a trained model.",
 )
-@click.option("--name", cls=Option, section="Which runs", metavar="NAME", help="Of this name.")
-@click.option("--tag", cls=Option, section="Which runs", metavar="TAG", help="With this tag.")
+@RUN_NAME
+@RUN_TAG
 @click.option(
     "--uri",
     cls=Option,
@@ -63,18 +67,9 @@ _SINGLE = ("junit", "card")
     metavar="URI",
     help="Where MLflow keeps its runs.  [default: MLFLOW_TRACKING_URI]",
 )
-@click.option(
-    "-o",
-    "--out",
-    cls=Option,
-    section="Export",
-    type=FilePath(),
-    help="Write to this file, whole or not at all, instead of standard output.",
-)
+@out_file("Export")
 @STORE
-@UNUSED_LEVEL
-@UNUSED_SEED
-@QUIET
+@common
 def export_runs(
     *,
     runs: tuple[str, ...],
@@ -139,9 +134,9 @@ def _pieces(export: Export, target: str, uri: str | None) -> Iterator[str]:
         # The newest come last.
         last = {(run.name, run.kind): run for run in export.runs}
         newest = sorted(last.values(), key=lambda run: (run.made, run.seq), reverse=True)
-        found = tuple(readable(newest, export.damaged))
-        export.written = len(found)
-        yield openmetrics(found)
+        runs = tuple(readable(newest, export.damaged))
+        export.written = len(runs)
+        yield openmetrics(runs)
         return
     from assay.report import draw
     from assay.store.reports import drawn_again
@@ -165,17 +160,13 @@ def _pieces(export: Export, target: str, uri: str | None) -> Iterator[str]:
     short_help="Read runs from an export or from MLflow.",
 )
 @click.argument("place", metavar="FILE|FOLDER")
-@click.option(
+@which_runs(
     "--name",
-    cls=Option,
-    section="Which runs",
     metavar="NAME",
     help="Of MLflow's runs: record them under this name.  [default: their experiment]",
 )
 @STORE
-@UNUSED_LEVEL
-@UNUSED_SEED
-@QUIET
+@common
 def import_runs(*, place: str, name: str | None, store: str | None, quiet: bool) -> None:
     """Read runs into the store: an export of assay (- for standard input), or MLflow's metrics.
 

@@ -10,22 +10,37 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli import values
-from assay.cli.command import Command, Option
-from assay.cli.errors import NO
-from assay.cli.figures import FIGURES, check_figures, draw
-from assay.cli.judging import LABELS, NEGATIVE, POSITIVE, judging, one_of_them
-from assay.cli.progress import Progress
-from assay.cli.provenance import Making, must_not_replace
-from assay.cli.reading import TEXT_OPTIONS, named, reading_only, within_memory
+from assay.cli import options
+from assay.cli.messages import NO, Progress
+from assay.cli.options import (
+    LABELS,
+    NEGATIVE,
+    POSITIVE,
+    Command,
+    Option,
+    column_option,
+    judging,
+    must_name_one_side,
+)
+from assay.cli.reading import TEXT_OPTIONS, naming_inputs, reading_only, within_memory
 from assay.cli.recording import Recording, must_keep_rows, recording, rows_of_models
-from assay.cli.reporting import Reporting, check_place, reporting, write
+from assay.cli.reporting import (
+    FIGURES,
+    ProvenanceBuilder,
+    Reporting,
+    check_figures,
+    check_place,
+    draw_figures,
+    must_not_replace,
+    reporting,
+    write,
+)
 from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.decisions import Gate, Rule
-    from assay.sources.files import Matched, Request
-    from assay.store import KeptRows, Run
+    from assay.sources.files import MatchedRows, Request
+    from assay.store import KeptRows, KeptRun
 
 _WITH_BASELINE = "assay gate new.csv --baseline old.csv --id flow --score score"
 _WITH_LAST = "assay gate new.csv --score score --id flow --baseline last-passed --record flows"
@@ -52,7 +67,6 @@ EXAMPLES = (
     ),
 )
 
-_column = partial(click.option, cls=Option, section="Columns", metavar="COL")
 _rule = partial(click.option, cls=Option, section="Rules")
 
 
@@ -73,7 +87,7 @@ _rule = partial(click.option, cls=Option, section="Rules")
 @_rule(
     "--rules",
     "rule_file",
-    type=values.InputPath(),
+    type=options.InputPath(),
     metavar="FILE",
     help="A file of rules: TOML, or one a line.",
 )
@@ -81,13 +95,13 @@ _rule = partial(click.option, cls=Option, section="Rules")
 @_rule("--joint", is_flag=True, help="The level holds for all rules together, by Bonferroni.")
 @_rule(
     "--junit",
-    type=values.FilePath(),
+    type=options.FilePath(),
     metavar="FILE",
     help="Write JUnit XML for a build server into this file.",
 )
-@_column("--score", required=True, help="What the new model said: scores, or decisions.")
-@_column("--baseline-score", help="What the old model said.  [default: as --score]")
-@_column("--id", "id_column", help="What names a row in both files.")
+@column_option("--score", required=True, help="What the new model said: scores, or decisions.")
+@column_option("--baseline-score", help="What the old model said.  [default: as --score]")
+@column_option("--id", "id_column", help="What names a row in both files.")
 @click.option(
     "--baseline",
     cls=Option,
@@ -106,13 +120,13 @@ _rule = partial(click.option, cls=Option, section="Rules")
 @LABELS
 @judging(
     "--threshold",
-    type=values.number,
+    type=options.number,
     metavar="T",
     help="Of rules that set none themselves.  [default: 0.5 for scores in [0, 1]]",
 )
 @judging(
     "--baseline-threshold",
-    type=values.number,
+    type=options.number,
     metavar="T",
     help="The same for the old model.  [default: that of a run, else as --threshold]",
 )
@@ -156,7 +170,7 @@ def command(
     its whole interval keeps the bound, fails when none of it does, and is undecided otherwise. Ends
     with 0 if all rules pass, and with 1 if any fails or is undecided.
     """
-    judging_rows = _Rows()
+    judging_rows = _NewRows()
     if baseline is not None and _is_run(baseline):
         judging_rows.old = _old_run(baseline, reporting.recording)
         if reporting.recording.name is None:
@@ -170,11 +184,11 @@ def command(
     must_not_replace(reporting.out, inputs, request)
     if junit is not None:
         _check_junit(junit, reporting.out, [*inputs, *([] if rule_file is None else [rule_file])])
-        from assay.report.junit import broken_off
+        from assay.report.gate import broken_off
 
         # Whatever happens now, nobody takes an older verdict for this one.
         write(junit, broken_off())
-    one_of_them(positive, negative)
+    must_name_one_side(positive, negative)
     check_figures(figures)
     asked = _rules(rules, rule_file)
     has_old = baseline is not None or baseline_score is not None
@@ -186,12 +200,11 @@ def command(
             "--baseline needs --id, the column that names a row in both files: rows are matched "
             "by it, never by their order"
         )
-    making = Making(context, inputs, request, reporting)
-    with Progress(quiet=reporting.quiet) as progress, within_memory(request), named(inputs):
+    making = ProvenanceBuilder(context, inputs, request, reporting)
+    with Progress(quiet=reporting.quiet) as progress, within_memory(request), naming_inputs(inputs):
         from assay import gate_files
-        from assay.report import document_of
 
-        found = gate_files(
+        result = gate_files(
             file,
             request,
             rules=asked,
@@ -213,20 +226,20 @@ def command(
             judge=judging_rows.judge if needs_rows else None,
         )
         if old_run is not None:
-            found = replace(found, source={**found.source, "baseline": f"run:{old_run.id}"})
-        found = replace(found, allow_undecided=allow_undecided)
-        document = document_of(found, making.provenance())
-    for line in _said(found, request.label):
+            result = replace(result, source={**result.source, "baseline": f"run:{old_run.id}"})
+        result = replace(result, allow_undecided=allow_undecided)
+        document = making.document(result)
+    for line in _said(result, request.label):
         reporting.say(line)
     if junit is not None:
-        from assay.report import draw as drawn
+        from assay.report import draw
 
-        write(junit, drawn(document, "junit"))
+        write(junit, draw(document, "junit"))
         reporting.say(f"wrote {junit} (JUnit)")
-    draw(found.plot, figures, reporting)
+    draw_figures(result.plot, figures, reporting)
     tally = judging_rows.tally() if reporting.recording.name is not None else None
-    reporting.deliver(document, tally=tally, rows=lambda: judging_rows.kept(found.positive))
-    if found.outcome == "fail" or (found.outcome == "undecided" and not allow_undecided):
+    reporting.deliver(document, tally=tally, rows=lambda: judging_rows.kept(result.positive))
+    if result.outcome == "fail" or (result.outcome == "undecided" and not allow_undecided):
         context.exit(NO)
 
 
@@ -234,7 +247,7 @@ def _is_run(baseline: str) -> bool:
     return baseline.startswith("run:") or baseline.partition("~")[0] in ("last", "last-passed")
 
 
-def _old_run(baseline: str, recording: Recording) -> Run:
+def _old_run(baseline: str, recording: Recording) -> KeptRun:
     """The run that is the baseline; of the same name, where the gate is recorded under one."""
     from assay.store import Store
 
@@ -243,27 +256,26 @@ def _old_run(baseline: str, recording: Recording) -> Run:
 
 
 @dataclass
-class _Rows:
+class _NewRows:
     """The rows of the new model, for a baseline that is a run, and to be kept."""
 
-    old: Run | None = None
-    matched: Matched | None = None
+    old: KeptRun | None = None
+    matched: MatchedRows | None = None
     given: dict[str, Any] = field(default_factory=dict)
 
-    def judge(self, matched: Matched, given: dict[str, Any]) -> Gate:
+    def judge(self, matched: MatchedRows, given: dict[str, Any]) -> Gate:
         """Judge the rules, against the run where there is one."""
         from assay import gate
-        from assay.store.baseline import gate_against_run
+        from assay.store.comparing import gate_against_run
 
         self.matched, self.given = matched, given
         if self.old is None:
             return gate(**given)
-        return gate_against_run(self.old, self.kept(None), **given)
+        return gate_against_run(self.old, rows_of_models(matched, None), **given)
 
-    def kept(self, positive: str | None) -> KeptRows:
-        """The rows with what both models said of them."""
-        assert self.matched is not None  # noqa: S101 - judged before
-        return rows_of_models(self.matched, positive)
+    def kept(self, positive: str | None) -> KeptRows | None:
+        """The rows with what both models said of them; None where none were judged."""
+        return None if self.matched is None else rows_of_models(self.matched, positive)
 
     def tally(self) -> Any:
         """What was counted of the new model."""
@@ -321,9 +333,9 @@ def _check_junit(junit: Path, out: Path | None, inputs: list[Any]) -> None:
             raise click.UsageError(f"--junit {junit} is an input, which it would replace")
 
 
-def _said(found: Gate, label: str | None) -> Iterator[str]:
+def _said(gate: Gate, label: str | None) -> Iterator[str]:
     """What stands beside a report: what was guessed, and what was left out."""
-    source = found.source
+    source = gate.source
     if label is None and "label" in source["chosen"]:
         yield f"note: the label is column {source['chosen']['label']!r}, recognised by its name"
     if source["rows_refused"]:

@@ -8,15 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli import values
-from assay.cli.command import Command, Option
-from assay.cli.figures import FIGURES, check_figures, draw
-from assay.cli.judging import CONFIDENCE, goal
-from assay.cli.progress import Progress
-from assay.cli.provenance import Making, must_not_replace
-from assay.cli.reading import files_or_none, named, reading_only, within_memory
+from assay.cli import options
+from assay.cli.messages import Progress
+from assay.cli.options import CONFIDENCE, Command, Option, constraint
+from assay.cli.reading import FILES_OR_NONE, naming_inputs, reading_only, within_memory
 from assay.cli.recording import recording
-from assay.cli.reporting import Reporting, reporting
+from assay.cli.reporting import (
+    FIGURES,
+    ProvenanceBuilder,
+    Reporting,
+    check_figures,
+    draw_figures,
+    must_not_replace,
+    reporting,
+)
 
 if TYPE_CHECKING:
     from assay.sources.files import Request
@@ -48,7 +53,7 @@ _matching = partial(click.option, cls=Option, section="Matching")
 
 
 def _skew(text: str) -> float | str:
-    return text if text == "estimate" else values.duration(text)
+    return text if text == "estimate" else options.duration(text)
 
 
 @click.command(
@@ -57,7 +62,7 @@ def _skew(text: str) -> float | str:
     examples=EXAMPLES,
     short_help="How many attacks were detected, how late, at how many false alarms a day.",
 )
-@files_or_none
+@FILES_OR_NONE
 @_log(
     "--alerts",
     multiple=True,
@@ -95,14 +100,14 @@ def _skew(text: str) -> float | str:
 )
 @_matching(
     "--match",
-    type=values.names,
+    type=options.names,
     metavar="COLS",
     help="Columns of the schedule that have to fit.  [default: all that it has]",
 )
 @_matching("--directed", is_flag=True, help="Source and destination as given, not either way.")
 @_matching(
     "--grace",
-    type=values.duration,
+    type=options.duration,
     default="0s",
     show_default=True,
     metavar="T",
@@ -110,7 +115,7 @@ def _skew(text: str) -> float | str:
 )
 @_matching(
     "--gap",
-    type=values.duration,
+    type=options.duration,
     default="10m",
     show_default=True,
     metavar="T",
@@ -118,7 +123,7 @@ def _skew(text: str) -> float | str:
 )
 @_matching(
     "--key",
-    type=values.names,
+    type=options.names,
     metavar="COLS",
     help="What such false alarms have in common.  [default: src_ip,dst_ip,host of logs]",
 )
@@ -130,28 +135,28 @@ def _skew(text: str) -> float | str:
     metavar="T|estimate",
     help="How far the clock of the logs is ahead of the schedule's; estimate: as the logs tell.",
 )
-@goal("--score", metavar="COL", help="What ranks alerts, as alert.severity.")
-@goal(
+@constraint("--score", metavar="COL", help="What ranks alerts, as alert.severity.")
+@constraint(
     "--lower-is-worse/--higher-is-worse",
     "reversed_score",
     default=None,
     help="Whether a low score is the more suspicious.  [default: of alert.severity and priority]",
 )
-@goal(
+@constraint(
     "--threshold",
-    type=values.number,
+    type=options.number,
     metavar="S",
     help="Only alerts of this score and more suspicious ones count.",
 )
-@goal(
+@constraint(
     "--max-false-incidents",
-    type=values.per_day,
+    type=options.per_day,
     metavar="N/day",
     help="At most so many false incidents, as 5/day: choose the threshold that detects most.",
 )
-@goal(
+@constraint(
     "--max-delay",
-    type=values.duration,
+    type=options.duration,
     metavar="T",
     help="Half of the attacks detected within this: choose the threshold of fewest false ones.",
 )
@@ -195,12 +200,11 @@ def command(
     check_figures(figures)
     inputs = [*files, *alerts, *events, *([] if schedule is None else [schedule])]
     must_not_replace(reporting.out, inputs, request)
-    making = Making(context, inputs, request, reporting)
-    with Progress(quiet=reporting.quiet) as progress, within_memory(request), named(inputs):
+    making = ProvenanceBuilder(context, inputs, request, reporting)
+    with Progress(quiet=reporting.quiet) as progress, within_memory(request), naming_inputs(inputs):
         from assay.decisions.incidents import incidents
-        from assay.report import document_of
 
-        found = incidents(
+        result = incidents(
             list(files) or None,
             alerts=alerts or None,
             events=events or None,
@@ -213,9 +217,9 @@ def command(
             progress=progress,
             **asked,
         )
-        document = document_of(found, making.provenance())
-    reporting.say_beside({}, found.notes, found.findings)
-    draw(found.plot, figures, reporting)
+        document = making.document(result)
+    reporting.say_beside({}, result.notes, result.findings)
+    draw_figures(result.plot, figures, reporting)
     reporting.deliver(document)
 
 

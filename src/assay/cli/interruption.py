@@ -12,7 +12,7 @@ import signal
 from types import FrameType
 from typing import NoReturn
 
-from assay.report import aside
+from assay.report import atomic_files
 
 # Those that people and schedulers send; a system may know fewer.
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
@@ -89,7 +89,7 @@ def stop(number: int) -> NoReturn:
 
 def end(code: int, message: str) -> NoReturn:
     """End the process from any thread, with nothing half written left behind."""
-    aside.abandon()
+    atomic_files.abandon()
     with contextlib.suppress(OSError):
         os.write(_CONSOLE, f"{message}\n".encode(errors="backslashreplace"))
     os._exit(code)

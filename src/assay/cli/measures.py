@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from assay.cli import values
-from assay.cli.command import Command, Option
-from assay.cli.errors import as_options
+from assay.cli import options
+from assay.cli.messages import as_options
+from assay.cli.options import Command, Option
 from assay.cli.reporting import Reporting, reporting
 
 GROUPS = ("rates", "agreement", "cost", "ranking", "probability")
@@ -46,7 +46,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     "--beta",
     cls=Option,
     section="Which",
-    type=values.positive_number,
+    type=options.positive_number,
     metavar="B",
     help="Of fbeta: how many times as much recall counts as precision.",
 )

@@ -8,18 +8,34 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli import values
-from assay.cli.command import Command, Option
-from assay.cli.errors import NO, OutputError
-from assay.cli.figures import FIGURES, check_figures, draw
-from assay.cli.judging import LABELS, NEGATIVE, POSITIVE, judging, one_of_them
-from assay.cli.progress import Progress
-from assay.cli.provenance import Making, must_not_replace
-from assay.cli.reading import files, named, reading_only, within_memory
+from assay.cli import options
+from assay.cli.messages import NO, OutputError, Progress
+from assay.cli.options import (
+    LABELS,
+    NEGATIVE,
+    POSITIVE,
+    THRESHOLD,
+    Command,
+    Option,
+    column_option,
+    judging,
+    must_name_one_side,
+)
+from assay.cli.reading import FILES, naming_inputs, reading_only, within_memory
 from assay.cli.recording import Recording, recording
-from assay.cli.reporting import Reporting, check_place, reporting, write
+from assay.cli.reporting import (
+    FIGURES,
+    ProvenanceBuilder,
+    Reporting,
+    check_figures,
+    check_place,
+    draw_figures,
+    must_not_replace,
+    reporting,
+    write,
+)
 from assay.errors import InputError, StoreError
-from assay.report import aside
+from assay.report import atomic_files
 
 if TYPE_CHECKING:
     from assay.decisions import Monitor, Rule
@@ -56,7 +72,6 @@ EXAMPLES = (
     ),
 )
 
-_column = partial(click.option, cls=Option, section="Columns", metavar="COL")
 _watch = partial(click.option, cls=Option, section="Watching")
 
 
@@ -75,7 +90,7 @@ def period(text: str) -> str | int:
 
 def mature_share(text: str) -> float:
     """A share above 0 and up to 1."""
-    return 1.0 if text.strip() in ("1", "1.0", "100%") else values.share(text)
+    return 1.0 if text.strip() in ("1", "1.0", "100%") else options.share(text)
 
 
 @click.command(
@@ -84,7 +99,7 @@ def mature_share(text: str) -> float:
     examples=EXAMPLES,
     short_help="Watch a detector in use, however often you look.",
 )
-@files
+@FILES
 @_watch(
     "--every",
     type=period,
@@ -123,7 +138,7 @@ def mature_share(text: str) -> float:
 )
 @_watch(
     "--state",
-    type=values.FilePath(),
+    type=options.FilePath(),
     metavar="FILE|last",
     help="Go on from what an earlier run left here, and leave it anew; last: that of the last run "
     "under the name of --record.",
@@ -135,12 +150,14 @@ def mature_share(text: str) -> float:
 )
 @_watch(
     "--metrics",
-    type=values.FilePath(),
+    type=options.FilePath(),
     metavar="FILE",
     help="Write the last look as OpenMetrics text, which Prometheus reads.",
 )
-@_column("--baseline-score", "old_score", help="The score of another model, of the same rows.")
-@_column("--baseline-decision", "old_decision", help="What another model decided.")
+@column_option(
+    "--baseline-score", "old_score", help="The score of another model, of the same rows."
+)
+@column_option("--baseline-decision", "old_decision", help="What another model decided.")
 @reading_only(
     *("label", "score", "decision", "time"),
     *("input_format", "encoding", "delimiter", "glob", "on_bad_row", "max_memory"),
@@ -148,16 +165,11 @@ def mature_share(text: str) -> float:
 @POSITIVE
 @NEGATIVE
 @LABELS
-@judging(
-    "--threshold",
-    type=values.number,
-    metavar="T",
-    help="Rows are flagged from this score on.  [default: 0.5 for scores in [0, 1]]",
-)
+@THRESHOLD
 @judging(
     "--baseline-threshold",
     "old_threshold",
-    type=values.number,
+    type=options.number,
     metavar="T",
     help="The same for the other model.  [default: as --threshold]",
 )
@@ -197,7 +209,7 @@ def command(
     """
     if request.time is None:
         raise click.UsageError("say which column tells when a row happened: --time")
-    one_of_them(positive, negative)
+    must_name_one_side(positive, negative)
     if recount and state is None:
         raise click.UsageError("--recount counts days of a state anew: name it, --state")
     if threshold is not None and request.decision is not None:
@@ -212,12 +224,11 @@ def command(
     for option, path in (("--metrics", metrics), ("--state", _file(state))):
         _check_output(option, path, inputs, reporting.out)
     before = _state(state, reporting)
-    making = Making(context, inputs, request, reporting)
-    with Progress(quiet=reporting.quiet) as progress, within_memory(request), named(inputs):
+    making = ProvenanceBuilder(context, inputs, request, reporting)
+    with Progress(quiet=reporting.quiet) as progress, within_memory(request), naming_inputs(inputs):
         from assay import monitor_files
-        from assay.report import document_of
 
-        found = monitor_files(
+        result = monitor_files(
             files,
             request,
             reference=reference or None,
@@ -238,23 +249,23 @@ def command(
             seed=reporting.seed,
             progress=progress,
         )
-        document = document_of(found, making.provenance())
-    reporting.say_beside(found.source, found.notes, found.findings, request)
+        document = making.document(result)
+    reporting.say_beside(result.source, result.notes, result.findings, request)
     if metrics is not None:
         from assay.report import draw as drawn
 
         write(metrics, drawn(document, "openmetrics"))
         reporting.say(f"wrote {metrics} (OpenMetrics)")
-    draw(found.plot, figures, reporting)
-    reporting.deliver(document, tally=found.tally)
+    draw_figures(result.plot, figures, reporting)
+    reporting.deliver(document, tally=result.tally)
     if (path := _file(state)) is not None:
-        _keep(path, found, reporting)
-    if found.outcome == "broken":
+        _keep(path, result, reporting)
+    if result.outcome == "broken":
         context.exit(NO)
 
 
 def _rules(written: tuple[str, ...]) -> tuple[Rule, ...]:
-    from assay.decisions.monitor.rules import watched_rules
+    from assay.decisions.monitor_result import watched_rules
 
     try:
         return watched_rules(written)
@@ -319,10 +330,10 @@ def _recorded(recording: Recording, reporting: Reporting) -> Any:
     return None
 
 
-def _keep(path: Path, found: Monitor, reporting: Reporting) -> None:
+def _keep(path: Path, monitor: Monitor, reporting: Reporting) -> None:
     """Write the state aside and rename it: the old one, or the new one, and nothing between."""
     try:
-        aside.write(path, found.tally.to_bytes())
+        atomic_files.write(path, monitor.tally.to_bytes())
     except OSError as error:
         raise OutputError.of(path, error) from error
-    reporting.say(f"wrote {path} (the state, until {found.until})")
+    reporting.say(f"wrote {path} (the state, until {monitor.until})")

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import click
 
-from assay.cli import values
-from assay.cli.command import Command
-from assay.cli.judging import (
+from assay.cli import options
+from assay.cli.options import (
     BASE_RATE,
     CONFIDENCE,
     MAX_FAR,
     MAX_FPR,
     MIN_DR,
+    Command,
+    constraint,
     detection_rates,
-    goal,
     judging,
 )
-from assay.cli.provenance import Making
 from assay.cli.recording import recording
-from assay.cli.reporting import Reporting, reporting
+from assay.cli.reporting import ProvenanceBuilder, Reporting, reporting
 
 EXAMPLES = (
     (
@@ -54,40 +53,40 @@ EXAMPLES = (
 @MAX_FAR
 @MAX_FPR
 @MIN_DR
-@goal(
+@constraint(
     "--width",
-    type=values.share,
+    type=options.share,
     metavar="W",
     help="An interval at most this wide, from end to end.",
 )
-@goal(
+@constraint(
     "--recall-width",
-    type=values.share,
+    type=options.share,
     metavar="W",
     help="An interval of the detection rate at most this wide: labels at random, and by strata.",
 )
-@goal(
+@constraint(
     "--rows",
     type=click.IntRange(min=100),
     metavar="N",
     help="The rows that labels of --recall-width are drawn from.  [default: 1000000]",
 )
-@goal(
+@constraint(
     "--difference",
-    type=values.share,
+    type=options.share,
     metavar="D",
     help="How much more often one of two models is right; needs --discordant.",
 )
-@goal(
+@constraint(
     "--discordant",
-    type=values.share,
+    type=options.share,
     metavar="S",
     help="Share of rows on which only one of two models is right.",
 )
 @CONFIDENCE
-@goal(
+@constraint(
     "--power",
-    type=values.share,
+    type=options.share,
     default="0.8",
     show_default=True,
     metavar="SHARE",
@@ -96,19 +95,19 @@ EXAMPLES = (
 @BASE_RATE
 @judging(
     "--expected-fpr",
-    type=values.share,
+    type=options.share,
     metavar="X",
     help="The false positive rate that the detector is thought to have.",
 )
 @judging(
     "--expected-dr",
-    type=values.share,
+    type=options.share,
     metavar="X",
     help="The detection rate that the detector is thought to have.",
 )
 @judging(
     "--expected",
-    type=values.share,
+    type=options.share,
     metavar="X",
     help="The share that the interval of --width will be about.  [default: 0.5, the widest]",
 )
@@ -162,10 +161,9 @@ def command(
         )
     reporting.check()
     from assay.decisions.plan import plan
-    from assay.report import document_of
 
-    making = Making(context, (), None, reporting)
-    found = plan(
+    making = ProvenanceBuilder(context, (), None, reporting)
+    result = plan(
         max_fpr=max_fpr,
         min_dr=of_all,
         min_dr_families=of_families,
@@ -183,4 +181,4 @@ def command(
         confidence=confidence,
         level=reporting.level,
     )
-    reporting.deliver(document_of(found, making.provenance()))
+    reporting.deliver(making.document(result))

@@ -12,15 +12,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import values
-from assay.cli.command import Command, Option
-from assay.cli.errors import say
-from assay.cli.progress import Progress
-from assay.cli.provenance import must_not_replace
-from assay.cli.reading import TEXT_OPTIONS, named, reading_only, within_memory
-from assay.cli.recipes import must_be_installed
-from assay.cli.reporting import QUIET, UNUSED_LEVEL, UNUSED_SEED
-from assay.cli.tables import CSV, TSV, harmless, target, write_table, writing
+from assay.cli import options
+from assay.cli.messages import Progress, must_be_installed, say
+from assay.cli.options import Command, Option
+from assay.cli.outputs import CSV, TSV, harmless, table_options, target, write_table
+from assay.cli.reading import TEXT_OPTIONS, naming_inputs, reading_only, within_memory
+from assay.cli.reporting import common, must_not_replace
 
 if TYPE_CHECKING:
     import polars as pl
@@ -48,7 +45,7 @@ _writing = partial(click.option, cls=Option, section="Predictions")
 def _trusted(text: str) -> str:
     """The full name of a type, none that no model needs."""
     from assay.errors import InputError
-    from assay.learn.persistence.trust import must_be_trustworthy
+    from assay.learn.model_trust import must_be_trustworthy
 
     try:
         must_be_trustworthy((text,))
@@ -63,7 +60,7 @@ def _trusted(text: str) -> str:
     examples=EXAMPLES,
     short_help="Score new rows with a saved model.",
 )
-@click.argument("model", type=values.InputPath())
+@click.argument("model", type=options.InputPath())
 @click.argument("files", nargs=-1, required=True, metavar="DATA...")
 @reading_only(*TEXT_OPTIONS, "glob", "on_bad_row", "max_memory")
 @_writing(
@@ -75,7 +72,7 @@ def _trusted(text: str) -> str:
 @_writing("--keep", multiple=True, metavar="COL", help="Write this column too; may be repeated.")
 @_writing(
     "--threshold",
-    type=values.number,
+    type=options.number,
     metavar="T",
     help="Flag rows from this score on.  [default: that of the model]",
 )
@@ -86,10 +83,8 @@ def _trusted(text: str) -> str:
     metavar="TYPE",
     help="A type of your own that the model may hold; its code will run. May be repeated.",
 )
-@writing("Predictions")
-@UNUSED_LEVEL
-@UNUSED_SEED
-@QUIET
+@table_options("Predictions")
+@common
 def command(
     *,
     model: Path,
@@ -109,7 +104,7 @@ def command(
     with the columns that the model learned from, in any order. Written are the number of the row,
     the score and the decision; for more than two labels one probability each, p_LABEL.
     """
-    must_be_installed("predict")
+    must_be_installed("predict", extra="learn")
     to = target(out, face)
     to.check()
     must_not_replace(to.path, files, request)
@@ -135,7 +130,7 @@ def command(
                 f"warning: {name} is what the model learned from: how it does on these rows says "
                 f"nothing of new ones"
             )
-        with named(files):
+        with naming_inputs(files):
             wanted = Wanted(id_, keep, threshold)
             unused = unused_note(loaded, files, wanted, request)
             if unused is not None:
@@ -150,7 +145,7 @@ def command(
 
 def _learned_from(model: Path, files: tuple[str, ...]) -> Iterator[str]:
     """The files that the run beside a model names as its own, byte by byte."""
-    from assay.learn.run_folder import RUN
+    from assay.learn.run import RUN
 
     try:
         run = json.loads((model.parent / RUN).read_text("utf-8"))
@@ -177,7 +172,7 @@ def _counted(predictions: Predictions, decided: Counter[str]) -> Iterator[pl.Dat
 
 def _said(predictions: Predictions, decided: Counter[str], out: Path | None) -> Iterator[str]:
     """What stands beside the rows."""
-    from assay.sources.files.bad_rows import where
+    from assay.sources.files.request import where
 
     refused = predictions.rows_refused
     if refused:

@@ -1,19 +1,20 @@
-"""The options that say which columns to read and how: a command gets them as one request."""
+"""What a command judges: columns of files, which it gets as one request, or a confusion matrix."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial, wraps
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from assay.cli import interruption, values
-from assay.cli.command import Option
-from assay.cli.errors import INPUT
-from assay.cli.progress import Progress
+from assay.cli import interruption, options
+from assay.cli.messages import INPUT, Progress
+from assay.cli.options import Decorator, Function, Option, column_option
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,14 +24,10 @@ if TYPE_CHECKING:
     from assay.sources.files import Request
 
 
-Function: TypeAlias = Callable[..., Any]
-Decorator: TypeAlias = Callable[[Function], Function]
-
 # The options that say how a file is written.
 TEXT_OPTIONS = ("input_format", "encoding", "delimiter", "decimal", "header", "sheet")
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "npz", "npy", "xlsx")
+INPUT_FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "npz", "npy", "xlsx")
 
-_column = partial(click.option, cls=Option, section="Columns", metavar="COL")
 _file = partial(click.option, cls=Option, section="Files and rows")
 
 
@@ -41,57 +38,63 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     return [CompletionItem(incomplete, type="file")]
 
 
-files = click.argument(
+FILES = click.argument(
     "files", nargs=-1, required=True, metavar="FILE...", shell_complete=_complete
 )
 
-files_or_none = click.argument("files", nargs=-1, metavar="[FILE...]", shell_complete=_complete)
+FILES_OR_NONE = click.argument("files", nargs=-1, metavar="[FILE...]", shell_complete=_complete)
 
 _OPTIONS: dict[str, Decorator] = {
-    "label": _column("--label", help="What was true. Recognised by name where it is well known."),
-    "score": _column("--score", help="A ranking number; higher is more suspicious."),
-    "decision": _column("--decision", help="What the model decided."),
-    "probabilities": _column(
+    "label": column_option(
+        "--label", help="What was true. Recognised by name where it is well known."
+    ),
+    "score": column_option("--score", help="A ranking number; higher is more suspicious."),
+    "decision": column_option("--decision", help="What the model decided."),
+    "probabilities": column_option(
         "--probability",
         "probabilities",
-        type=values.label_and_column,
+        type=options.label_and_column,
         multiple=True,
         metavar="LABEL=COL",
         help="The probability of one class; once for each class.",
     ),
-    "probability_pattern": _column(
+    "probability_pattern": column_option(
         "--probabilities",
         "probability_pattern",
-        type=values.pattern,
+        type=options.pattern,
         metavar="PATTERN",
         help="All of them at once, as p_*, where the star stands for the label.",
     ),
-    "slices": _column(
+    "slices": column_option(
         "--slice", "slices", multiple=True, help="Judge each value of it; may be repeated."
     ),
-    "family": _column("--family", help="The kind of attack: detection rate of each."),
-    "time": _column("--time", help="When it happened: judged over time."),
-    "count": _column("--count", help="How many equal rows a row stands for (a whole number)."),
-    "weight": _column("--weight", help="Sampling weight of a row."),
-    "strata": _column(
+    "family": column_option("--family", help="The kind of attack: detection rate of each."),
+    "time": column_option("--time", help="When it happened: judged over time."),
+    "count": column_option(
+        "--count", help="How many equal rows a row stands for (a whole number)."
+    ),
+    "weight": column_option("--weight", help="Sampling weight of a row."),
+    "strata": column_option(
         "--strata", help="What rows were drawn by, as assay sample does; with --weight."
     ),
-    "cluster": _column("--cluster", help="Rows of one host or campaign are not independent."),
-    "incident": _column("--incident", help="The incident of a row: a finding warns of its rows."),
+    "cluster": column_option("--cluster", help="Rows of one host or campaign are not independent."),
+    "incident": column_option(
+        "--incident", help="The incident of a row: a finding warns of its rows."
+    ),
     "input_format": _file(
         "--input-format",
-        type=click.Choice(FORMATS),
+        type=click.Choice(INPUT_FORMATS),
         help="The format of the input, where its name and first bytes don't tell.",
     ),
     "encoding": _file(
         "--encoding",
-        type=values.encoding,
+        type=options.encoding,
         metavar="NAME",
         help="Of text files that are not UTF-8, as cp1252.",
     ),
     "delimiter": _file(
         "--delimiter",
-        type=values.delimiter,
+        type=options.delimiter,
         metavar="C",
         help="Of text files, where it is not a comma or tab.",
     ),
@@ -128,7 +131,7 @@ _OPTIONS: dict[str, Decorator] = {
     ),
     "max_memory": _file(
         "--max-memory",
-        type=values.size,
+        type=options.size,
         metavar="SIZE",
         help="Stop before more memory is used, as 2GB.  [default: half of the machine]",
     ),
@@ -150,10 +153,10 @@ def _given(command: Function, names: Sequence[str]) -> Function:
     def with_request(**given: Any) -> Any:
         return command(request=_request({name: given.pop(name) for name in names}), **given)
 
-    found: Function = with_request
+    with_options: Function = with_request
     for name in reversed(names):
-        found = _OPTIONS[name](found)
-    return found
+        with_options = _OPTIONS[name](with_options)
+    return with_options
 
 
 def _request(given: dict[str, Any]) -> Request:
@@ -177,7 +180,7 @@ def _request(given: dict[str, Any]) -> Request:
 
 def within_memory(request: Request) -> AbstractContextManager[None]:
     """A context in which the process ends, with a message, before it takes too much memory."""
-    from assay.sources.files.memory import default_limit, memory_limit
+    from assay.sources.files.request import default_limit, memory_limit
 
     limit = request.max_memory or default_limit()
 
@@ -192,7 +195,7 @@ def within_memory(request: Request) -> AbstractContextManager[None]:
 
 
 @contextmanager
-def named(files: Sequence[str], others: Sequence[str] = ()) -> Iterator[None]:
+def naming_inputs(files: Sequence[str], others: Sequence[str] = ()) -> Iterator[None]:
     """Errors in here tell of which input they speak: of ``files``, where it is not of others."""
     try:
         yield
@@ -247,3 +250,138 @@ def read_part(inputs: str | Sequence[str], reading: dict[str, Any], said: dict[s
     from assay.learn.data import read_data
 
     return read_data(inputs, **reading, **said)
+
+
+# -- a confusion matrix in place of files ----------------------------------------------------------
+
+ORIENTATIONS = ("truth-rows", "predicted-rows")
+_counts_option = partial(click.option, cls=Option, section="Counts in place of files")
+
+CELLS: Decorator = _counts_option(
+    "--cells",
+    metavar="tp=N,fp=N,fn=N,tn=N",
+    help="Judge these four counts. --labels names their classes, the negative first.",
+)
+MATRIX: Decorator = _counts_option(
+    "--matrix",
+    metavar="ROWS|FILE",
+    help="Judge a confusion matrix: rows as 45,3,2;4,38,3;1,2,52 or as JSON, or a CSV or JSON file "
+    "of them. --labels names its classes, in its order.",
+)
+ORIENTATION: Decorator = _counts_option(
+    "--orientation",
+    type=click.Choice(ORIENTATIONS),
+    help=f"What the rows of the matrix are: the truth, or the decisions.  "
+    f"[default: {ORIENTATIONS[0]}]",
+)
+# What speaks of rows, which counts don't have.
+_OF_ROWS = ("Columns", "Files and rows")
+# What judges rows or scores among the options of judging.
+_JUDGING_ROWS = frozenset({"threshold", "unknown", "period", "top"})
+
+
+@dataclass(frozen=True)
+class GivenCounts:
+    """Counts that stand on the command line or in a small file.
+
+    ``arguments`` are those of :func:`assay.evaluate_counts`; ``name`` is what the report calls
+    them, ``files`` where they were read from.
+    """
+
+    name: str
+    arguments: dict[str, Any]
+    files: tuple[str, ...] = ()
+
+
+def given_counts(
+    context: click.Context,
+    files: Sequence[str],
+    *,
+    cells: str | None,
+    matrix: str | None,
+    orientation: str | None,
+) -> GivenCounts | None:
+    """The counts that were given in place of files; None where files were."""
+    if cells is not None and matrix is not None:
+        raise click.UsageError("give --cells or --matrix, not both")
+    if matrix is None and orientation is not None:
+        raise click.UsageError("--orientation says what the rows of --matrix are; give it with one")
+    if matrix is not None:
+        _must_stand_alone(context, "--matrix", files)
+        return _of_matrix(matrix, orientation)
+    if cells is not None:
+        _must_stand_alone(context, "--cells", files)
+        return _of_cells(cells)
+    if not files:
+        raise click.UsageError("missing FILE; or give counts with --cells or --matrix")
+    return None
+
+
+def _of_cells(cells: str) -> GivenCounts:
+    from assay.sources.files.summary_tables import cells_of
+
+    try:
+        return GivenCounts("cells", dict(cells_of(cells)))
+    except InputError as odd:
+        raise click.UsageError(f"--cells: {odd}") from odd
+
+
+def _of_matrix(matrix: str, orientation: str | None) -> GivenCounts:
+    from assay.sources.files.summary_tables import is_typed, matrix_of, read_matrix
+
+    if not matrix.strip():
+        raise click.UsageError("--matrix is empty; expected rows of counts, or a file of them")
+    typed = is_typed(matrix)
+    try:
+        table = matrix_of(matrix) if typed else read_matrix(matrix)
+    except InputError as odd:
+        if typed:
+            raise click.UsageError(f"--matrix: {odd}") from odd
+        raise
+    if orientation is not None and table.orientation not in (None, orientation):
+        raise InputError(
+            f"{matrix} says that its orientation is {table.orientation}, and --orientation says "
+            f"{orientation}; leave one of them out"
+        )
+    arguments = {
+        "matrix": table.rows,
+        "orientation": orientation or table.orientation,
+        "labels": table.labels,
+        "positive": table.positive,
+    }
+    return GivenCounts(
+        "matrix" if typed or matrix == "-" else matrix, arguments, () if typed else (matrix,)
+    )
+
+
+def with_labels(
+    counts: GivenCounts,
+    *,
+    labels: tuple[str, ...] | None,
+    positive: str | None,
+    negative: str | None,
+) -> dict[str, Any]:
+    """The arguments with what the command line says of labels; it may not differ from the file."""
+    own = counts.arguments.get("labels")
+    if labels is not None and own is not None and tuple(own) != labels:
+        raise InputError(
+            f"{counts.name} names its classes {', '.join(own)}, and --labels says "
+            f"{', '.join(labels)}; leave out --labels, or the names in the file"
+        )
+    arguments = {**counts.arguments, "labels": labels or own}
+    if positive is not None or negative is not None:
+        arguments["positive"] = positive
+    return {**arguments, "negative": negative}
+
+
+def _must_stand_alone(context: click.Context, option: str, files: Sequence[str]) -> None:
+    """Refuse files beside counts, and what speaks of rows or scores, which counts don't have."""
+    if files:
+        raise click.UsageError(f"{option} stands in place of FILE; leave out it or {files[0]}")
+    for param in context.command.get_params(context):
+        of_rows = getattr(param, "section", None) in _OF_ROWS or param.name in _JUDGING_ROWS
+        source = context.get_parameter_source(param.name or "")
+        if of_rows and source not in (None, ParameterSource.DEFAULT):
+            raise click.UsageError(
+                f"{param.opts[0]} needs rows, and {option} gives counts; leave out {param.opts[0]}"
+            )

@@ -6,22 +6,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.command import Option
-from assay.cli.errors import OutputError
+from assay.cli.messages import OutputError
+from assay.cli.options import Decorator, Function, Option
 from assay.errors import InputError, StoreError
 
 if TYPE_CHECKING:
-    from assay.learn.run import Run as Trained
+    from assay.learn.run import Run
     from assay.report import Document, Report
-    from assay.sources.files import Matched, Request
-    from assay.store import KeptRows, Run, Store
+    from assay.sources.files import MatchedRows, Request
+    from assay.store import KeptRows, KeptRun, Store
 
-Function: TypeAlias = Callable[..., Any]
-Decorator: TypeAlias = Callable[[Function], Function]
 
 _option = partial(click.option, cls=Option, section="History")
 _NAME = _option(
@@ -67,8 +65,8 @@ class Recording:
                     raise click.UsageError(f"{option} is of a run that is kept: say --record NAME")
             return
         from assay.store import default_place
-        from assay.store.connections import check_place
-        from assay.store.tables import checked_name, checked_tags
+        from assay.store.databases import check_place
+        from assay.store.records import checked_name, checked_tags
 
         try:
             checked_name(self.name)
@@ -82,12 +80,13 @@ class Recording:
 
     def keep(
         self, document: Document | Report, tally: Any, rows: Callable[[], KeptRows | None] | None
-    ) -> Run:
-        """Keep a result; ``rows`` gives its rows, where they are asked for."""
+    ) -> KeptRun | None:
+        """Keep a result, where there is a name for it; ``rows`` gives its rows, where asked for."""
+        if self.name is None:
+            return None
         from assay.report import draw
         from assay.store import Store
 
-        assert self.name is not None  # noqa: S101 - asked only where there is one
         kept = rows() if self.keep_rows and rows is not None else None
         try:
             with Store(self.store) as store:
@@ -138,10 +137,10 @@ def recording(*, rows: bool = False) -> Decorator:
             asked = Recording(record, store, tags, keep_rows)
             return command(recording=asked, **others)
 
-        found: Function = with_recording
+        with_options: Function = with_recording
         for option in (*((_KEEP_ROWS,) if rows else ()), _TAGS, STORE, _NAME):
-            found = option(found)
-        return found
+            with_options = option(with_options)
+        return with_options
 
     return decorated
 
@@ -200,7 +199,7 @@ def kept_rows(
     )
 
 
-def rows_of_models(matched: Matched, positive: str | None) -> KeptRows:
+def rows_of_models(matched: MatchedRows, positive: str | None) -> KeptRows:
     """The rows that several models judged, as they were matched."""
     from assay.store import KeptRows
 
@@ -213,10 +212,10 @@ def rows_of_models(matched: Matched, positive: str | None) -> KeptRows:
     )
 
 
-def rows_of_training(run: Trained, id_column: str | None) -> KeptRows:
+def rows_of_training(run: Run, id_column: str | None) -> KeptRows:
     """The rows that a trained model was judged on."""
     from assay.learn.predicting import DECISION, ROW, SCORE
-    from assay.learn.run_folder import LABEL, predictions_of
+    from assay.learn.run import LABEL, predictions_of
     from assay.store import KeptRows
 
     told = predictions_of(run, id_column)

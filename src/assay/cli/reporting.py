@@ -1,33 +1,36 @@
-"""The options that say how a report looks and where it goes: a command gets them as one object."""
+"""Reports of commands: how they look and where they go, their figures, and how they came about.
+
+A command gets the options of its report as one object.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
-from assay.cli.command import Option
-from assay.cli.errors import OutputError, say
+from assay.cli.messages import OutputError, must_be_installed, say
+from assay.cli.options import TYPED, Decorator, FilePath, Function, Option, judging, out_file, share
 from assay.cli.recording import Recording
-from assay.cli.values import FilePath, share
-from assay.report import aside
-from assay.report.kinds import FORMATS, SUFFIXES
+from assay.report import FORMATS, FURTHER, SUFFIXES, atomic_files
 
 if TYPE_CHECKING:
-    from assay.report import Document, Report
+    from assay.report import Document, Provenance, Report
     from assay.sources.files import Request
-    from assay.store import KeptRows
+    from assay.store import KeptRows, KeptRun
 
-Function: TypeAlias = Callable[..., Any]
-Decorator: TypeAlias = Callable[[Function], Function]
 
 TERMINAL = "terminal"
 DEFAULT_LEVEL = 0.95
@@ -88,11 +91,11 @@ class Reporting:
         """Keep a document where that was asked for, and write it to where it goes."""
         from assay.report import draw
 
-        if self.recording.name is not None:
-            run = self.recording.keep(document, tally, rows)
+        run = self.recording.keep(document, tally, rows)
+        if run is not None:
             self.say(f"recorded run {run.id} of {run.name!r}")
         if self._is_brief:
-            from assay.report.brief import brief
+            from assay.report.terminal import brief
 
             whole = document.report if hasattr(document, "report") else document
             document = brief(whole, _REST)
@@ -150,18 +153,27 @@ class Reporting:
             say(text)
 
 
-FACE = _option(
+def _face(formats: Sequence[str]) -> Decorator:
+    return _option(
+        "--format",
+        "face",
+        type=click.Choice(formats),
+        help="How it is written.  [default: by the suffix of --out, else terminal]",
+    )
+
+
+FACE = _face(FORMATS)
+STORED_FACE = _face((*FORMATS, *FURTHER))
+# Where --out is a folder.
+STDOUT_FACE = _option(
     "--format",
     "face",
     type=click.Choice(FORMATS),
-    help="How it is written.  [default: by the suffix of --out, else terminal]",
+    default=TERMINAL,
+    show_default=True,
+    help="How the report on standard output is written.",
 )
-OUT = _option(
-    "-o",
-    "--out",
-    type=FilePath(),
-    help="Write to this file, whole or not at all, instead of standard output.",
-)
+OUT = out_file("Report")
 LEVEL = _option(
     "--level",
     type=share,
@@ -216,6 +228,11 @@ TIER = _option(
 QUIET = _option("--quiet", is_flag=True, help="Say nothing on standard error but errors.")
 
 
+def common(command: Function) -> Function:
+    """The options that every command takes, where nothing is estimated or drawn at random."""
+    return UNUSED_LEVEL(UNUSED_SEED(QUIET(command)))
+
+
 def reporting(command: Function) -> Function:
     """Give a command the options of its report, as the argument ``reporting``."""
     return _with_reporting(command, SEED, LEVEL)
@@ -246,15 +263,15 @@ def _with_reporting(command: Function, seed_option: Decorator, level_option: Dec
         # A template is no report, so that its file may have any suffix.
         other = TERMINAL if others.get("template") and face is None else None
         shape = "latex" if latex else other or face_of(face, out)
-        found = Reporting(
+        reporting = Reporting(
             *(shape, out, level, seed, quiet, recording or Recording(), brief, fragment, tiers)
         )
-        return command(reporting=found, **others)
+        return command(reporting=reporting, **others)
 
-    found: Function = with_reporting
+    with_options: Function = with_reporting
     for option in (QUIET, TIER, FRAGMENT, BRIEF, seed_option, level_option, OUT, FACE):
-        found = option(found)
-    return found
+        with_options = option(with_options)
+    return with_options
 
 
 def face_of(face: str | None, out: Path | None) -> str:
@@ -283,7 +300,7 @@ def write(path: Path, text: str | Iterable[str]) -> None:
     """Write a file whole or not at all; a long text may come in pieces."""
     check_place(path)
     try:
-        aside.write(path, text.encode() if isinstance(text, str) else map(str.encode, text))
+        atomic_files.write(path, text.encode() if isinstance(text, str) else map(str.encode, text))
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -310,3 +327,200 @@ def discard(stream: Any) -> None:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, stream.fileno())
         os.close(null)
+
+
+@contextmanager
+def warnings_as_notes(reporting: Reporting) -> Iterator[None]:
+    """What libraries warn about is caught once each, as notes; what they print is no report."""
+    with warnings.catch_warnings(record=True) as caught, redirect_stdout(sys.stderr):
+        warnings.simplefilter("default")
+        yield
+    for text in dict.fromkeys(str(each.message).partition("\n")[0] for each in caught):
+        reporting.say(f"note: {text}")
+
+
+# -- figures ---------------------------------------------------------------------------------------
+
+_FIGURE_FORMATS = ("pdf", "svg", "png", "pgf")
+_USUAL_FIGURE_FORMATS = ("pdf", "svg")
+# Where the formats are kept while a command runs.
+_FIGURE_FORMATS_KEPT = "assay.figure_formats"
+
+_FIGURE_FOLDER = judging(
+    "--figures",
+    type=FilePath(),
+    metavar="DIR",
+    help="Write figures for a paper into this folder, as wide as a column.",
+)
+_FIGURE_FORMAT = judging(
+    "--figure-format",
+    type=click.Choice(_FIGURE_FORMATS),
+    multiple=True,
+    expose_value=False,
+    callback=lambda context, _, given: context.meta.__setitem__(_FIGURE_FORMATS_KEPT, given),
+    help="Of figures; pgf is for \\input, in the fonts of the paper. May be repeated.  [default: "
+    "pdf and svg]",
+)
+
+
+def FIGURES(command: Callable[..., Any]) -> Callable[..., Any]:  # noqa: N802 - used as an option
+    """The options of figures: the folder is an argument, the formats are kept for ``draw``."""
+    return _FIGURE_FOLDER(_FIGURE_FORMAT(command))
+
+
+def _figure_formats() -> tuple[str, ...]:
+    formats: tuple[str, ...] = click.get_current_context().meta.get(_FIGURE_FORMATS_KEPT, ())
+    return formats
+
+
+class FigureSet(Protocol):
+    """What can write its figures."""
+
+    def save(self, folder: Path, formats: Sequence[str]) -> Sequence[Path]:
+        """Write the figures into a folder and give their paths."""
+        ...
+
+
+def check_figures(path: Path | None) -> None:
+    """Refuse now what could not be drawn after a long wait."""
+    if path is None:
+        if _figure_formats():
+            raise click.UsageError("--figure-format is of --figures; name a folder with it")
+        return
+    must_be_installed("--figures", extra="plot")
+    if path.exists() and not path.is_dir():
+        raise OutputError(f"{path} is no folder; --figures needs the name of one")
+    if not path.parent.is_dir():
+        raise OutputError(f"{path} could not be made: there is no folder {path.parent}")
+
+
+def draw_figures(plots: FigureSet, path: Path | None, reporting: Reporting) -> None:
+    """Write the figures into a folder, where one was named."""
+    if path is None:
+        return
+    try:
+        with atomic_files.folder(path) as folder:
+            drawn = plots.save(folder, _figure_formats() or _USUAL_FIGURE_FORMATS)
+    except OSError as error:
+        raise OutputError.of(f"figures in {path}", error) from error
+    if drawn:
+        reporting.say(f"wrote {len(drawn)} figures into {path}")
+    else:
+        reporting.say("note: there is nothing to draw here")
+
+
+# -- how it came about -----------------------------------------------------------------------------
+
+# Formats that tell how they were made; to hash the input for the others would be idle work.
+TELL_HOW = ("json", "markdown", "html")
+# Who opens a database is nobody's business, and with which password above all.
+_USER = re.compile(r"(?<=://)[^/@\s'\"]*@")
+_SECRET = re.compile(r"(?i)\b(password|passwd|pwd|sslpassword|user)=[^&\s'\"]*")
+
+
+class ProvenanceBuilder:
+    """The making of a report: it knows the command, and hashes the inputs while they are read.
+
+    ``maybe`` are names that may turn out to be inputs. ``always`` hashes whatever the format is.
+    """
+
+    def __init__(
+        self,
+        context: click.Context,
+        files: Sequence[str],
+        request: Request | None,
+        reporting: Reporting,
+        *,
+        maybe: Sequence[str] = (),
+        always: bool = False,
+    ) -> None:
+        from assay.sources.files import Hashing
+
+        self._context, self._reporting = context, reporting
+        self._started = time.monotonic()
+        told = always or reporting.face in TELL_HOW or reporting.recording.name is not None
+        # Counts that were typed have no file behind them.
+        self._hashing = Hashing(files, request, maybe, hashes=told) if files and request else None
+
+    def document(self, result: Any, others: Sequence[str] = ()) -> Document:
+        """The document of a result, which also tells of inputs that changed meanwhile."""
+        from dataclasses import replace
+
+        from assay.report import document_of
+
+        origin = self.provenance(others)
+        made = document_of(result, origin)
+        changes = self._changes()
+        if changes and hasattr(made.result, "notes"):
+            made = replace(made, result=replace(made.result, notes=(*made.result.notes, *changes)))
+        return made
+
+    def _changes(self) -> list[str]:
+        return [
+            f"{name} changed while it was read; the report is of what was read then, and tells no "
+            f"hash of it"
+            for name in (() if self._hashing is None else self._hashing.changed)
+        ]
+
+    def provenance(
+        self, others: Sequence[str] = (), *, store: str | None = None, runs: Sequence[KeptRun] = ()
+    ) -> Provenance:
+        """How the report was made; ``others`` are inputs that were found out while reading.
+
+        Of a report about what was kept, the store is the input, and the runs by their documents.
+        """
+        from assay.report.provenance import Input, Provenance
+
+        hashed = () if self._hashing is None else self._hashing.inputs(others)
+        for note in self._changes():
+            self._reporting.say(f"warning: {note}")
+        inputs = [Input(without_secrets(e.name), e.size, e.sha256) for e in hashed]
+        inputs += [] if store is None else [Input(without_secrets(store))]
+        inputs += [Input(f"run:{run.id}", None, run.contents["document"]) for run in runs]
+        return Provenance.here(
+            without_secrets(self._context.meta.get(TYPED, "")),
+            inputs,
+            seed=self._reporting.seed,
+            arguments=_arguments(self._context),
+            seconds=time.monotonic() - self._started,
+        )
+
+
+def without_secrets(text: str) -> str:
+    """A command line without the user and the password of any database in it.
+
+    >>> without_secrets("assay evaluate postgresql://me:secret@host/db?password=x")
+    'assay evaluate postgresql://host/db?password=...'
+    """
+    return _SECRET.sub(r"\1=...", _USER.sub("", text))
+
+
+def _arguments(context: click.Context) -> dict[str, Any]:
+    """What was given on the command line, by the names of the options."""
+    given = click.core.ParameterSource.COMMANDLINE
+    return {
+        name: _plain(value)
+        for name, value in context.params.items()
+        if context.get_parameter_source(name) is given
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [_plain(each) for each in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    return without_secrets(str(value))
+
+
+def must_not_replace(out: Path | None, files: Sequence[str], request: Request) -> None:
+    """Refuse a report that would be written over what it is about."""
+    if out is None or not files or not out.is_file():
+        return
+    from assay.sources.files import paths_of
+
+    for path in paths_of(files, request):
+        if out.samefile(path):
+            raise click.UsageError(f"--out {out} is an input, which it would replace")

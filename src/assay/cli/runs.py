@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli import values
-from assay.cli.command import Command, CommandGroup, Option
+from assay.cli import options
 from assay.cli.exchange import export_runs, import_runs, say_unless
-from assay.cli.figures import FIGURES, check_figures, draw
-from assay.cli.provenance import Making
+from assay.cli.options import FLIPS, RUN_NAME, RUN_TAG, Command, CommandGroup, Option, which_runs
 from assay.cli.recording import STORE, opened_store
 from assay.cli.reporting import (
     DEFAULT_LEVEL,
+    FIGURES,
     OUT,
-    QUIET,
     STDOUT,
-    UNUSED_LEVEL,
-    UNUSED_SEED,
+    STORED_FACE,
+    ProvenanceBuilder,
     Reporting,
+    check_figures,
+    common,
+    draw_figures,
     face_of,
     print_out,
     reporting,
     reporting_as_made,
     write,
 )
-from assay.cli.show import STORED_AS
-from assay.report.kinds import IMPORTED, KINDS
+from assay.report import IMPORTED, KINDS
 
 if TYPE_CHECKING:
     from assay.store import Store
@@ -47,8 +46,6 @@ EXAMPLES = (
         "assay runs compare last~1 last --name flows",
     ),
 )
-_filter = partial(click.option, cls=Option, section="Which runs")
-_NAME = _filter("--name", metavar="NAME", help="Of this name.")
 
 
 @click.group(
@@ -82,14 +79,14 @@ def command() -> None:
     ),
     short_help="List runs, newest first.",
 )
-@_NAME
-@_filter("--kind", type=click.Choice((*KINDS, IMPORTED)), help="Of this kind.")
-@_filter("--gate", type=click.Choice(GATES), help="Gates that came out so.")
-@_filter("--tag", metavar="TAG", help="With this tag.")
-@_filter("--search", metavar="WORDS", help="With these words in name, headline, note or id.")
-@_filter("--before", metavar="RUN", help="Older than this run.")
-@_filter("--rules", is_flag=True, help="Gates with their rules, and which of them do not hold.")
-@_filter(
+@RUN_NAME
+@which_runs("--kind", type=click.Choice((*KINDS, IMPORTED)), help="Of this kind.")
+@which_runs("--gate", type=click.Choice(GATES), help="Gates that came out so.")
+@RUN_TAG
+@which_runs("--search", metavar="WORDS", help="With these words in name, headline, note or id.")
+@which_runs("--before", metavar="RUN", help="Older than this run.")
+@which_runs("--rules", is_flag=True, help="Gates with their rules, and which of them do not hold.")
+@which_runs(
     "--limit",
     type=click.IntRange(1, 10000),
     default=50,
@@ -120,7 +117,7 @@ def list_runs(
         raise click.UsageError(f"--rules: runs of the kind {kind} have none")
     kind = kind or ("gate" if rules else None)
     reporting.check()
-    making = Making(context, (), None, reporting)
+    making = ProvenanceBuilder(context, (), None, reporting)
     with opened_store(store, read_only=True) as kept:
         from assay.store.reports import rules_of, runs_report
 
@@ -142,13 +139,11 @@ def list_runs(
     short_help="Draw the report of a run again.",
 )
 @click.argument("run", metavar="RUN")
-@_NAME
+@RUN_NAME
 @STORE
-@STORED_AS
+@STORED_FACE
 @OUT
-@UNUSED_LEVEL
-@UNUSED_SEED
-@QUIET
+@common
 def show(
     *,
     run: str,
@@ -165,11 +160,11 @@ def show(
     with opened_store(store, read_only=True) as kept:
         from assay.store.reports import drawn_again
 
-        found = kept.find(run, name=name)
+        kept_run = kept.find(run, name=name)
         if reporting.face != "json":
-            reporting.deliver(drawn_again(found))
+            reporting.deliver(drawn_again(kept_run))
             return
-        text = found.document
+        text = kept_run.document
     if out is None:
         print_out(text.encode("utf-8", "surrogatepass"))
     else:
@@ -191,9 +186,9 @@ def show(
     short_help="Follow a measure from run to run.",
 )
 @click.argument("name", metavar="NAME")
-@_filter("--measure", metavar="MEASURE", help="What to follow, as recall or f1.macro.")
-@_filter("--list", "listed", is_flag=True, help="Show what can be followed, and end.")
-@_filter(
+@which_runs("--measure", metavar="MEASURE", help="What to follow, as recall or f1.macro.")
+@which_runs("--list", "listed", is_flag=True, help="Show what can be followed, and end.")
+@which_runs(
     "--limit",
     type=click.IntRange(1, 100_000),
     default=2000,
@@ -226,7 +221,7 @@ def trend(
     if (measure is None) != listed:
         raise click.UsageError("say what to follow, --measure MEASURE, or --list")
     reporting.check()
-    making = Making(context, (), None, reporting)
+    making = ProvenanceBuilder(context, (), None, reporting)
     with opened_store(store, read_only=True) as kept:
         from assay.store.reports import TrendPlots, trend_report
 
@@ -235,7 +230,7 @@ def trend(
             return
         followed = kept.trend(name, measure, limit=limit)
         report = trend_report(followed).made_by(making.provenance(store=kept.place))
-    draw(TrendPlots(followed), figures, reporting)
+    draw_figures(TrendPlots(followed), figures, reporting)
     reporting.deliver(report)
 
 
@@ -257,25 +252,18 @@ def trend(
 )
 @click.argument("old", metavar="RUN[:MODEL]")
 @click.argument("new", metavar="RUN[:MODEL]")
-@_NAME
+@RUN_NAME
 @click.option(
     "--margin",
     cls=Option,
     section="Judging",
-    type=values.share,
+    type=options.share,
     default="0.01",
     show_default=True,
     metavar="SHARE",
     help="Differences up to this are the same.",
 )
-@click.option(
-    "--flips",
-    cls=Option,
-    section="Judging",
-    type=values.FilePath(),
-    metavar="FILE",
-    help="Write the rows that flipped, as .csv, .jsonl or .parquet.",
-)
+@FLIPS
 @STORE
 @reporting
 @click.pass_context
@@ -295,28 +283,28 @@ def compare(
 
     Which of the two it is stands in the report.
     """
-    from assay.cli.flips import check_flips, write_flips
+    from assay.cli.outputs import check_flips, write_flips
 
     check_flips(flips)
     reporting.check()
-    making = Making(context, (), None, reporting)
+    making = ProvenanceBuilder(context, (), None, reporting)
     with opened_store(store, read_only=True) as kept:
         from assay.report import document_of
         from assay.store.comparing import Unpaired, compare_runs
         from assay.store.reports import unpaired_report
 
         runs, models = zip(*(_run_and_model(kept, text, name) for text in (old, new)), strict=True)
-        found = compare_runs(
+        comparison = compare_runs(
             *runs, models=models, level=reporting.level, seed=reporting.seed, margin=margin
         )
         made = making.provenance(store=kept.place, runs=runs)
-        if isinstance(found, Unpaired):
-            _must_not_be_given(context, found.why)
-            document: Any = unpaired_report(found).made_by(made)
+        if isinstance(comparison, Unpaired):
+            _must_not_be_given(context, comparison.why)
+            document: Any = unpaired_report(comparison).made_by(made)
         else:
-            document = document_of(found, made)
-    if flips is not None and not isinstance(found, Unpaired):
-        written = write_flips(flips, found)
+            document = document_of(comparison, made)
+    if flips is not None and not isinstance(comparison, Unpaired):
+        written = write_flips(flips, comparison)
         reporting.say(f"wrote {written:,} rows that flipped to {flips}")
     reporting.deliver(document)
 
@@ -347,7 +335,7 @@ def _run_and_model(store: Store, text: str, name: str | None) -> tuple[Any, str 
 )
 @click.argument("run", metavar="RUN")
 @click.argument("tags", nargs=-1, metavar="[TAG...]")
-@_NAME
+@RUN_NAME
 @click.option(
     "--remove",
     cls=Option,
@@ -360,9 +348,7 @@ def _run_and_model(store: Store, text: str, name: str | None) -> tuple[Any, str 
     "--note", cls=Option, section="Tags", metavar="TEXT", help="A note, in place of the one it has."
 )
 @STORE
-@UNUSED_LEVEL
-@UNUSED_SEED
-@QUIET
+@common
 def tag(
     *,
     run: str,
@@ -377,11 +363,11 @@ def tag(
     if not tags and not remove and note is None:
         raise click.UsageError("say what to change: TAG, --remove TAG or --note TEXT")
     with opened_store(store, read_only=False) as kept:
-        found = kept.find(run, name=name)
-        found = kept.tag(found.id, add=tags, remove=remove)
+        kept_run = kept.find(run, name=name)
+        kept_run = kept.tag(kept_run.id, add=tags, remove=remove)
         if note is not None:
-            found = kept.note(found.id, note)
-    said = f"tags of run {found.id}: {' '.join(found.tags) or 'none'}"
+            kept_run = kept.note(kept_run.id, note)
+    said = f"tags of run {kept_run.id}: {' '.join(kept_run.tags) or 'none'}"
     say_unless(said, quiet=quiet)
 
 
@@ -397,9 +383,7 @@ command.add_command(import_runs)
 )
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @STORE
-@UNUSED_LEVEL
-@UNUSED_SEED
-@QUIET
+@common
 def delete(*, runs: tuple[str, ...], store: str | None, quiet: bool) -> None:
     """Delete runs for good, with documents, tallies and rows that no other run has."""
     with opened_store(store, read_only=False) as kept:

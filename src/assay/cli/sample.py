@@ -8,15 +8,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import values
-from assay.cli.command import Command, Option
-from assay.cli.progress import Progress
-from assay.cli.provenance import Making, must_not_replace
-from assay.cli.reading import files, named, reading_only, within_memory
+from assay.cli import options
+from assay.cli.messages import Progress
+from assay.cli.options import Command, FilePath, Option
+from assay.cli.outputs import CSV, TABLE_FORMATS, TSV, harmless, target, write_table
+from assay.cli.reading import FILES, naming_inputs, reading_only, within_memory
 from assay.cli.recording import Recording, recording
-from assay.cli.reporting import FACE, QUIET, SEED, TERMINAL, UNUSED_LEVEL, Reporting
-from assay.cli.tables import CSV, FORMATS, TSV, harmless, target, write_table
-from assay.cli.values import FilePath
+from assay.cli.reporting import (
+    FACE,
+    QUIET,
+    SEED,
+    TERMINAL,
+    UNUSED_LEVEL,
+    ProvenanceBuilder,
+    Reporting,
+    must_not_replace,
+)
 
 if TYPE_CHECKING:
     from assay.sources.files import Request
@@ -41,7 +48,7 @@ _drawing = partial(click.option, cls=Option, section="Sample")
 
 
 def _share_of_alerts(text: str) -> float | str:
-    return text if text == "all" else values.share(text)
+    return text if text == "all" else options.share(text)
 
 
 @click.command(
@@ -50,7 +57,7 @@ def _share_of_alerts(text: str) -> float | str:
     examples=EXAMPLES,
     short_help="Which rows to label, and with which weights.",
 )
-@files
+@FILES
 @reading_only("score", "input_format", "encoding", "delimiter", "glob", "on_bad_row", "max_memory")
 @_drawing("--labels", type=click.IntRange(min=2), required=True, metavar="N", help="How many rows.")
 @_drawing(
@@ -63,7 +70,7 @@ def _share_of_alerts(text: str) -> float | str:
 )
 @_drawing(
     "--threshold",
-    type=values.number,
+    type=options.number,
     metavar="T",
     help="Rows from this score on are alerts, a stratum of their own.  "
     "[default: 0.5 for scores in [0, 1]]",
@@ -94,7 +101,7 @@ def _share_of_alerts(text: str) -> float | str:
     type=FilePath(),
     required=True,
     metavar="FILE",
-    help=f"Write the rows to label to this file; its suffix is one of {', '.join(FORMATS)}.",
+    help=f"Write the rows to label to this file; its suffix is one of {', '.join(TABLE_FORMATS)}.",
 )
 @recording()
 @FACE
@@ -136,16 +143,15 @@ def command(
         raise click.UsageError("the rows go to a file, since the strata go to standard output")
     reporting.check()
     must_not_replace(to.path, files, request)
-    making = Making(context, files, request, reporting)
-    with Progress(quiet=quiet) as progress, within_memory(request), named(files):
-        from assay.decisions.sample.drawing import Wanted, sample_files
-        from assay.report import document_of
+    making = ProvenanceBuilder(context, files, request, reporting)
+    with Progress(quiet=quiet) as progress, within_memory(request), naming_inputs(files):
+        from assay.decisions.sample import SampleRequest, sample_files
 
-        wanted = Wanted(
+        wanted = SampleRequest(
             request.score, labels, strata, threshold, alerts, allocation, seed, id_column
         )
         drawn = sample_files(files, wanted, request, progress=progress)
-        document = document_of(drawn, making.provenance())
+        document = making.document(drawn)
     frame = harmless(drawn.frame) if to.format in (CSV, TSV) else drawn.frame
     write_table(iter((frame,)), to)
     reporting.say(f"wrote {out}: {drawn.labels:,} rows to label")

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import click
 
-from assay.cli import interruption, values
-from assay.cli.command import Command, Option
-from assay.cli.errors import say
-from assay.cli.reporting import QUIET, UNUSED_LEVEL, UNUSED_SEED
+from assay.cli import interruption, options
+from assay.cli.messages import say
+from assay.cli.options import Command, Option
+from assay.cli.reporting import common
 from assay.errors import InputError, install_line
 
 # Whatever has to be there, and the process that does the judging.
@@ -55,7 +55,7 @@ _option = partial(click.option, cls=Option, section="Serving")
 @_option("--read-only", is_flag=True, help="Keep, change and delete nothing.")
 @_option(
     "--token-file",
-    type=values.InputPath(),
+    type=options.InputPath(),
     metavar="FILE",
     help="The token that others sign in with.  [default: ASSAY_TOKEN, else a new one]",
 )
@@ -66,7 +66,7 @@ _option = partial(click.option, cls=Option, section="Serving")
 )
 @_option(
     "--max-upload",
-    type=values.size,
+    type=options.size,
     default="2GB",
     show_default=True,
     metavar="SIZE",
@@ -74,7 +74,7 @@ _option = partial(click.option, cls=Option, section="Serving")
 )
 @_option(
     "--max-memory",
-    type=values.size,
+    type=options.size,
     default="2GB",
     show_default=True,
     metavar="SIZE",
@@ -89,9 +89,7 @@ _option = partial(click.option, cls=Option, section="Serving")
     help="How many judgements run at once.",
 )
 @_option("--open", "open_browser", is_flag=True, help="Open the link in a browser.")
-@UNUSED_LEVEL
-@UNUSED_SEED
-@QUIET
+@common
 def command(
     *,
     store: str | None,
@@ -116,19 +114,17 @@ def command(
     if missing:
         raise InputError(f"the web app needs {' and '.join(missing)}: {install_line('web')}")
     from assay.store import Store
-    from assay.web.access import Access
-    from assay.web.app import make_app
-    from assay.web.guards import Limits
-    from assay.web.serving import Address, link, listen, run
+    from assay.web.app import WebAddress, link, listen, make_app, serve
+    from assay.web.guards import Access, RequestLimits
     from assay.web.site import Settings
 
     token = _token(token_file)
-    Address(host, port, public_url).check(token=token)
+    WebAddress(host, port, public_url).check(token=token)
     with Store(store, read_only=read_only) as runs:
-        listening, address = listen(Address(host, port, public_url))
+        listening, address = listen(WebAddress(host, port, public_url))
         secure = address.url.startswith("https:")
         access = Access(port=address.port, token=token, secure=secure)
-        limits = Limits(upload=max_upload, memory=max_memory, workers=workers)
+        limits = RequestLimits(upload=max_upload, memory=max_memory, workers=workers)
         place = runs.place if "://" in runs.place else str(Path(runs.place).absolute())
         settings = Settings(address.origins(), WORKER, place, read_only, limits)
         app = make_app(settings, access, runs)
@@ -145,12 +141,12 @@ def command(
                 click.launch(entrance)
 
         interruption.release()
-        run(app, listening, started)
+        serve(app, listening, started)
 
 
 def _token(file: Path | None) -> str | None:
     """The token of a file, or of the environment."""
-    from assay.web.access import TOKEN
+    from assay.web.guards import TOKEN
 
     if file is None:
         return os.environ.get(TOKEN) or None

@@ -10,32 +10,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import values
-from assay.cli.command import TYPED, Command, Option
+from assay.cli import options
+from assay.cli.options import TYPED, Command, Option
 from assay.cli.reporting import (
     DEFAULT_LEVEL,
     OUT,
-    QUIET,
     STDOUT,
-    UNUSED_LEVEL,
-    UNUSED_SEED,
+    STORED_FACE,
     Reporting,
+    common,
     face_of,
 )
 from assay.errors import InputError
-from assay.report.kinds import FORMATS, FURTHER
+from assay.report import FURTHER
 
 if TYPE_CHECKING:
     from assay.report import Document, Report
 
-STORED_AS = click.option(
-    "--format",
-    "face",
-    cls=Option,
-    section="Report",
-    type=click.Choice((*FORMATS, *FURTHER)),
-    help="How it is written.  [default: by the suffix of --out, else terminal]",
-)
 # What is more is no document: the largest are a few megabytes.
 _LARGEST = 256 << 20
 
@@ -54,20 +45,18 @@ EXAMPLES = (
     examples=EXAMPLES,
     short_help="Draw a stored document again, or compare two.",
 )
-@click.argument("file", metavar="DOCUMENT", type=values.InputPath())
+@click.argument("file", metavar="DOCUMENT", type=options.InputPath())
 @click.option(
     "--diff",
     cls=Option,
     section="What",
-    type=values.InputPath(),
+    type=options.InputPath(),
     metavar="OTHER",
     help="Say what differs in provenance and numbers between it and this one.",
 )
-@STORED_AS
+@STORED_FACE
 @OUT
-@UNUSED_LEVEL
-@UNUSED_SEED
-@QUIET
+@common
 @click.pass_context
 def command(
     context: click.Context,
@@ -90,16 +79,16 @@ def command(
     for path in (file, diff):
         if out and path and out.exists() and path.exists() and out.samefile(path):
             raise click.UsageError(f"--out {out} is the document, which it would replace")
-    found = read_document(file)
+    document = read_document(file)
     if diff is None:
         with _sound(file):
-            reporting.deliver(found)
+            reporting.deliver(document)
         return
     if reporting.face in FURTHER:
         raise click.UsageError(f"a difference has no face {reporting.face}")
     from assay.report.difference import difference_report
 
-    pair = [(file, found), (diff, read_document(diff))]
+    pair = [(file, document), (diff, read_document(diff))]
     if _typed_first(context, "file", "diff") == "diff":
         pair.reverse()
     (first, one), (second, other) = pair

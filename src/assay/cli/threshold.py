@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import values
-from assay.cli.command import Command
-from assay.cli.figures import FIGURES, check_figures, draw
-from assay.cli.judging import (
+from assay.cli import options
+from assay.cli.messages import Progress
+from assay.cli.options import (
     BASE_RATE,
     CONFIDENCE,
     LABELS,
@@ -23,16 +22,24 @@ from assay.cli.judging import (
     NEGATIVE,
     POSITIVE,
     VOLUME,
+    Command,
+    constraint,
+    costs,
     detection_rates,
-    goal,
     judging,
-    one_of_them,
+    must_name_one_side,
 )
-from assay.cli.progress import Progress
-from assay.cli.provenance import Making, must_not_replace
-from assay.cli.reading import TEXT_OPTIONS, files, named, reading_only, within_memory
+from assay.cli.reading import FILES, TEXT_OPTIONS, naming_inputs, reading_only, within_memory
 from assay.cli.recording import ID, kept_rows, must_keep_rows, recording
-from assay.cli.reporting import Reporting, reporting
+from assay.cli.reporting import (
+    FIGURES,
+    ProvenanceBuilder,
+    Reporting,
+    check_figures,
+    draw_figures,
+    must_not_replace,
+    reporting,
+)
 
 if TYPE_CHECKING:
     from assay.sources.files import Request
@@ -74,36 +81,25 @@ EXAMPLES = (
     examples=EXAMPLES,
     short_help="Where to set the alarm, and what can be promised there.",
 )
-@files
+@FILES
 @MAX_FAR
 @MAX_FPR
 @MIN_DR
-@goal(
+@constraint(
     "--min-dr-each-family",
-    type=values.share,
+    type=options.share,
     metavar="X",
     help="Detection rate of at least this, of every family.",
 )
-@goal(
+@constraint(
     "--max-alerts",
-    type=values.positive_number,
+    type=options.positive_number,
     metavar="N",
     help="At most so many alerts expected a day; needs --volume.",
 )
-@goal(
-    "--cost-fp",
-    type=values.positive_number,
-    metavar="A",
-    help="What a false alarm costs; needs --cost-fn.",
-)
-@goal(
-    "--cost-fn",
-    type=values.positive_number,
-    metavar="B",
-    help="What a missed attack costs; needs --cost-fp.",
-)
+@costs("What must be kept")
 @CONFIDENCE
-@goal(
+@constraint(
     "--holdout",
     multiple=True,
     metavar="FILE",
@@ -165,7 +161,7 @@ def command(
     promised to keep all constraints with the confidence asked for. Where nothing can be
     promised it says what would help. Without constraints the usual thresholds are shown.
     """
-    one_of_them(positive, negative)
+    must_name_one_side(positive, negative)
     of_all, of_families = detection_rates(min_dr)
     has_family = request.family is not None or negative is not None
     families = _families(of_families, min_dr_each_family, has_family=has_family)
@@ -179,11 +175,10 @@ def command(
     must_keep_rows(reporting.recording, files, request, id_column)
     must_not_replace(reporting.out, [*files, *holdout], request)
     check_figures(figures)
-    naming = named(files, holdout)
-    making = Making(context, [*files, *holdout], request, reporting)
+    naming = naming_inputs(files, holdout)
+    making = ProvenanceBuilder(context, [*files, *holdout], request, reporting)
     with Progress(quiet=reporting.quiet) as progress, within_memory(request), naming:
         from assay.decisions.threshold import choose_threshold_files
-        from assay.report import document_of
 
         choice = choose_threshold_files(
             files,
@@ -209,9 +204,9 @@ def command(
             progress=progress,
             resampled=_resampling(progress),
         )
-        document = document_of(choice, making.provenance())
+        document = making.document(choice)
     reporting.say_beside(choice.source, choice.notes, choice.findings, request)
-    draw(choice.plot, figures, reporting)
+    draw_figures(choice.plot, figures, reporting)
     scored = replace(request, by_threshold=True)
     reporting.deliver(
         document,

@@ -12,33 +12,60 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import run_folder, values
-from assay.cli.command import Option
-from assay.cli.figures import FIGURES, check_figures, draw
-from assay.cli.judging import BASE_RATES, LABELS, NEGATIVE, POSITIVE, VOLUME, one_of_them
-from assay.cli.progress import Progress
-from assay.cli.provenance import Making
+from assay.cli import options, outputs
+from assay.cli.messages import Progress, must_be_installed
+from assay.cli.options import (
+    BASE_RATES,
+    DROP,
+    LABELS,
+    LEARNED_LABEL,
+    NEGATIVE,
+    POSITIVE,
+    VOLUME,
+    Command,
+    Option,
+    column_option,
+    must_name_one_side,
+)
 from assay.cli.reading import (
     TEXT_OPTIONS,
-    named,
+    naming_inputs,
     read_part,
     reading_of,
     reading_only,
     within_memory,
 )
-from assay.cli.recipes import WithRecipes, heard, list_recipes, must_be_installed, setting
 from assay.cli.recording import Recording, recording, rows_of_training
-from assay.cli.reporting import LEVEL, QUIET, SEED, TERMINAL, Reporting
-from assay.report.kinds import FORMATS
+from assay.cli.reporting import (
+    FIGURES,
+    LEVEL,
+    QUIET,
+    SEED,
+    STDOUT_FACE,
+    ProvenanceBuilder,
+    Reporting,
+    check_figures,
+    draw_figures,
+    warnings_as_notes,
+)
 
 if TYPE_CHECKING:
     from assay.learn.recipes import Recipe
-    from assay.learn.run import Run
-    from assay.learn.run_folder import Asked
+    from assay.learn.run import Run, TrainingRequest
     from assay.learn.validation import Scheme
     from assay.report import Document, Provenance
     from assay.sources.files import Request
 
+
+# As the recipes call themselves; help is shown where scikit-learn is not installed, too.
+RECIPES = {
+    "forest": "random forest of 100 balanced trees on encoded, standardised columns",
+    "network": "neural network of two hidden layers on encoded, standardised columns",
+    "tree": "decision tree of depth 8 on the 20 columns with the largest chi-square",
+    "text": "TF-IDF of words and characters with a linear model, naive Bayes or a forest",
+    "detector": "boosted trees, tuned and calibrated for detection at --max-far (0.1 if not given)",
+}
+OWN_RECIPE = ("package.module:factory", "your own: anything with scikit-learn's interface")
 SCHEMES = (
     "holdout:0.3, holdout:0.7/0.2/0.1, kfold:5, repeated:5x2, group:COL, time:COL@2024-03-01, "
     "sliding:COL,train=30d,test=7d, folds:COL, leave-one-out:COL or file:TEST"
@@ -72,9 +99,42 @@ EXAMPLES = (
 )
 _WRITTEN = ("label", "score", "decision", "fold", "family", "time")
 
-_column = partial(click.option, cls=Option, section="Columns", metavar="COL")
 _training = partial(click.option, cls=Option, section="Training")
 _report = partial(click.option, cls=Option, section="Report")
+
+
+class WithRecipes(Command):
+    """A command whose help lists the recipes."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the recipes, then the options."""
+        with formatter.section("Recipes"):
+            formatter.write_dl([*RECIPES.items(), OWN_RECIPE])
+        super().format_options(ctx, formatter)
+
+
+def setting(text: str) -> tuple[str, str]:
+    """A setting, written NAME=VALUE."""
+    name, equals, value = text.partition("=")
+    if not (name.strip() and equals):
+        raise click.BadParameter(f"{text!r} is not NAME=VALUE, such as trees=200")
+    return name.strip(), value.strip()
+
+
+def list_recipes(context: click.Context, param: click.Parameter, given: bool) -> None:  # noqa: ARG001, FBT001 - the form is click's
+    """Print all recipes with their settings, and end."""
+    if not given or context.resilient_parsing:
+        return
+    must_be_installed("train", extra="learn")
+    from assay.learn import recipes
+
+    for recipe in recipes.RECIPES:
+        click.echo(f"{recipe.name}: {recipe.summary}")
+        for name, known in recipe.settings.items():
+            default = ",".join(map(str, known.default)) if known.type is tuple else None
+            shown = default or str(known.default).lower()
+            click.echo(f"  --set {name}={shown:<{24 - len(name)}} {known.help}")
+    context.exit()
 
 
 @click.command(
@@ -85,10 +145,12 @@ _report = partial(click.option, cls=Option, section="Report")
 )
 @click.argument("recipe", metavar="RECIPE")
 @click.argument("files", nargs=-1, required=True, metavar="DATA...")
-@_column("--label", required=True, help="What is true of a row.")
-@_column("--text", help="The column of texts, for recipes that read them.")
-@_column("--drop", multiple=True, help="Not a feature; may be repeated.")
-@_column("--id", "id_", help="Names a row in the predictions, in place of its number; no feature.")
+@LEARNED_LABEL
+@column_option("--text", help="The column of texts, for recipes that read them.")
+@DROP
+@column_option(
+    "--id", "id_", help="Names a row in the predictions, in place of its number; no feature."
+)
 @reading_only(
     *("family", "time"),
     *TEXT_OPTIONS,
@@ -111,7 +173,7 @@ _report = partial(click.option, cls=Option, section="Report")
 )
 @_training(
     "--max-far",
-    type=values.share,
+    type=options.share,
     metavar="X",
     help="Choose the threshold for a false alarm rate of at most this, on learned rows.",
 )
@@ -129,18 +191,11 @@ _report = partial(click.option, cls=Option, section="Report")
 @BASE_RATES
 @VOLUME
 @FIGURES
-@_report(
-    "--format",
-    "face",
-    type=click.Choice(FORMATS),
-    default=TERMINAL,
-    show_default=True,
-    help="How the report on standard output is written.",
-)
+@STDOUT_FACE
 @_report(
     "-o",
     "--out",
-    type=values.FilePath(),
+    type=options.FilePath(),
     metavar="DIR",
     help="Keep the run in this folder: model, predictions, report, importance, card.",
 )
@@ -183,11 +238,12 @@ def command(
     alone: encoders, scalers, the choice of columns and of a threshold.
     """
     started = time.time()
-    must_be_installed("train")
-    one_of_them(positive, negative)
+    must_be_installed("train", extra="learn")
+    must_name_one_side(positive, negative)
     reporting = Reporting(face, None, level, seed, quiet, recording)
     reporting.check()
-    chosen = _recipe(recipe, dict(settings), text)
+    with warnings_as_notes(reporting):
+        chosen = _recipe(recipe, dict(settings), text)
     scheme = _scheme(validation, seed)
     if request.time is None:
         # A row without a time is a bad row then, and not one that no split can place.
@@ -195,15 +251,15 @@ def command(
     check_figures(figures)
     inputs = [*files, *([] if scheme.test is None else [scheme.test])]
     if out is not None:
-        run_folder.check_folder(out)
-        run_folder.must_hold_no_input(out, inputs, request)
+        outputs.check_run_folder(out)
+        outputs.must_hold_no_input(out, inputs, request)
     if inputs.count("-") > 1:
         raise click.UsageError("standard input can be given once")
     if id_ in _WRITTEN:
         raise click.UsageError(f"--id {id_}: the predictions have a column of that name already")
-    progress = _Training(quiet=quiet)
-    making = Making(context, inputs, request, reporting, always=out is not None)
-    with progress, within_memory(request), named(inputs):
+    progress = _TrainingProgress(quiet=quiet)
+    making = ProvenanceBuilder(context, inputs, request, reporting, always=out is not None)
+    with progress, within_memory(request), naming_inputs(inputs):
         from assay.learn.training import train
         from assay.report import document_of
 
@@ -213,9 +269,9 @@ def command(
         data = read_part(files, reading, said)
         test = None
         if scheme.test is not None:
-            with named([scheme.test]):
+            with naming_inputs([scheme.test]):
                 test = read_part((scheme.test,), reading, {"like": data})
-        with heard(reporting), _usage():
+        with warnings_as_notes(reporting), _usage():
             run = train(
                 chosen,
                 data,
@@ -233,16 +289,16 @@ def command(
         asked = _asked(label, id_, request, base_rate, volume, made)
         model, trusted = _kept(run, asked, out)
         document = document_of(run.snapshot(trusted), made)
-        times = run_folder.times_since(started)
-        kept = run_folder.files_of(run, model, document, asked, times) if out is not None else {}
+        times = outputs.times_since(started)
+        kept = outputs.run_files(run, model, document, asked, times) if out is not None else {}
     _say_beside(run, document, reporting)
     if figures is not None:
-        draw(run.plot, figures, reporting)
+        draw_figures(run.plot, figures, reporting)
     if out is None:
         reporting.say("note: nothing is kept; --out DIR keeps the model, its predictions and more")
     else:
-        run_folder.write_folder(out, kept)
-        for line in run_folder.told(out, kept):
+        outputs.write_run_folder(out, kept)
+        for line in outputs.folder_notes(out, kept):
             reporting.say(line)
     reporting.deliver(document, tally=run.evaluation.tally, rows=lambda: rows_of_training(run, id_))
 
@@ -265,11 +321,11 @@ def _recipe(named: str, settings: dict[str, str], text: str | None) -> Recipe:
     from assay.learn.recipes import find_recipe
 
     with _usage():
-        found = find_recipe(named)
-        found.complete(settings)
-    if found.needs_text and text is None:
+        recipe = find_recipe(named)
+        recipe.complete(settings)
+    if recipe.needs_text and text is None:
         raise click.UsageError(f"{named} learns from texts: say which column holds them, --text")
-    return found
+    return recipe
 
 
 def _scheme(text: str, seed: int) -> Scheme:
@@ -285,12 +341,12 @@ def _scheme(text: str, seed: int) -> Scheme:
         raise click.UsageError(f"--validation: {odd}") from odd
 
 
-def _kept(run: Run, asked: Asked, out: Path | None) -> tuple[bytes, tuple[str, ...]]:
+def _kept(run: Run, asked: TrainingRequest, out: Path | None) -> tuple[bytes, tuple[str, ...]]:
     """The model file, and the types that whoever loads it has to trust; nothing if none is kept."""
     if out is None:
         return b"", ()
     from assay.learn.persistence import types_to_trust
-    from assay.learn.run_folder import model_of
+    from assay.learn.run import model_of
 
     model = model_of(run, asked)
     return model, tuple(types_to_trust(model))
@@ -303,10 +359,10 @@ def _asked(
     base_rate: tuple[float, ...],
     volume: float | None,
     made: Provenance,
-) -> Asked:
-    from assay.learn.run_folder import Asked
+) -> TrainingRequest:
+    from assay.learn.run import TrainingRequest
 
-    return Asked(
+    return TrainingRequest(
         command=made.command,
         label=label,
         inputs=tuple(each for each in made.inputs if each.sha256 is not None),
@@ -321,7 +377,7 @@ def _asked(
 # -- what is said ----------------------------------------------------------------------------------
 
 
-class _Training(Progress):
+class _TrainingProgress(Progress):
     """Progress that also counts models, without starting the clock anew for each."""
 
     def model(self, done: int, total: int, what: str) -> None:

@@ -15,9 +15,9 @@ import sys
 import time
 from typing import Any, TextIO
 
-from assay.cli import progress
+from assay.cli import messages
 from assay.cli.app import run
-from assay.cli.errors import FINE, report
+from assay.cli.messages import FINE, report
 from assay.cli.reporting import print_out
 from assay.errors import AssayError
 
@@ -34,7 +34,7 @@ def main() -> None:
     for line in sys.stdin:
         job: dict[str, Any] = json.loads(line)
         os.chdir(job["folder"])
-        progress.LISTENERS[:] = [_Listener(answers)]
+        messages.LISTENERS[:] = [_Listener(answers)]
         _answer(answers, _printed(job["args"], job["memory"]))
         os.chdir(os.sep)
 
@@ -42,13 +42,13 @@ def main() -> None:
 def _prepare() -> None:
     """Import what most commands need, while nobody waits yet."""
     import assay.decisions
-    import assay.evaluation.from_files
+    import assay.evaluation.named_columns
     import assay.report.evaluation  # noqa: F401
 
 
 def _printed(args: list[str], memory: int) -> dict[str, Any]:
     """What a command prints, and its exit code."""
-    from assay.sources.files.memory import memory_limit
+    from assay.sources.files.request import memory_limit
 
     out, err = io.BytesIO(), io.BytesIO()
     with (
@@ -65,7 +65,7 @@ def _printed(args: list[str], memory: int) -> dict[str, Any]:
 
 def _preview(name: str) -> int:
     """Print the first rows of a file, and what its columns may be."""
-    from assay.sources.files.preview import preview
+    from assay.sources.files.read import preview
 
     try:
         print_out(json.dumps(preview(name).to_dict()).encode())

@@ -4,12 +4,22 @@ Thresholds decrease from infinity, where nothing is flagged. A point where eithe
 undefined is left out: so the FAR-DR and precision-recall curves start at the first alert.
 """
 
-from assay.curves.convex_hull import hull, probability_cost, vertices
-from assay.curves.costs import NORMALISED_COST, PROBABILITY_COST, cost, decision
-from assay.curves.sweeping import FEWEST_POINTS, POINTS, Floats, Sweep, sweep, sweep_at
-from assay.curves.traced import (
+from assay.curves.cost_curves import (
+    NORMALISED_COST,
+    PROBABILITY_COST,
+    cost,
+    decision,
+    hull,
+    probability_cost,
+    vertices,
+)
+from assay.curves.curve import (
+    FEWEST_POINTS,
+    POINTS,
     Axis,
     Curve,
+    Floats,
+    Sweep,
     Term,
     det,
     far_dr,
@@ -19,6 +29,8 @@ from assay.curves.traced import (
     precision_recall_gain,
     recall_at,
     roc,
+    sweep,
+    sweep_at,
     trace,
 )
 

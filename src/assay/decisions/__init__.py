@@ -9,11 +9,13 @@ from assay.decisions.audit import (
     read_claims,
 )
 from assay.decisions.compare import compare, compare_folds, compare_models
-from assay.decisions.compare.comparison import Comparison, Difference, Verdict
-from assay.decisions.compare.flips import Flip, FlippedRow
-from assay.decisions.gate import Gate, Outcome, Rule, gate, parse_rule, read_rules
-from assay.decisions.monitor import Monitor, monitor, monitor_files
+from assay.decisions.compare.comparison import Comparison, Difference, Flip, FlippedRow, Verdict
+from assay.decisions.gate import Gate, gate
+from assay.decisions.monitor import monitor, monitor_files
+from assay.decisions.monitor_result import Monitor
 from assay.decisions.plan import Plan, plan
+from assay.decisions.rule import Outcome, Rule
+from assay.decisions.rule_grammar import parse_rule, read_rules
 from assay.decisions.threshold import Choice, Point, choose_threshold, choose_threshold_files
 
 __all__ = [

@@ -13,11 +13,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from assay.engines.dialects import DIALECTS, PACKAGES, Dialect, dialect_named
-from assay.engines.statements import subquery
+from assay.engines.statements import DIALECTS, PACKAGES, Dialect, dialect_named, subquery
 from assay.errors import InputError
 from assay.sources.files.builders import series_of
-from assay.sources.selects import one_select
+from assay.sources.files.database_queries import one_select
 
 if TYPE_CHECKING:
     import polars as pl

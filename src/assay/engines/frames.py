@@ -1,34 +1,334 @@
-"""Count the rows of frames: checked like those of files, then counted on this machine."""
+"""Count the rows of frames of any library, by the engine that is where they are.
+
+A library is told by the name of a type, and none is imported that the caller has not imported
+already. Rows that are counted on this machine are checked like those of files.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from assay.engines.ask import Ask, Columns
+from assay.engines import incident_counter
+from assay.engines.ask import Ask, Columns, Grouping
 from assay.engines.parts import Accumulator, Parts
-from assay.sources.arrays import coded_columns
+from assay.errors import InputError
 from assay.sources.coded import Coded
-from assay.sources.files.collect import Collector
+from assay.sources.columns import polars_column
+from assay.sources.files.collector import Collector
 from assay.sources.files.column_roles import must_have
-from assay.sources.files.memory import Budget
-from assay.sources.files.request import Request
-from assay.sources.files.table import Piece, Table
-from assay.sources.probabilities import sided
-from assay.sources.validation import Roles
-from assay.tally import Tally
-from assay.tally.by_name import Refusals
-from assay.tally.counters import Cutting
-from assay.tally.keeping import Cuts
+from assay.sources.files.request import Budget, OpenedTable, Piece, Request
+from assay.sources.labelling import sided
+from assay.sources.validation import Roles, coded_columns
+from assay.tally import IncidentTally, Tally
+from assay.tally.counters import CutPoints
+from assay.tally.keeping import Cuts, keeping_of_mode
+from assay.tally.named_tally import Refusals
 
 if TYPE_CHECKING:
     import polars as pl
 
-_PIECE = 1 << 20
+# Rows that are checked and counted at once.
+PIECE = 1 << 20
+POLARS, LAZY, PANDAS, ARROW, STREAM = "polars", "lazy", "pandas", "arrow", "stream"
+DUCKDB, SPARK, DASK, RAY, MAPPING = "duckdb", "spark", "dask", "ray", "mapping"
+
+# The first part of the module of a type, and its name; or of a type that it inherits from.
+_KINDS = {
+    ("polars", "DataFrame"): POLARS,
+    ("polars", "LazyFrame"): LAZY,
+    ("pandas", "DataFrame"): PANDAS,
+    ("pyarrow", "Table"): ARROW,
+    ("pyarrow", "RecordBatch"): ARROW,
+    ("pyarrow", "RecordBatchReader"): STREAM,
+    ("pyarrow", "Dataset"): STREAM,
+    ("pyarrow", "Scanner"): STREAM,
+    ("duckdb", "DuckDBPyRelation"): DUCKDB,
+    ("_duckdb", "DuckDBPyRelation"): DUCKDB,
+    ("pyspark", "DataFrame"): SPARK,
+    ("dask", "DataFrame"): DASK,
+    ("dask_expr", "DataFrame"): DASK,
+    ("ray", "Dataset"): RAY,
+    ("ray", "MaterializedDataset"): RAY,
+}
+_READ = (
+    "pandas, polars (lazy too), pyarrow (tables, batches, readers, datasets), DuckDB relations, "
+    "Spark, Dask and Ray"
+)
+# What makes a frame that is read of one that is not.
+_CONVERSIONS = {
+    "cudf": ".to_arrow()",
+    "daft": ".to_arrow()",
+    "datatable": ".to_pandas()",
+    "h2o": ".as_data_frame()",
+    "ibis": ".to_polars()",
+    "modin": "._to_pandas()",
+    "narwhals": ".to_native()",
+    "snowflake": ".to_pandas()",
+    "sqlframe": ".toPandas()",
+    "vaex": ".to_arrow_table()",
+}
 
 
-def count(
-    rows: Any, columns: Columns, ask: Ask | None = None, cutting: Cutting | None = None
+def count(rows: Any, columns: Columns, ask: Ask | None = None) -> Tally:
+    """Count the rows of a frame, by the engine that is where they are.
+
+    DuckDB and Spark group rows themselves; Spark calls Python only for probabilities of several
+    labels. Dask and Ray count their partitions on their workers. All others are counted here, those
+    that come in pieces (a lazy frame, a reader, a dataset) without ever being held as a whole.
+
+    >>> rows = {"label": ["attack", "normal", "attack"], "score": [0.9, 0.2, 0.4]}
+    >>> count(rows, Columns("label", score="score"))
+    Tally(rows=3, labels=('attack', 'normal'))
+    """
+    ask = ask or Ask()
+    if ask.incidents is not None:
+        raise InputError("incidents are another tally; ask for them with count_incidents")
+    elsewhere = _elsewhere(rows, columns)
+    if elsewhere is not None:
+        return elsewhere(rows, columns, ask)
+    if isinstance(ask.scores, Cuts) and columns.rank:
+        return _here(rows, columns, ask, Cuts.name, None)[0]
+    return count_polars(pieces_of(rows, columns), columns, ask)
+
+
+def count_incidents(rows: Any, columns: Columns, ask: Ask | None = None) -> IncidentTally:
+    """Count the incidents that the rows of a frame name, by the engine that is where they are.
+
+    DuckDB and Spark group rows themselves, Dask and Ray count their partitions on their workers.
+
+    >>> rows = {"of": ["a", ""], "at": ["2026-11-16T10:00:00Z"] * 2, "said": ["alert", "normal"]}
+    >>> tally = count_incidents(rows, Columns.of_incidents("of", "at", decision="said"))
+    >>> tally.alerts, tally.false_alarms
+    (1, 0)
+    """
+    ask = ask if ask is not None and ask.incidents is not None else _grouped(ask)
+    kind = kind_of(rows)
+    if kind in (DUCKDB, SPARK):
+        must_have_columns(rows.columns, columns, "the frame")
+        return incident_counter.count_groups(rows, None, columns, ask)
+    workers = _workers(kind)
+    if workers is not None:
+        tally: IncidentTally = workers(rows, columns, ask)
+        return tally
+    return incident_counter.count_pieces(pieces_of(rows, columns), columns, ask)
+
+
+def _grouped(ask: Ask | None) -> Ask:
+    return replace(ask or Ask(), incidents=Grouping())
+
+
+def count_by_mode(
+    rows: Any, columns: Columns, ask: Ask, mode: str, max_memory: int | None = None
+) -> tuple[Tally, tuple[str, ...]]:
+    """Count the rows of a frame with scores kept as a mode says, and what is to be said of that.
+
+    ``max_memory`` is what counting may take on this machine, by default half of what it has. What
+    Python counts on the workers of a cluster is kept exactly where no mode is named.
+    """
+    kept, limit = keeping_of_mode(mode), Budget(max_memory).limit
+    elsewhere = _elsewhere(rows, columns)
+    if elsewhere is _by_sql:
+        from assay.engines import sql
+
+        must_have_columns(rows.columns, columns, "the frame")
+        return sql.count_by_mode(rows, None, columns, ask, mode, limit)
+    if elsewhere is not None:
+        return elsewhere(rows, columns, replace(ask, scores=kept)), ()
+    return _here(rows, columns, ask, mode, limit)
+
+
+def _elsewhere(rows: Any, columns: Columns) -> Callable[[Any, Columns, Ask], Tally] | None:
+    """What counts rows that are not on this machine, or in a database."""
+    kind = kind_of(rows)
+    if kind == DUCKDB or (kind == SPARK and not columns.probabilities):
+        return _by_sql
+    return _workers(kind)
+
+
+def _workers(kind: str | None) -> Callable[[Any, Columns, Ask], Any] | None:
+    """What has the workers of a cluster count a kind of frame: its rows, or its incidents."""
+    from assay.engines import partitions
+
+    workers = {
+        SPARK: partitions.count_spark,
+        DASK: partitions.count_dask,
+        RAY: partitions.count_ray,
+    }
+    return workers.get(kind or "")
+
+
+def _by_sql(rows: Any, columns: Columns, ask: Ask) -> Tally:
+    from assay.engines import sql
+
+    must_have_columns(rows.columns, columns, "the frame")
+    return sql.count(rows, None, columns, ask)
+
+
+def _here(
+    rows: Any, columns: Columns, ask: Ask, mode: str, limit: int | None
+) -> tuple[Tally, tuple[str, ...]]:
+    """Count rows on this machine."""
+    again = comes_again(rows)
+    pieces = partial(pieces_of, rows, columns)
+    return count_polars_by_mode(pieces, columns, ask, mode, again=again, limit=limit)
+
+
+# -- frames as polars frames, in pieces ------------------------------------------------------------
+
+
+def kind_of(rows: Any) -> str | None:
+    """Which of the kinds of frame it is; None for none of them.
+
+    >>> kind_of({"label": [1], "score": [0.5]}), kind_of([1, 0])
+    ('mapping', None)
+    """
+    if isinstance(rows, Mapping):
+        return MAPPING
+    for base in type(rows).__mro__:
+        kind = _KINDS.get((base.__module__.partition(".")[0], base.__name__))
+        if kind == SPARK and base.__module__.startswith("pyspark.pandas"):
+            return None
+        if kind is not None:
+            return kind
+    return None
+
+
+def unsupported(rows: Any) -> InputError:
+    """Why something is not read as a frame, and what to do about it."""
+    kind = type(rows)
+    name = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+    library = kind.__module__.partition(".")[0]
+    if isinstance(rows, str | os.PathLike):
+        return InputError(
+            f"a frame was expected where columns are named, and {os.fspath(rows)!r} is a name: "
+            f"read files with assay.evaluate_files"
+        )
+    if kind.__name__ == "Series":
+        return InputError(
+            f"a frame was expected where columns are named, and this is one column ({name}). Give "
+            f"the frame, or columns as arrays: evaluate(y_true, y_score=...)"
+        )
+    conversion = _CONVERSIONS.get(library)
+    if kind.__module__.startswith("pyspark.pandas"):
+        conversion = ".to_spark()"
+    if conversion is None:
+        offered = ("to_polars", "to_arrow", "to_pandas", "toPandas", "collect")
+        method = next((name for name in offered if callable(getattr(rows, name, None))), None)
+        conversion = None if method is None else f".{method}()"
+    if conversion is None:
+        return InputError(
+            f"{name} is not read as a frame. Read are those of {_READ}; a mapping of names to "
+            f"columns is one too"
+        )
+    return InputError(
+        f"{name} is not read as a frame, but what its {conversion} gives is: pass that. Read are "
+        f"frames of {_READ}"
+    )
+
+
+def must_be_a_column(y_true: Any, files: str) -> None:
+    """Refuse a frame where columns are compared; ``files`` is what takes queries and files."""
+    kind = kind_of(y_true)
+    if kind is None or kind in (POLARS, PANDAS, MAPPING):
+        return
+    name = f"{type(y_true).__module__.partition('.')[0]} {type(y_true).__name__}".lstrip("_")
+    raise InputError(
+        f"columns are expected here, and a {name} is a frame. Give columns as arrays, or the query "
+        f"whose columns they are by its address (duckdb:FILE?QUERY, sqlite:, postgresql:, spark:) "
+        f"to {files}"
+    )
+
+
+def must_have_columns(present: Iterable[Any], columns: Columns, what: str) -> None:
+    """Refuse columns that a frame does not have, with the nearest names, or has twice."""
+    names = tuple(str(name) for name in present)
+    for name in columns.names:
+        must_have(OpenedTable(what, names), name)
+        if names.count(name) > 1:
+            raise InputError(f"{what} has several columns called {name!r}: rename all but one")
+
+
+def pieces_of(rows: Any, columns: Columns) -> Iterator[pl.DataFrame]:
+    """The rows of a frame on this machine, in one piece or many, with the columns asked for."""
+    kind = kind_of(rows)
+    if kind == LAZY:
+        must_have_columns(rows.collect_schema().names(), columns, "the lazy frame")
+        chosen = rows.select(columns.names)
+        yield from chosen.collect_batches(
+            chunk_size=PIECE, maintain_order=False, engine="streaming"
+        )
+    elif kind == STREAM:
+        yield from _streamed(rows, columns)
+    elif kind in (POLARS, PANDAS, ARROW, MAPPING):
+        must_have_columns(_names(rows, kind), columns, "the frame")
+        yield polars_of(rows, columns.names)
+    else:
+        raise unsupported(rows)
+
+
+def comes_again(rows: Any) -> bool:
+    """Whether the rows can be gone through a second time."""
+    return kind_of(rows) != STREAM or hasattr(rows, "scanner")
+
+
+def _names(rows: Any, kind: str) -> Iterable[Any]:
+    if kind == ARROW:
+        return list(rows.schema.names)
+    return list(rows) if kind == MAPPING else list(rows.columns)
+
+
+def _streamed(rows: Any, columns: Columns) -> Iterator[pl.DataFrame]:
+    """Batches of Arrow; a dataset reads only the columns asked for."""
+    schema = getattr(rows, "schema", None)
+    schema = rows.projected_schema if schema is None else schema
+    must_have_columns(schema.names, columns, "the Arrow data")
+    batches: Any = rows
+    if hasattr(rows, "scanner"):
+        batches = rows.scanner(columns=columns.names).to_batches()
+    elif hasattr(rows, "to_batches"):
+        batches = rows.to_batches()
+    yield from gathered(polars_of(batch, columns.names) for batch in batches)
+
+
+def gathered(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Frames of at least so many rows, made of smaller ones; the last may be smaller."""
+    import polars as pl
+
+    waiting: list[pl.DataFrame] = []
+    rows = 0
+    for frame in frames:
+        if frame.height:
+            waiting.append(frame)
+            rows += frame.height
+        if rows >= PIECE:
+            yield pl.concat(waiting)
+            waiting, rows = [], 0
+    if waiting:
+        yield pl.concat(waiting)
+
+
+def polars_of(rows: Any, names: Sequence[str]) -> pl.DataFrame:
+    """Some columns of a frame of pandas, polars or Arrow, or of a mapping, as a polars frame."""
+    import polars as pl
+
+    kind = kind_of(rows)
+    if kind == POLARS:
+        return rows.select(names)  # type: ignore[no-any-return]
+    if kind == ARROW:
+        frame = pl.from_arrow(rows.select(list(names)), rechunk=False)
+        return frame if isinstance(frame, pl.DataFrame) else frame.to_frame()
+    return pl.DataFrame([polars_column(name, rows[name]) for name in names])
+
+
+# -- rows of polars frames, checked and counted ----------------------------------------------------
+
+
+def count_polars(
+    rows: Any, columns: Columns, ask: Ask | None = None, cutting: CutPoints | None = None
 ) -> Tally:
     """Count the rows of a polars frame, or of several that come one after the other.
 
@@ -37,7 +337,7 @@ def count(
 
     >>> import polars as pl
     >>> frame = pl.DataFrame({"y": ["attack", "normal"], "p": [0.9, 0.2]})
-    >>> count(frame, Columns("y", score="p")).labels.names
+    >>> count_polars(frame, Columns("y", score="p")).labels.names
     ('attack', 'normal')
     """
     import polars as pl
@@ -46,7 +346,7 @@ def count(
     frames = [rows] if isinstance(rows, pl.DataFrame) else rows
     if isinstance(ask.scores, Cuts) and columns.rank and cutting is None:
         again = iter(frames) is not frames
-        return count_by_mode(lambda: frames, columns, ask, Cuts.name, again=again)[0]
+        return count_polars_by_mode(lambda: frames, columns, ask, Cuts.name, again=again)[0]
     reader = FrameReader(columns, ask)
     counting = Accumulator(ask, cutting)
     for piece in reader.pieces(frames):
@@ -54,7 +354,7 @@ def count(
     return counting.done() + reader.refused()
 
 
-def count_by_mode(
+def count_polars_by_mode(
     frames: Callable[[], Iterable[pl.DataFrame]],
     columns: Columns,
     ask: Ask,
@@ -93,13 +393,13 @@ class FrameReader:
     def pieces(self, frames: Iterable[pl.DataFrame]) -> Iterator[Coded]:
         """The good rows of frames, coded piece by piece; of probabilities one score where asked."""
         for frame in frames:
-            for start in range(0, frame.height, _PIECE):
-                yield sided(self.coded(frame[start : start + _PIECE]), *self._sides)
+            for start in range(0, frame.height, PIECE):
+                yield sided(self.coded(frame[start : start + PIECE]), *self._sides)
 
     def coded(self, frame: pl.DataFrame) -> Coded:
         """The good rows of a frame, coded; the others are counted by their reason."""
         for column in self._roles.columns:
-            must_have(Table("the frame", tuple(frame.columns)), column)
+            must_have(OpenedTable("the frame", tuple(frame.columns)), column)
         first = self._rows + 1
         self._rows += frame.height
         piece = Piece(frame.select(self._roles.columns), range(first, first + frame.height))

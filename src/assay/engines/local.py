@@ -1,23 +1,26 @@
-"""Count rows on this machine."""
+"""Count rows on this machine: all at once, or those of a label and one score piece by piece."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from assay.engines.ask import Ask
-from assay.sources import Coded, Named
+from assay.sources import Coded, NameColumn
 from assay.sources.coded import Labels
-from assay.sources.labelling import unify
-from assay.sources.thresholds import USUAL, least_reaching
+from assay.sources.labelling import USUAL, least_reaching, unify
 from assay.tally import ClusterTally, Crosstab, LossSums, Sample, ScoreTally, Tally
-from assay.tally.blocks import map_blocks
-from assay.tally.by_name import (
+from assay.tally.blocks import map_blocks, start, threads
+from assay.tally.confusion import REACHED, flagged
+from assay.tally.counters import CutCounter, CutPoints, GridCounter, PatternCounter, count_cuts
+from assay.tally.keeping import Cuts, Exact, Grid, Keeping, cells, lowest
+from assay.tally.named_tally import (
     DECISION,
     LARGEST,
     OF_CLASS,
@@ -26,22 +29,28 @@ from assay.tally.by_name import (
     SCORE,
     WRONG,
     Names,
-    Said,
+    Statement,
 )
-from assay.tally.counters import Cutting, count_cuts
-from assay.tally.crosstab import REACHED, flagged
-from assay.tally.keeping import Cuts, Exact, Grid
-from assay.tally.record import MOST_PROBABILITIES, kept_rows
+from assay.tally.resolved_tally import MOST_PROBABILITIES, kept_rows
 from assay.tally.scores import extremes
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 Array: TypeAlias = npt.NDArray[Any]
 
 MODEL = "model"
 # So many labels are counted one by one.
 _FEW_LABELS = 8
+# So few rows are counted at once, without a thread of their own.
+_ALONE = 1 << 16
+# Counters are laid out for so many labels, and so many cells: a grid has 2^bits of each label for
+# every power of two, 1 KB of counters each.
+_MOST_LABELS = 16
+_MOST_CELLS = 1 << 17
 
 
-def count_coded(rows: Coded, ask: Ask, cutting: Cutting | None = None) -> Tally:
+def count_coded(rows: Coded, ask: Ask, cutting: CutPoints | None = None) -> Tally:
     """Count rows that were checked into a tally of all that was asked for.
 
     ``cutting`` tells where to cut, where these rows are but a part.
@@ -55,7 +64,7 @@ def count_coded(rows: Coded, ask: Ask, cutting: Cutting | None = None) -> Tally:
     if cutting is None and isinstance(ask.scores, Cuts) and SCORE in rankings:
         cutting = cutting_of(rows, rankings[SCORE])
     scores = {
-        key: _scores(rows, column, ask, cutting)
+        key: _scores(rows, column, ask.scores, cutting)
         for key, column in rankings.items()
         if ask.scores is not None
     }
@@ -98,7 +107,7 @@ def _sorted(rows: Coded) -> Coded:
     )
 
 
-def _rankings(rows: Coded) -> dict[Said, Array]:
+def _rankings(rows: Coded) -> dict[Statement, Array]:
     """The columns that rank rows: one score, or the probabilities of labels."""
     if rows.score is not None:
         return {SCORE: rows.score}
@@ -131,7 +140,7 @@ class _Opinion:
         )
 
 
-class _Reached(_Opinion):
+class _ThresholdOpinion(_Opinion):
     """Whether the score of each row reaches the threshold."""
 
     def __init__(self, scores: Array, threshold: float) -> None:
@@ -174,7 +183,9 @@ def flagged_counts(scores: Array, truth: Array, labels: int, threshold: float) -
     return np.asarray(sum(map_blocks(len(scores), lambda: work)))
 
 
-def _opinions(rows: Coded, rankings: Mapping[Said, Array], ask: Ask) -> dict[Said, _Opinion]:
+def _opinions(
+    rows: Coded, rankings: Mapping[Statement, Array], ask: Ask
+) -> dict[Statement, _Opinion]:
     """What was said of each row, in every way that may turn out to be the one that counts."""
     if rows.decision is not None:
         return {DECISION: _Opinion(rows.decision.names, rows.decision.codes)}
@@ -182,29 +193,27 @@ def _opinions(rows: Coded, rankings: Mapping[Said, Array], ask: Ask) -> dict[Sai
         largest = np.asarray(rows.probabilities.argmax(axis=1), np.uint16)
         return {LARGEST: _Opinion(rows.columns or (), largest)}
     threshold = USUAL if ask.threshold is None else ask.threshold
-    return {key: _Reached(column, threshold) for key, column in rankings.items()}
+    return {key: _ThresholdOpinion(column, threshold) for key, column in rankings.items()}
 
 
-def _scores(rows: Coded, column: Array, ask: Ask, cutting: Cutting | None) -> ScoreTally:
+def _scores(rows: Coded, column: Array, kept: Keeping, cutting: CutPoints | None) -> ScoreTally:
     names, codes = rows.truth.names, rows.truth.codes
-    kept = ask.scores
     if isinstance(kept, Cuts):
         at = cutting or cutting_of(rows, column)
         if at.frequent not in names:
             names = tuple(sorted((*names, at.frequent)))
             codes = np.array([names.index(n) for n in rows.truth.names], codes.dtype)[codes]
         return count_cuts(names, at, column, codes, counts=rows.counts)
-    assert kept is not None  # noqa: S101 - asked for by the caller
     return ScoreTally.of_rows(
         names, column, codes, counts=rows.counts, weights=rows.weights, kept=kept
     )
 
 
-def cutting_of(rows: Coded, column: Array) -> Cutting:
+def cutting_of(rows: Coded, column: Array) -> CutPoints:
     """Where to cut rows that are all there are."""
     frequent = most_frequent(label_amounts(rows))
     cuts = np.unique(column[are_rarer(rows, frequent)].astype(np.float64) + 0.0)
-    return Cutting(frequent, cuts)
+    return CutPoints(frequent, cuts)
 
 
 def label_amounts(rows: Coded) -> dict[str, int]:
@@ -237,7 +246,7 @@ def _ends(column: Array, scores: ScoreTally | None) -> tuple[float, float]:
 
 
 def _losses(
-    rows: Coded, rankings: Mapping[Said, Array], ask: Ask
+    rows: Coded, rankings: Mapping[Statement, Array], ask: Ask
 ) -> dict[tuple[str, str], LossSums]:
     """Losses by label. Those of scores without weights follow from the scores, if all are kept.
 
@@ -250,18 +259,18 @@ def _losses(
             {} if follow or not rankings else losses_of_score(rows, next(iter(rankings.values())))
         )
     columns = list(rows.columns or ())
-    found = {}
+    losses = {}
     for code, name in enumerate(rows.truth.names):
         if name not in columns:
             continue
         chosen = np.flatnonzero(rows.truth.codes == code)
-        found[name, OF_CLASS] = LossSums.of_classes(
+        losses[name, OF_CLASS] = LossSums.of_classes(
             np.full(len(chosen), columns.index(name)),
             rows.probabilities[chosen],
             counts=None if rows.counts is None else rows.counts[chosen],
             weights=None if rows.weights is None else rows.weights[chosen],
         )
-    return found
+    return losses
 
 
 def losses_of_score(rows: Coded, score: Array) -> dict[tuple[str, str], LossSums]:
@@ -280,7 +289,7 @@ def losses_of_score(rows: Coded, score: Array) -> dict[tuple[str, str], LossSums
     return {key: sums[key] for key in sorted(sums)}
 
 
-def _clusters(rows: Coded, clusters: Named, opinion: _Opinion) -> ClusterTally:
+def _clusters(rows: Coded, clusters: NameColumn, opinion: _Opinion) -> ClusterTally:
     return ClusterTally.of_codes(
         rows.truth.names,
         rows.truth.codes,
@@ -292,14 +301,14 @@ def _clusters(rows: Coded, clusters: Named, opinion: _Opinion) -> ClusterTally:
     )
 
 
-def _sample(rows: Coded, rankings: Mapping[Said, Array], ask: Ask) -> Sample | None:
+def _sample(rows: Coded, rankings: Mapping[Statement, Array], ask: Ask) -> Sample | None:
     """The rows themselves: of one score those in clusters, of probabilities all but too many."""
     clusters = rows.clusters
     kept: Any = None
     if rows.probabilities is not None:
-        if rows.probabilities.size > MOST_PROBABILITIES and _distinct(rows) > MOST_PROBABILITIES:
-            return None
         kept = rows.probabilities
+        if kept.size > MOST_PROBABILITIES and _distinct(kept) > MOST_PROBABILITIES:
+            return None
         if rows.decision is not None:
             # An open set asks whether the decision was right, and parts know no common codes.
             kept = np.column_stack([kept, _right(rows.truth, rows.decision)])
@@ -328,15 +337,14 @@ def _right(truth: Labels, decision: Labels) -> Array:
     return np.asarray(same[truth.codes] == decision.codes)
 
 
-def _distinct(rows: Coded) -> int:
+def _distinct(table: Array) -> int:
     """At least how many probabilities distinct rows have."""
-    assert rows.probabilities is not None  # noqa: S101 - checked by the caller
-    return max(len(np.unique(column)) for column in rows.probabilities.T) * len(rows.columns or ())
+    return max(len(np.unique(column)) for column in table.T) * len(table.T)
 
 
 def _slices(
-    rows: Coded, opinions: Mapping[Said, _Opinion]
-) -> dict[tuple[str, str], dict[Said, Crosstab]]:
+    rows: Coded, opinions: Mapping[Statement, _Opinion]
+) -> dict[tuple[str, str], dict[Statement, Crosstab]]:
     """One table a value of each sliced column."""
     tables = {
         (column, name): {key: opinion.crosstab(rows, chosen) for key, opinion in opinions.items()}
@@ -346,7 +354,7 @@ def _slices(
     return {key: tables[key] for key in sorted(tables)}
 
 
-def _days(rows: Coded, days: Named, ask: Ask, cutting: Cutting | None) -> dict[str, Tally]:
+def _days(rows: Coded, days: NameColumn, ask: Ask, cutting: CutPoints | None) -> dict[str, Tally]:
     """One tally of everything but slices a day."""
     plain = replace(rows, slices={}, days=None, empty=0)
     return {
@@ -355,9 +363,188 @@ def _days(rows: Coded, days: Named, ask: Ask, cutting: Cutting | None) -> dict[s
     }
 
 
-def _rows_by_name(column: Named) -> dict[str, Array]:
+def _rows_by_name(column: NameColumn) -> dict[str, Array]:
     """Which rows have each name that occurs."""
     order = np.argsort(column.codes, kind="stable")
     edges = np.searchsorted(column.codes[order], np.arange(len(column.names) + 1))
     chosen = {name: order[edges[i] : edges[i + 1]] for i, name in enumerate(column.names)}
     return {name: rows for name, rows in chosen.items() if len(rows)}
+
+
+@dataclass(frozen=True)
+class _Subtotal:
+    """What some rows come to, beside their scores; the rest of them was not counted."""
+
+    flagged: Array
+    low: float = np.inf
+    high: float = -np.inf
+    rows: int = 0
+    empty: int = 0
+    losses: Mapping[tuple[str, str], LossSums] = field(default_factory=dict)
+    rest: Coded | None = None
+
+
+class ScoreCounter:
+    """Counts rows of a few labels and one score into what :func:`count_coded` makes of them.
+
+    Any floats are counted into a grid or between cuts; every distinct score is kept of those of 32
+    bits alone.
+    """
+
+    def __init__(self, ask: Ask, labels: Names, cutting: CutPoints | None = None) -> None:
+        self._ask, self._labels = ask, labels
+        names = labels.names
+        kept = ask.scores
+        self._threshold = USUAL if ask.threshold is None else ask.threshold
+        self._scores: GridCounter | PatternCounter | CutCounter
+        # Where cells begin at the threshold, they tell how many rows reach it.
+        self._at_edge = False
+        if isinstance(kept, Grid):
+            self._scores = GridCounter(names, kept.bits)
+            edge = np.array([self._threshold])
+            if np.isfinite(edge):
+                self._at_edge = bool(lowest(cells(edge, kept.bits), kept.bits) == edge)
+        elif cutting is not None:
+            self._scores = CutCounter(names, cutting)
+        else:
+            self._scores = PatternCounter(names)
+        self._so_far = _Subtotal(np.zeros((len(names), 2), np.int64))
+        self._running: deque[Future[_Subtotal]] = deque()
+        self._losses: dict[tuple[str, str], LossSums] = {}
+
+    @staticmethod
+    def suits(rows: Sequence[Coded], ask: Ask, cutting: CutPoints | None = None) -> bool:
+        """Whether such rows can be counted so."""
+        names = {name for part in rows for name in part.truth.names}
+        if isinstance(ask.scores, Cuts) and (cutting is None or cutting.frequent not in names):
+            return False
+        if isinstance(ask.scores, Grid) and len(names) << ask.scores.bits > _MOST_CELLS:
+            return False
+        return 0 < len(names) <= _MOST_LABELS and all(_plain(part, ask) for part in rows)
+
+    def takes(self, rows: Coded) -> bool:
+        """Whether further rows fit in: such ones, of labels that are known."""
+        names = self._labels.names
+        return _plain(rows, self._ask) and all(name in names for name in rows.truth.names)
+
+    @property
+    def rows(self) -> int:
+        """How many rows were counted; some may still be with threads."""
+        return self._so_far.rows
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes the counters take."""
+        return self._scores.nbytes
+
+    def add(self, rows: Coded) -> Iterator[Coded]:
+        """Count further rows; those of them, or of rows before them, for which there is no room.
+
+        Threads count some rows each, so what is told of the last ones may come with `rest`.
+        """
+        if rows.score is None or not rows.size:
+            return
+        if isinstance(self._scores, CutCounter) or rows.size < _ALONE or threads() == 1:
+            yield from self._collected(self._count(rows))
+            return
+        self._running.append(start(lambda: self._count(rows)))
+        while len(self._running) > threads():
+            yield from self._collected(self._running.popleft().result())
+
+    def rest(self) -> Iterator[Coded]:
+        """Wait until all rows are counted; those for which there was no room."""
+        while self._running:
+            yield from self._collected(self._running.popleft().result())
+
+    def _count(self, rows: Coded) -> _Subtotal:
+        """Count rows, and tell what there is beside their scores."""
+        names, truth = self._labels.names, rows.truth.codes
+        if rows.truth.names != names:
+            truth = np.array([names.index(name) for name in rows.truth.names], np.uint8)[truth]
+        scores = np.asarray(rows.score)
+        left = self._scores.add(scores, truth)
+        rest = _rest(rows, left) if left else None
+        counted = rows.rows - (0 if rest is None else rest.rows)
+        none = np.zeros((len(names), 2), np.int64)
+        if isinstance(self._ask.scores, Exact):
+            # All else is told by the scores, which are all kept.
+            return _Subtotal(none, rows=counted, empty=rows.empty, rest=rest)
+        if isinstance(self._scores, GridCounter):
+            low, high = self._scores.extremes
+        else:
+            low, high = extremes(scores)
+        flags = (
+            none if self._at_edge else flagged_counts(scores, truth, len(names), self._threshold)
+        )
+        cut = isinstance(self._ask.scores, Cuts) and self._ask.losses
+        return _Subtotal(
+            flags,
+            low + 0.0,
+            high + 0.0,
+            counted,
+            rows.empty,
+            losses_of_score(rows, scores) if cut else {},
+            rest,
+        )
+
+    def _collected(self, part: _Subtotal) -> Iterator[Coded]:
+        """Add what was told of some rows, in their order: sums of losses depend on it."""
+        before = self._so_far
+        self._so_far = _Subtotal(
+            before.flagged + part.flagged,
+            min(before.low, part.low),
+            max(before.high, part.high),
+            before.rows + part.rows,
+            before.empty + part.empty,
+        )
+        for key, sums in part.losses.items():
+            self._losses[key] = self._losses[key] + sums if key in self._losses else sums
+        if part.rest is not None:
+            yield part.rest
+
+    def done(self) -> Tally:
+        """The tally of the rows so far."""
+        so_far = self._so_far
+        table: ScoreTally = self._scores.done()
+        if isinstance(table.kept, Exact) and table.size:
+            low, high = float(table.scores[0]), float(table.scores[-1])
+            so_far = replace(so_far, low=low, high=high)
+        if isinstance(table.kept, Exact) or self._at_edge:
+            so_far = replace(so_far, flagged=_flagged_in(table, self._threshold))
+        return Tally(
+            labels=self._labels,
+            threshold=self._ask.threshold,
+            rows=so_far.rows,
+            empty=so_far.empty,
+            decided={SCORE: flagged(self._labels.names, so_far.flagged)},
+            scores={SCORE: table},
+            extremes={SCORE: (so_far.low, so_far.high)},
+            losses={key: self._losses[key] for key in sorted(self._losses)},
+        )
+
+
+def _flagged_in(table: ScoreTally, threshold: float) -> Array:
+    """How many rows of each label are below the threshold, and how many reach it."""
+    first = np.searchsorted(table.scores, least_reaching(threshold, table.scores.dtype))
+    sides = table.counts[:, :first], table.counts[:, first:]
+    return np.stack([side.sum(axis=1, dtype=np.int64) for side in sides], axis=1)
+
+
+def _rest(rows: Coded, left: Sequence[slice]) -> Coded:
+    """Some of the rows, which have nothing but a label and a score."""
+    every = np.arange(rows.size)
+    part = rows.of_rows(np.concatenate([every[chosen] for chosen in left]))
+    return replace(part, rows=part.size)
+
+
+def _plain(rows: Coded, ask: Ask) -> bool:
+    """Whether rows have a label and a score and nothing else that is counted."""
+    score = rows.score
+    if score is None or score.dtype not in (np.float32, np.float64):
+        return False
+    others = (rows.decision, rows.probabilities, rows.counts, rows.weights, rows.clusters)
+    if rows.slices or rows.days is not None or any(other is not None for other in others):
+        return False
+    if isinstance(ask.scores, Exact):
+        return bool(score.dtype == np.float32)
+    return ask.scores is not None

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from assay import errors
 from assay.engines.ask import Ask, Columns
-from assay.engines.frames import FrameReader, count
-from assay.engines.incidents import count_pieces
-from assay.engines.libraries import gathered, must_have_columns, polars_of
+from assay.engines.frames import FrameReader, count_polars, gathered, must_have_columns, polars_of
+from assay.engines.incident_counter import count_pieces
 from assay.engines.parts import Accumulator, count_rarer, cutting_of_sum
 from assay.errors import AssayError, InputError
 from assay.tally import IncidentTally, Tally, from_bytes
-from assay.tally.counters import Cutting
+from assay.tally.counters import CutPoints
 from assay.tally.keeping import Cuts
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ _ELSEWHERE = "No module named 'assay'"
 
 
 @dataclass(frozen=True)
-class Counting:
+class PartitionCounter:
     """Counts the rows of one partition, which come as frames, into the bytes of a tally.
 
     Rows that are refused make bytes that say why. No rows at all make the tally of nothing, which
@@ -48,7 +47,7 @@ class Counting:
 
     columns: Columns
     ask: Ask
-    cutting: Cutting | None = None
+    cutting: CutPoints | None = None
 
     def __call__(self, batches: Iterable[Any]) -> bytes:
         """The bytes."""
@@ -59,14 +58,14 @@ class Counting:
 
     def tally(self, pieces: Iterator[pl.DataFrame]) -> Tally:
         """The tally of a partition."""
-        return count(pieces, self.columns, self.ask, self.cutting)
+        return count_polars(pieces, self.columns, self.ask, self.cutting)
 
     def _pieces(self, batches: Iterable[Any]) -> Iterator[pl.DataFrame]:
         return gathered(polars_of(batch, self.columns.names) for batch in batches)
 
 
 @dataclass(frozen=True)
-class CountingRarer(Counting):
+class RarerScoresCounter(PartitionCounter):
     """The first of the two passes of cuts: scores of all labels but the most frequent one.
 
     Where that is not known, each partition takes its own; they are asked again if one was wrong.
@@ -81,7 +80,7 @@ class CountingRarer(Counting):
 
 
 @dataclass(frozen=True)
-class CountingIncidents(Counting):
+class PartitionIncidentCounter(PartitionCounter):
     """Counts incidents instead of rows."""
 
     def tally(self, pieces: Iterator[pl.DataFrame]) -> Any:
@@ -89,18 +88,18 @@ class CountingIncidents(Counting):
         return count_pieces(pieces, self.columns, self.ask)
 
 
-def in_passes(columns: Columns, ask: Ask, run: Callable[[Counting], Any]) -> Any:
+def in_passes(columns: Columns, ask: Ask, run: Callable[[PartitionCounter], Any]) -> Any:
     """The tally of all partitions; ``run`` has each of them counted, and gives the sum."""
     if ask.incidents is not None:
-        return run(CountingIncidents(columns, ask))
+        return run(PartitionIncidentCounter(columns, ask))
     if not isinstance(ask.scores, Cuts) or not columns.rank:
-        return run(Counting(columns, ask))
+        return run(PartitionCounter(columns, ask))
     frequent = ""
     while True:
-        tally = run(CountingRarer(columns, ask, frequent=frequent))
+        tally = run(RarerScoresCounter(columns, ask, frequent=frequent))
         cutting, complete = cutting_of_sum(tally)
         if complete:
-            return run(Counting(columns, ask, cutting))
+            return run(PartitionCounter(columns, ask, cutting))
         frequent = cutting.frequent
 
 
@@ -170,7 +169,7 @@ def count_spark(frame: Any, columns: Columns, ask: Ask) -> Any:
     chosen = frame.selectExpr(*(f"{name} AS c{i}" for i, name in enumerate(quoted)))
     schema, tasks = f"{_OUTCOME} binary", _spark_tasks(frame)
 
-    def run(counting: Counting) -> Any:
+    def run(counting: PartitionCounter) -> Any:
         counted = chosen.mapInArrow(partial(_spark_count, counting=counting), schema)
         if tasks:
             counted = counted.repartition(tasks).mapInArrow(_spark_add, schema)
@@ -196,7 +195,7 @@ def _spark_tasks(frame: Any) -> int:
     return 0 if partitions <= FAN_IN else int(partitions**0.5)
 
 
-def _spark_count(batches: Iterator[Any], counting: Counting) -> Iterator[Any]:
+def _spark_count(batches: Iterator[Any], counting: PartitionCounter) -> Iterator[Any]:
     named = (batch.rename_columns(counting.columns.names) for batch in batches)
     yield _arrow(counting(named))
 
@@ -233,7 +232,7 @@ def count_dask(frame: Any, columns: Columns, ask: Ask) -> Any:
     counts = delayed(_dask_count, pure=False)
     adds = delayed(add_bytes, pure=False)
 
-    def run(counting: Counting) -> Any:
+    def run(counting: PartitionCounter) -> Any:
         asked = delayed(counting, pure=False)
         parts = [counts(part, asked) for part in frame[columns.names].to_delayed()]
         return tally_of(_tree(parts, adds).compute())
@@ -241,7 +240,7 @@ def count_dask(frame: Any, columns: Columns, ask: Ask) -> Any:
     return in_passes(columns, ask, run)
 
 
-def _dask_count(part: Any, counting: Counting) -> bytes:
+def _dask_count(part: Any, counting: PartitionCounter) -> bytes:
     return counting([part])
 
 
@@ -262,7 +261,7 @@ def count_ray(dataset: Any, columns: Columns, ask: Ask) -> Any:
     must_have_columns(dataset.columns() or (), columns, "the dataset of Ray")
     chosen, add = dataset.select_columns(columns.names), ray.remote(_ray_add)
 
-    def run(counting: Counting) -> Any:
+    def run(counting: PartitionCounter) -> Any:
         counts = partial(_ray_count, counting=ray.put(counting))
         counted = chosen.map_batches(counts, batch_format="pyarrow", batch_size=None)
         parts = _tree(counted.to_arrow_refs(), lambda some: add.remote(*some))

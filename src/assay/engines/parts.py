@@ -12,14 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.engines.ask import Ask
-from assay.engines.local import are_rarer, count_coded, label_amounts, most_frequent
-from assay.engines.score_counter import ScoreCounter
+from assay.engines.local import ScoreCounter, are_rarer, count_coded, label_amounts, most_frequent
 from assay.errors import InputError, TallyError
 from assay.sources.coded import Coded, joined
 from assay.tally import ScoreTally, Tally
-from assay.tally.by_name import SCORE, Names
-from assay.tally.counters import Cutting
+from assay.tally.counters import CutPoints
 from assay.tally.keeping import AUTO, BITS, Cuts, Exact, Grid, keeping_of_mode
+from assay.tally.named_tally import SCORE, Names
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -42,7 +41,9 @@ class Accumulator:
     not add up.
     """
 
-    def __init__(self, ask: Ask, cutting: Cutting | None = None, limit: int | None = None) -> None:
+    def __init__(
+        self, ask: Ask, cutting: CutPoints | None = None, limit: int | None = None
+    ) -> None:
         self._ask, self._cutting = ask, cutting
         self._lot = LOT if limit is None else max(min(LOT, limit >> 8), 1)
         self._waiting: list[Coded] = []
@@ -58,13 +59,13 @@ class Accumulator:
             raise TallyError("parts of rows are cut where all rows say: give a cutting")
         if self._counter is not None and not self._counter.takes(rows):
             self._end_counter()
-        rest = rows if self._counter is None else self._into_counter(rows)
-        if rest is None:
-            return
-        self._waiting.append(rest)
-        self._waiting_rows += rest.size
-        if self._waiting_rows >= self._lots_before_counting(rest) * self._lot:
+        self._into_counter(rows)
+        if self._waiting_rows >= self._lots_before_counting(rows) * self._lot:
             self._count_lot()
+
+    def _wait(self, rows: Coded) -> None:
+        self._waiting.append(rows)
+        self._waiting_rows += rows.size
 
     def _lots_before_counting(self, rows: Coded) -> int:
         narrow = isinstance(self._ask.scores, Exact) and _is_narrow(rows)
@@ -76,29 +77,33 @@ class Accumulator:
             names = sorted({name for rows in self._waiting for name in rows.truth.names})
             labels = Names(tuple(names), self._waiting[0].truth.kind)
             self._counter = ScoreCounter(self._ask, labels, self._cutting)
-            while self._waiting and self._counter is not None:
-                rest = self._into_counter(self._waiting.pop(0))
-                if rest is not None:
-                    self._waiting.insert(0, rest)
-        self._count_waiting()
+            waiting, self._waiting, self._waiting_rows = self._waiting, [], 0
+            for rows in waiting:
+                self._into_counter(rows)
+        if self._counter is None:
+            self._count_waiting()
 
-    def _into_counter(self, rows: Coded) -> Coded | None:
-        """Count rows by the counter; where it has no room for all it ends, and the rest comes back.
+    def _into_counter(self, rows: Coded) -> None:
+        """Count rows by the counter; where it has no room for all it ends, and the rest waits.
 
         Scores that lie so far apart get no second one: it would have no room either.
         """
-        assert self._counter is not None  # noqa: S101 - asked for by the caller
-        rest = self._counter.add(rows)
-        if rest is not None:
-            self._end_counter()
+        rest = [rows] if self._counter is None else list(self._counter.add(rows))
+        if rest and self._counter is not None:
             self._too_spread = True
-        return rest
+            self._end_counter()
+        for part in rest:
+            self._wait(part)
 
     def _end_counter(self) -> None:
-        if self._counter is not None:
-            counter, self._counter = self._counter, None
-            if counter.rows:
-                self._carry(counter.done(), 0)
+        if self._counter is None:
+            return
+        counter, self._counter = self._counter, None
+        for part in counter.rest():
+            self._too_spread = True
+            self._wait(part)
+        if counter.rows:
+            self._carry(counter.done(), 0)
 
     def coarsen(self, bits: int) -> None:
         """Keep scores as a grid from now on, those of rows so far too."""
@@ -215,23 +220,22 @@ class Parts:
             counting.add(part)
         return counting.done()
 
-    def _cutting(self) -> Cutting:
+    def _cutting(self) -> CutPoints:
         """The most frequent label, and the distinct scores of all others."""
         guess = ""
         while True:
-            scores, amounts = Distinct(), Counter[str]()
+            scores, amounts = DistinctNumbers(), Counter[str]()
             for part in self._parts():
-                _must_be_cut(part)
-                assert part.score is not None  # noqa: S101 - checked above
+                score = _score_to_cut(part)
                 amounts.update(label_amounts(part))
                 guess = guess or most_frequent(amounts)
-                scores.add(part.score[are_rarer(part, guess)])
+                scores.add(score[are_rarer(part, guess)])
                 size = max(len(amounts), 2) * scores.nbytes
                 if self._exceeds(size):
                     raise _DoesNotFit(*too_large(size, self.limit).args)
             frequent = most_frequent(amounts)
             if guess == frequent:
-                return Cutting(frequent, scores.done())
+                return CutPoints(frequent, scores.done())
             guess = frequent
 
 
@@ -289,7 +293,7 @@ class _DoesNotFit(InputError):
     """The scores of the rarer labels are too many as well."""
 
 
-class Distinct:
+class DistinctNumbers:
     """Distinct numbers, gathered part by part."""
 
     def __init__(self) -> None:
@@ -338,13 +342,15 @@ def too_large(size: int, limit: int | None) -> InputError:
     )
 
 
-def _must_be_cut(part: Coded) -> None:
+def _score_to_cut(part: Coded) -> Array:
+    """The score of rows that can be cut; others are refused."""
     if part.score is None:
         raise InputError("mode='cuts' is for rows with one score: say mode='exact' or mode='grid'")
     if part.weights is not None:
         raise _DoesNotFit(
             "mode='cuts' counts rows, and weights are no counts: say mode='exact' or mode='grid'"
         )
+    return part.score
 
 
 def count_rarer(parts: Iterator[Coded], ask: Ask, frequent: str = "") -> Tally:
@@ -356,7 +362,7 @@ def count_rarer(parts: Iterator[Coded], ask: Ask, frequent: str = "") -> Tally:
     whole = Accumulator(replace(ask, scores=None, losses=False))
     others = Accumulator(replace(ask, scores=Exact(), losses=False))
     for part in parts:
-        _must_be_cut(part)
+        _score_to_cut(part)
         rows = replace(part, days=None, slices={}, clusters=None)
         frequent = frequent or most_frequent(label_amounts(part))
         whole.add(rows)
@@ -367,18 +373,18 @@ def count_rarer(parts: Iterator[Coded], ask: Ask, frequent: str = "") -> Tally:
     return replace(tally, scores=scores)
 
 
-def cutting_of_sum(tally: Tally) -> tuple[Cutting, bool]:
+def cutting_of_sum(tally: Tally) -> tuple[CutPoints, bool]:
     """Where to cut, and whether each part left out the scores of the most frequent label alone."""
     totals, table = label_totals(tally), tally.scores.get(SCORE)
     frequent = most_frequent(totals)
     if table is None:
-        return Cutting(frequent, np.empty(0)), True
+        return CutPoints(frequent, np.empty(0)), True
     rarer = [i for i, name in enumerate(table.labels) if name != frequent]
     counts = table.counts[rarer]
     sums = counts.sum(axis=1, dtype=np.int64)
     counted = {table.labels[i]: int(n) for i, n in zip(rarer, sums, strict=True)}
     complete = all(counted.get(name, 0) == n for name, n in totals.items() if name != frequent)
-    return Cutting(frequent, table.scores[counts.any(axis=0)]), complete
+    return CutPoints(frequent, table.scores[counts.any(axis=0)]), complete
 
 
 def label_totals(tally: Tally) -> dict[str, int]:

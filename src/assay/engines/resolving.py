@@ -1,27 +1,38 @@
 """From counts by name to a tally with sides: which label is the alarm, and what decides.
 
 A pure function of the sum, so that it is the same for any parts, in any order, from any engine.
+So is the tally by family: label and family together stand as one label, until labels have sides.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from assay.engines.local import MODEL
 from assay.errors import EmptyInput, InputError, LabelError, ScoreError
-from assay.sources.arrays import FAMILY, empty_note
+from assay.sources import Coded
 from assay.sources.coded import Labels
 from assay.sources.columns import label_text, native
-from assay.sources.labelling import Labelling, unify
+from assay.sources.labelling import (
+    SEVERAL,
+    USUAL,
+    Labelling,
+    must_not_list,
+    no_column,
+    no_ranking,
+    no_unknown,
+    undecided_note,
+    unify,
+)
 from assay.sources.labelling import resolve as resolve_labels
-from assay.sources.probabilities import SEVERAL, must_not_list, no_column, no_ranking, no_unknown
-from assay.sources.thresholds import USUAL, undecided_note
+from assay.sources.validation import FAMILY, empty_note
 from assay.tally import Confusion, Crosstab, LossSums, Resolved, Sample, ScoreTally, Tally
-from assay.tally.by_name import (
+from assay.tally.confusion import FLAGGED
+from assay.tally.named_tally import (
     DECISION,
     LARGEST,
     OF_CLASS,
@@ -30,10 +41,8 @@ from assay.tally.by_name import (
     SCORE,
     WRONG,
     Names,
-    Said,
+    Statement,
 )
-from assay.tally.crosstab import FLAGGED
-from assay.tally.keeping import Exact
 
 # The labels of known rows in an open set.
 DECIDED = ("wrong", "right")
@@ -73,16 +82,16 @@ def resolve(
             raise LabelError(no_column(absent, tally.columns))
         listed = [native(name, tally.labels.kind) for name in tally.columns]
     truth, decision = _columns(tally)
-    found = resolve_labels(truth, decision, positive=positive, negative=negative, labels=listed)
-    sides = _Sides.of(tally, found, truth, decision)
-    notes = list(found.notes)
+    labelling = resolve_labels(truth, decision, positive=positive, negative=negative, labels=listed)
+    sides = _Sides.of(tally, labelling, truth, decision)
+    notes = list(labelling.notes)
     if tally.empty:
         notes.append(empty_note(tally.empty))
     notes += sides.notes()
     _must_be_held(tally, len(sides.labelling.labels))
     resolved = sides.resolved(tally)
     told = any(column == FAMILY for column, _ in resolved.slices)
-    if negative is not None and len(found.position) > 2 and not told:
+    if negative is not None and len(labelling.position) > 2 and not told:
         slices = {**sides.families(), **resolved.slices}
         resolved = replace(resolved, slices={key: slices[key] for key in sorted(slices)})
     return resolved, tuple(notes)
@@ -124,8 +133,8 @@ class _Sides:
     label_at: Mapping[str, int]
     column_at: Callable[[str], int]
     whole: Tally
-    deciding: Said | None
-    ranking: Said | None
+    deciding: Statement | None
+    ranking: Statement | None
     is_probability: bool
 
     @classmethod
@@ -136,7 +145,7 @@ class _Sides:
         label_at = dict(
             zip(_as_written(tally.labels, truth), _places(truth, position), strict=True)
         )
-        ranking: Said | None = None
+        ranking: Statement | None = None
         if SCORE in tally.extremes:
             ranking = SCORE
             if labelling.positive is None:
@@ -152,7 +161,7 @@ class _Sides:
             raise ScoreError(SEVERAL)
         low, high = tally.extremes.get(ranking or SCORE, (0.0, 1.0))
         is_probability = ranking is not None and low >= 0 and high <= 1
-        deciding: Said | None = DECISION
+        deciding: Statement | None = DECISION
         column_at: Callable[[str], int]
         if decision is not None and tally.decisions is not None:
             written = _as_written(tally.decisions, decision)
@@ -186,7 +195,7 @@ class _Sides:
             return [undecided_note(*self.whole.extremes[self.ranking])]
         return []
 
-    def confusion(self, decided: Mapping[Said, Crosstab]) -> Confusion:
+    def confusion(self, decided: Mapping[Statement, Crosstab]) -> Confusion:
         """The confusion matrix of what decides; rows by label alone where nothing does."""
         table = decided.get(self.deciding or self.ranking or SCORE, Crosstab())
         return table.confusion(self.labelling.labels, self.label_at, self.column_at)
@@ -214,7 +223,7 @@ class _Sides:
                 smallest = tally.extremes[self.ranking][0]
                 sided = tally.scores[self.ranking].placed(names, self.label_at)
                 scores = (sided.starting_at(smallest),)
-            losses = self._losses(tally, scores)
+            losses = self._losses(tally)
         elif tally.columns is not None:
             kind = "probability"
             absent = [label for label in names if label not in tally.columns]
@@ -241,7 +250,7 @@ class _Sides:
             decided=self.deciding is not None,
             kind=kind,
             scores=scores,
-            losses=losses,
+            summed_losses=losses,
             clusters=clusters,
             sample=self._sample(tally),
             slices={key: self.confusion(each) for key, each in tally.slices.items()},
@@ -250,11 +259,10 @@ class _Sides:
             else {day: self.resolved(part) for day, part in tally.days.items()},
         )
 
-    def _losses(self, tally: Tally, scores: tuple[ScoreTally, ...] | None) -> LossSums | None:
-        if not self.is_probability or scores is None:
+    def _losses(self, tally: Tally) -> LossSums | None:
+        """The losses that were summed beside the scores."""
+        if not self.is_probability or not tally.scores or not tally.losses:
             return None
-        if not tally.losses:
-            return LossSums.of_scores(scores[0]) if scores[0].kept == Exact() else None
         sums = LossSums()
         for name, place in self.label_at.items():
             sums += tally.losses.get((name, RIGHT if place else WRONG), LossSums())
@@ -363,7 +371,7 @@ def _no_rows(labels: Sequence[Any]) -> Resolved:
         confusion=Confusion.zero(names),
         kind="probability",
         scores=tuple(ScoreTally.zero(names) for _ in names),
-        losses=LossSums(),
+        summed_losses=LossSums(),
         sample=Sample.zero(names, (MODEL,), len(names)),
     )
 
@@ -383,3 +391,151 @@ def _largest(tally: Tally, unknown: str) -> Sample | None:
         right = sample.scores[:, len(columns)] > 0
     truth = np.where(outside, 0, 1 + right).astype(np.uint16)
     return sample.relabelled((unknown, *DECIDED), truth, table.max(axis=1)[:, None])
+
+
+# -- by family -------------------------------------------------------------------------------------
+
+# Between the name of a label and that of a family, where both together stand as a label.
+BETWEEN = "\x1f"
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyTallies:
+    """What was counted, with sides, and the same by family, where there are families.
+
+    ``scores`` and ``rows`` have the positives by their family: the first label is the negative
+    one, all others are families; decisions are as scores of 0 and 1. ``rows`` are kept where they
+    come in clusters and have scores. ``known`` are all names of families, those of negatives too;
+    ``places`` tell where each label, or label and family, stands among the labels of ``scores``.
+    """
+
+    resolved: Resolved
+    scores: ScoreTally | None = None
+    rows: Sample | None = None
+    known: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+    places: Mapping[str, int] = field(default_factory=dict)
+
+
+def kinds_of(rows: Coded, family: str | None) -> Coded:
+    """The rows with label and family together as one label, without what is not counted by it."""
+    rows, named = replace(rows, slices={}, days=None), rows.slices.get(family or "")
+    if named is None:
+        return rows
+    truth = rows.truth
+    pairs = truth.codes.astype(np.int64) * len(named.names) + named.codes
+    occurs = np.bincount(pairs, minlength=len(truth.names) * len(named.names)) > 0
+    names = [f"{label}{BETWEEN}{kind}" for label in truth.names for kind in named.names]
+    kept = tuple(name for name, is_there in zip(names, occurs, strict=True) if is_there)
+    codes = (np.cumsum(occurs) - 1)[pairs].astype(np.min_scalar_type(max(len(kept) - 1, 0)))
+    return replace(rows, truth=Labels(codes, kept, truth.kind))
+
+
+def labels_of_kinds(kinds: Tally) -> Names:
+    """The labels that occur, without families."""
+    names = {name.partition(BETWEEN)[0] for name in kinds.labels.names}
+    return Names(tuple(sorted(names)), kinds.labels.kind)
+
+
+def sided_families(
+    kinds: Tally, sides: Mapping[str, Any], *, by_family: bool = False
+) -> FamilyTallies:
+    """A tally by label, or with ``by_family`` by label and family, with sides.
+
+    Where one label is said to be harmless, all others are families, unless a column tells them.
+    """
+    tally = _by_label(kinds, labels_of_kinds(kinds)) if by_family else kinds
+    resolved, notes = resolve(tally, **sides)
+    against = sides.get("negative") is not None
+    listed = {label_text(label) for label in sides.get("labels") or ()}
+    places = _Places.of(kinds.labels.names, resolved, against=against)
+    if not by_family and not (against and len({*tally.labels.names, *listed}) > 2):
+        at = {label: int(place > 0) for label, place in places.at.items()}
+        return FamilyTallies(resolved, notes=notes, places=at)
+    return FamilyTallies(
+        resolved,
+        _scores(kinds, resolved, places) or _decisions(kinds, places),
+        _rows(kinds, resolved, places),
+        places.known,
+        notes,
+        places.at,
+    )
+
+
+@dataclass(frozen=True)
+class _Places:
+    """The families that have positives after the negative label, and where each kind stands."""
+
+    labels: tuple[str, ...]
+    at: Mapping[str, int]
+    known: tuple[str, ...]
+    is_alarm: Callable[[str], bool]
+
+    @classmethod
+    def of(cls, kinds: Sequence[str], resolved: Resolved, *, against: bool) -> _Places:
+        def is_alarm(label: str) -> bool:
+            return label != resolved.labels[0] if against else label == resolved.positive
+
+        split = [name.partition(BETWEEN) for name in kinds]
+        positive = [is_alarm(label) for label, _, _ in split]
+        own = [
+            family if between else (label if is_one else resolved.labels[0])
+            for (label, between, family), is_one in zip(split, positive, strict=True)
+        ]
+        held = sorted({name for name, is_one in zip(own, positive, strict=True) if is_one})
+        labels = (resolved.labels[0], *held)
+        at = {
+            kind: labels.index(name, 1) if is_one else 0
+            for kind, name, is_one in zip(kinds, own, positive, strict=True)
+        }
+        return cls(labels, at, tuple(sorted(set(own))), is_alarm)
+
+
+def _scores(kinds: Tally, resolved: Resolved, places: _Places) -> ScoreTally | None:
+    key = SCORE if SCORE in kinds.scores else (PROBABILITY, resolved.positive or "")
+    if resolved.scores is None or key not in kinds.scores:
+        return None
+    smallest = kinds.extremes[key][0]
+    return kinds.scores[key].placed(places.labels, places.at).starting_at(smallest)
+
+
+def _decisions(kinds: Tally, places: _Places) -> ScoreTally | None:
+    """Decisions as scores of 0 and 1."""
+    if DECISION not in kinds.decided:
+        return None
+    cells = kinds.decided[DECISION].cells
+    return ScoreTally.of_rows(
+        places.labels,
+        np.array([places.is_alarm(decision) for _, decision in cells], np.float32),
+        np.array([places.at[kind] for kind, _ in cells], np.uint16),
+        counts=np.array(list(cells.values()), np.int64),
+    )
+
+
+def _rows(kinds: Tally, resolved: Resolved, places: _Places) -> Sample | None:
+    sample = kinds.sample
+    if sample is None or resolved.sample is None:
+        return None
+    if len(sample.models) * sample.width > 1:
+        column = list(kinds.columns or ()).index(resolved.positive or "")
+        sample = replace(sample, scores=sample.scores[:, [column]])
+    return sample.placed(places.labels, places.at)
+
+
+def _by_label(kinds: Tally, labels: Names) -> Tally:
+    """The same tally by label alone."""
+    at = {name: labels.names.index(name.partition(BETWEEN)[0]) for name in kinds.labels.names}
+    return replace(
+        kinds,
+        labels=labels,
+        decided={key: table.placed(labels.names, at) for key, table in kinds.decided.items()},
+        scores={key: table.placed(labels.names, at) for key, table in kinds.scores.items()},
+        clusters=kinds.clusters
+        and {
+            key: table.placed(
+                labels.names, at, (table.columns or ()).index, table.columns or labels.names
+            )
+            for key, table in kinds.clusters.items()
+        },
+        sample=kinds.sample and kinds.sample.placed(labels.names, at),
+    )

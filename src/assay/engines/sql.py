@@ -18,14 +18,13 @@ import numpy as np
 from assay.engines import frames, statements
 from assay.engines.ask import Ask, Columns
 from assay.engines.databases import Database, opened
-from assay.engines.dialects import Dialect
 from assay.engines.parts import COARSE, CUT, is_within, too_large
+from assay.engines.statements import Dialect
 from assay.errors import InputError
-from assay.sources.files.bad_rows import ADVICE
 from assay.sources.files.builders import series_of
 from assay.sources.files.column_roles import must_have
-from assay.sources.files.table import Table
-from assay.sources.thresholds import USUAL
+from assay.sources.files.request import ADVICE, OpenedTable
+from assay.sources.labelling import USUAL
 from assay.tally import Tally
 from assay.tally.keeping import AUTO, Cuts, Exact, Grid, Keeping, cells, keeping_of_mode
 
@@ -99,14 +98,14 @@ def _counted(frame: pl.DataFrame, columns: Columns, ask: Ask) -> Tally:
     if REPEATS in frame.columns:
         columns = replace(columns, rows=REPEATS)
     try:
-        return frames.count(frame, columns, ask)
+        return frames.count_polars(frame, columns, ask)
     except InputError as error:
         place = _ROW.fullmatch(str(error))
         if place is None:
             raise
         if place[2] is None:
             raise type(error)(place[1]) from error
-        every = frames.count(frame, columns, replace(ask, on_bad_row="skip"))
+        every = frames.count_polars(frame, columns, replace(ask, on_bad_row="skip"))
         raise type(error)(
             f"{every.refused.total:,} of {every.rows:,} rows can't be used, such as one with "
             f"{place[1]}. Leave them out of the query, or have them left out and counted: "
@@ -226,7 +225,7 @@ class _Grouping:
         held = _names_in(self._database)
         names = [*self._keys, *([] if self._score is None else [self._score])]
         for name in names:
-            must_have(Table("the query", held), name)
+            must_have(OpenedTable("the query", held), name)
         samples = self._row(names, names[-1])
         for name in names:
             if name in samples and samples[name][0] is not None:

@@ -1,13 +1,20 @@
 """The evaluation of one model."""
 
-from assay.evaluation.evaluate import RunningTally, count, evaluate, evaluate_counts
+from assay.evaluation.entries import ByMeasure, Curves
+from assay.evaluation.evaluate import (
+    MeasureFunction,
+    RunningTally,
+    count,
+    evaluate,
+    evaluate_counts,
+    fbeta,
+    function_of,
+)
+from assay.evaluation.evaluate_model import evaluate_model
 from assay.evaluation.evaluation import Evaluation
-from assay.evaluation.from_files import evaluate_files
-from assay.evaluation.functions import MeasureFunction, fbeta, function_of
 from assay.evaluation.judge import Judge
-from assay.evaluation.of_model import evaluate_model
-from assay.evaluation.scorer import Scorer, scorer
-from assay.evaluation.views import ByMeasure, Curves
+from assay.evaluation.named_columns import evaluate_files
+from assay.evaluation.scikit_learn import Scorer, scorer
 
 __all__ = [
     "ByMeasure",

@@ -1,20 +1,32 @@
-"""All estimates of a tally, in the order of the contract."""
+"""All estimates of a tally in the order of the contract, by measure and by key, and curves."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING
+from typing import Any
 
-from assay.evaluation.deployment import PER_DAY, daily
+import numpy as np
+import numpy.typing as npt
+
+from assay import curves
+from assay.errors import MethodError, UnknownMeasure
+from assay.evaluation.deployment import (
+    PER_DAY,
+    PRECISION_AT_TOP,
+    RECALL_AT_TOP,
+    Top,
+    at_top,
+    daily,
+)
 from assay.evaluation.judge import Judge
 from assay.evaluation.over_time import OverTime
 from assay.evaluation.probabilities import DEFINED_ONLY
-from assay.evaluation.top import PRECISION_AT_TOP, RECALL_AT_TOP, Top, at_top, told
-from assay.inference import Estimate
+from assay.inference import Estimate, Wilson, with_band
 from assay.measures import (
     AVERAGES,
+    FALSE_DISCOVERY_RATE,
     Binned,
     MeanLoss,
     Measure,
@@ -22,13 +34,12 @@ from assay.measures import (
     OverPairs,
     Ranked,
     catalogue,
+    find,
     parse,
 )
-from assay.measures.shown import AT_BASE_RATES, AT_USUAL_BASE_RATES, RANKED_AT_BASE_RATES
+from assay.measures.catalogue import AT_BASE_RATES, AT_USUAL_BASE_RATES, RANKED_AT_BASE_RATES
 from assay.sources.times import TIME
-
-if TYPE_CHECKING:
-    from assay.evaluation.views import ByKey
+from assay.tally import ScoreTally
 
 DEFAULT_BASE_RATES = (0.1, 0.01, 0.001, 0.0001)
 
@@ -73,8 +84,8 @@ def entries(
     sliced = [*_slices(judge, measures), *_periods(over_time, time)]
     if not judge.binary:
         return [*_of_many(judge, measures), *sliced]
-    found = list(_of_two(judge, measures))
-    found += _of_days(judge, volume, top, None)
+    listed = list(_of_two(judge, measures))
+    listed += _of_days(judge, volume, top, None)
     names = AT_BASE_RATES if base_rates else AT_USUAL_BASE_RATES
     if base_rates and judge.tally.scores is not None:
         names += RANKED_AT_BASE_RATES
@@ -86,9 +97,9 @@ def entries(
             measure = by_name[name]
             label = None if measure.symmetric else judge.tally.positive
             compute = partial(judge.at_base_rate, measure, rate)
-            found.append(Entry(name, compute, label=label, base_rate=rate))
-        found += _of_days(judge, volume, top if base_rates else None, rate)
-    return [*found, *sliced]
+            listed.append(Entry(name, compute, label=label, base_rate=rate))
+        listed += _of_days(judge, volume, top if base_rates else None, rate)
+    return [*listed, *sliced]
 
 
 def _of_days(
@@ -100,8 +111,9 @@ def _of_days(
         for name in PER_DAY:
             compute = partial(daily, judge, name, volume, base_rate)
             yield Entry(name, compute, label=positive, base_rate=base_rate)
-    if top is not None and told(judge, top, base_rate):
-        both = cache(partial(at_top, judge, top, base_rate))
+    read = None if top is None else at_top(judge, top, base_rate)
+    if read is not None:
+        both = cache(read)
         yield Entry(PRECISION_AT_TOP, lambda: both().precision, positive, base_rate=base_rate)
         yield Entry(RECALL_AT_TOP, lambda: both().recall, positive, base_rate=base_rate)
 
@@ -196,3 +208,246 @@ def per_label(evaluation: ByKey, measure: Measure) -> dict[str, Estimate]:
         and entry.slice is None
         and entry.base_rate is None
     }
+
+
+# -- by measure and by key -------------------------------------------------------------------------
+
+
+class ByMeasure(Mapping[str, Estimate]):
+    """Estimates by their measure, its name or an alias; each is computed when it is asked for."""
+
+    def __init__(self, entries: Iterable[Any]) -> None:
+        self._entries = {entry.measure: entry for entry in entries}
+
+    def __getitem__(self, name: str | Measure) -> Estimate:
+        if isinstance(name, Measure):
+            name = name.name
+        if name not in self._entries:
+            written, name = name, find(name).name
+            if name not in self._entries:
+                there = ", ".join(self._entries)
+                raise UnknownMeasure(f"{written!r} is not here; there are {there}")
+        estimate: Estimate = self._entries[name].estimate
+        return estimate
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __repr__(self) -> str:
+        return f"ByMeasure({dict(self)!r})"
+
+
+class ByKey(Mapping[str, Estimate]):
+    """Estimates by the key of what they are of, as ``f1``, ``f1.macro`` or ``precision.normal``.
+
+    Whoever is one has ``entries``, in the order of the report, ``labels`` and ``positive``.
+    """
+
+    entries: Any
+    labels: Any
+    positive: Any
+    base_rates: Any
+
+    @cached_property
+    def _by_key(self) -> dict[str, Any]:
+        """The entries of the whole, by name."""
+        whole = [e for e in self.entries if e.slice is None and e.base_rate is None]
+        by_key = {_key(entry, self.positive): entry for entry in whole}
+        # A class may be called macro; the average of that name wins.
+        return by_key | {_key(entry, self.positive): entry for entry in whole if entry.average}
+
+    def __getitem__(self, name: str | Measure) -> Estimate:
+        estimate: Estimate = self._entry(name).estimate
+        return estimate
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            self._entry(name)
+        except UnknownMeasure:
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_key)
+
+    def __len__(self) -> int:
+        return len(self._by_key)
+
+    def _entry(self, name: Any) -> Any:
+        """The entry of a name, an alias or a measure."""
+        if isinstance(name, Measure):
+            name = name.name
+        if not isinstance(name, str):
+            raise UnknownMeasure(f"an estimate is found by its name; found {name!r}")
+        if name in self._by_key:
+            return self._by_key[name]
+        measure, suffix = parse(name)
+        if suffix == self.positive:
+            suffix = None
+        key = measure.name if suffix is None else f"{measure.name}.{suffix}"
+        return self._by_key[key] if key in self._by_key else self._other(name, measure, suffix)
+
+    def _other(self, name: str, measure: Measure, suffix: str | None) -> Any:  # noqa: ARG002
+        """The entry of a name that is not in the list, which there is none of."""
+        close = [k for k in self._by_key if k.startswith(measure.name + ".")]
+        raise UnknownMeasure(
+            f"{name!r} is not in this evaluation of {len(self.labels)} classes; of "
+            f"{measure.name} there are {', '.join(close[:8]) or 'none'}"
+        )
+
+    def at(self, base_rate: float) -> ByMeasure:
+        """The estimates at a base rate, by measure."""
+        return ByMeasure(entry for entry in self.entries if entry.base_rate == base_rate)
+
+    @cached_property
+    def mostly_false(self) -> tuple[float, float] | None:
+        """The worst base rate that was asked for at which most alarms are false, and the share."""
+        false = {rate: self.at(rate)[FALSE_DISCOVERY_RATE] for rate in self.base_rates}
+        absurd = [rate for rate, far in false.items() if far > 0.5]
+        if not absurd:
+            return None
+        worst = max(absurd, key=lambda rate: false[rate])
+        return worst, float(false[worst])
+
+
+def _key(entry: Any, positive: str | None) -> str:
+    suffix = entry.average or (entry.label if entry.label != positive else None)
+    return entry.measure if suffix is None else f"{entry.measure}.{suffix}"
+
+
+class Curves:
+    """The curves of a binary evaluation with scores, drawn from one sweep of its thresholds."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+
+    @cached_property
+    def sweep(self) -> curves.Sweep:
+        """True and false positives at no more than 2,000 thresholds."""
+        return self._swept(curves.POINTS)
+
+    @property
+    def _scores(self) -> ScoreTally:
+        tally = self._judge.tally
+        if tally.scores is None or tally.positive is None:
+            raise MethodError(
+                "curves need scores of one positive label; give y_score, and positive="
+            )
+        return tally.scores[0]
+
+    def _swept(self, points: int | None) -> curves.Sweep:
+        return curves.sweep(self._scores, points, keep=self._judge.tally.threshold)
+
+    def _banded(self, curve: curves.Curve, band: float | None) -> curves.Curve:
+        if band is not None and self._judge.tally.clusters is not None:
+            raise MethodError("a band takes rows as independent, and these come in clusters")
+        return curve if band is None else with_band(curve, band)
+
+    def _at(self, points: int | None) -> curves.Sweep:
+        return self.sweep if points == curves.POINTS else self._swept(points)
+
+    def roc(self, *, points: int | None = curves.POINTS, band: float | None = None) -> curves.Curve:
+        """Detection rate against false positive rate; ``band`` is a level, pointwise."""
+        return self._banded(curves.roc(self._at(points)), band)
+
+    def precision_recall(
+        self, *, points: int | None = curves.POINTS, band: float | None = None
+    ) -> curves.Curve:
+        """Precision against detection rate."""
+        return self._banded(curves.precision_recall(self._at(points)), band)
+
+    def far_dr(
+        self, *, points: int | None = curves.POINTS, band: float | None = None
+    ) -> curves.Curve:
+        """Detection rate against false alarm rate."""
+        return self._banded(curves.far_dr(self._at(points)), band)
+
+    def det(self, *, points: int | None = curves.POINTS, band: float | None = None) -> curves.Curve:
+        """Miss rate against false positive rate, both also as normal deviates (probits)."""
+        return self._banded(curves.det(self._at(points)), band)
+
+    def gain(
+        self, *, points: int | None = curves.POINTS, band: float | None = None
+    ) -> curves.Curve:
+        """Detection rate against the share of rows that raise an alert."""
+        return self._banded(curves.gain(self._at(points)), band)
+
+    def lift(
+        self, *, points: int | None = curves.POINTS, band: float | None = None
+    ) -> curves.Curve:
+        """Precision over prevalence against the share of rows that raise an alert."""
+        return self._banded(curves.lift(self._at(points)), band)
+
+    def precision_recall_gain(
+        self, *, points: int | None = curves.POINTS, band: float | None = None
+    ) -> curves.Curve:
+        """Precision gain against recall gain: both on a scale from the prevalence to 1."""
+        return self._banded(curves.precision_recall_gain(self._at(points)), band)
+
+    def hull(self) -> curves.Curve:
+        """The convex hull of the ROC curve: which thresholds are best for which costs.
+
+        It has no band: which thresholds are on it was chosen by these rows.
+        """
+        return curves.hull(curves.vertices(self._scores))
+
+    def decision(
+        self,
+        *,
+        base_rate: float | None = None,
+        thresholds: Sequence[float] | None = None,
+        band: float | None = None,
+    ) -> curves.Curve:
+        """Net benefit against the threshold probability, and that of flagging everything.
+
+        ``base_rate`` is the share of positives in deployment, where it is not that of the rows.
+        """
+        tally = self._judge.tally
+        scores = self._scores
+        if tally.kind != "probability":
+            raise MethodError(
+                "a decision curve needs probabilities: its threshold is the probability from "
+                "which on a row is flagged, and these scores are none"
+            )
+        curve = curves.decision(
+            scores, base_rate=base_rate, thresholds=thresholds, keep=tally.threshold
+        )
+        return self._banded(curve, band)
+
+    def cost(self, *, band: float | None = None) -> curves.Curve:
+        """Normalised expected cost against the probability cost, at the best threshold of each.
+
+        ``in_use`` is the cost at the evaluation's own decisions.
+        """
+        scores, tally = self._scores, self._judge.tally
+        in_use = None
+        if tally.decided and tally.confusion.rows[0] and tally.confusion.rows[1]:
+            (tn, fp), (fn, tp) = tally.confusion.cells
+            in_use = (float(fp / (tn + fp)), float(tp / (fn + tp)))
+        return self._banded(curves.cost(scores, in_use=in_use), band)
+
+    def measure(
+        self, name: str, *, points: int | None = curves.POINTS, band: float | None = None
+    ) -> curves.Curve:
+        """Any measure of decisions against the threshold."""
+        measure = find(name)
+        return self._banded(curves.trace(self._at(points), measure.name, measure), band)
+
+    def reliability(self, *, level: float | None = None) -> dict[str, npt.NDArray[np.float64]]:
+        """Observed share against predicted probability in bins, with Wilson's interval."""
+        reliability = self._judge.reliability
+        if reliability is None:
+            raise MethodError("reliability needs the probability of one positive label")
+        low, high = Wilson(level or self._judge.level)(
+            reliability.observed * reliability.n, reliability.n
+        )
+        return {
+            "predicted": reliability.predicted,
+            "observed": reliability.observed,
+            "low": low,
+            "high": high,
+            "n": reliability.n,
+        }

@@ -1,28 +1,38 @@
-"""From columns or counts to an evaluation."""
+"""From columns or counts to an evaluation, or to one measure: each is a function too."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from assay.engines import Accumulator, Ask
 from assay.engines.arrays import count_arrays, resolved_arrays
 from assay.errors import EmptyInput, InputError
-from assay.evaluation.counts import counts_tally
 from assay.evaluation.deployment import costs_of
 from assay.evaluation.evaluation import Evaluation
-from assay.evaluation.from_frame import (
+from assay.evaluation.judge import Judge
+from assay.evaluation.named_columns import (
     NAMED,
     count_frame,
     names_columns,
     refusal_notes,
     with_strata,
 )
-from assay.evaluation.predictions import by_position
-from assay.inference import Method
-from assay.sources import checked_columns, columns_of
+from assay.evaluation.outputs import DECISIONS, PROBABILITIES, SCORES, by_position, is_table
+from assay.formula import plain
+from assay.inference import Estimate, Method, method_of
+from assay.measures import AVERAGES, MAX_FPR, Measure, Ranked, f_beta, find
+from assay.sources import checked_columns, columns_of, infer, label_text
+from assay.sources.columns import CELLS, ORIENTATIONS
 from assay.sources.validation import OnBadRow
-from assay.tally import Resolved, Tally
+from assay.tally import Confusion, Resolved, Tally
+
+# The cubes of larger counts leave the range of floats, which intervals are computed in.
+_LARGEST = 10**36
 
 
 def evaluate(
@@ -285,3 +295,246 @@ def _named_columns(batch: Any) -> dict[str, Any]:
     if hasattr(batch, "columns"):
         return columns_of(batch)
     raise InputError(f"a batch is a mapping or a dataframe; found {type(batch).__name__}")
+
+
+# -- counts of a confusion matrix ------------------------------------------------------------------
+
+
+def counts_tally(
+    tp: int | None,
+    fp: int | None,
+    fn: int | None,
+    tn: int | None,
+    *,
+    matrix: Sequence[Sequence[int]] | None = None,
+    labels: Sequence[Any] | None = None,
+    positive: Any = None,
+    negative: Any = None,
+    orientation: str | None = None,
+) -> tuple[Resolved, tuple[str, ...]]:
+    """The tally of a confusion matrix that was given as counts, and what was inferred."""
+    if orientation is not None and orientation not in ORIENTATIONS:
+        raise InputError(f"orientation= is {' or '.join(ORIENTATIONS)}; found {orientation!r}")
+    if positive is not None and negative is not None:
+        raise InputError("give positive= or negative=, not both: the one follows from the other")
+    labels = None if labels is None else list(labels)
+    cells = (tp, fp, fn, tn)
+    if matrix is not None:
+        if any(cell is not None for cell in cells):
+            raise InputError("give the four cells or a matrix, not both")
+        rows, names = _matrix(matrix, labels)
+        if orientation == "predicted-rows":
+            rows = [list(row) for row in zip(*rows, strict=True)]
+    else:
+        if orientation is not None:
+            raise InputError("orientation= is of a matrix; four cells have their names")
+        rows, names = _four(cells, labels)
+        if positive is None and negative is None:
+            positive = names[1]
+    if len(set(names)) != len(names):
+        raise InputError(f"labels must differ from each other; found {names}")
+    notes: tuple[str, ...] = ()
+    if positive is None and negative is None and len(names) == 2:
+        inferred = infer(names)
+        positive, notes = inferred.positive, inferred.notes
+    confusion = Confusion(tuple(names), tuple(tuple(row) for row in rows))
+    if positive is not None:
+        confusion = confusion.against_rest(_position(names, positive=positive))
+    elif negative is not None:
+        confusion = _turned(confusion.against_rest(_position(names, negative=negative)))
+    alarm = None if positive is None and negative is None else confusion.labels[1]
+    return Resolved.of_confusion(confusion, positive=alarm), notes
+
+
+def _matrix(
+    matrix: Sequence[Sequence[int]], labels: Sequence[Any] | None
+) -> tuple[list[list[int]], list[str]]:
+    """The rows of a matrix, and the names of its classes."""
+    try:
+        rows = [[_count(cell) for cell in row] for row in matrix]
+    except TypeError as odd:
+        raise InputError(f"a matrix is rows of counts; found {matrix!r}") from odd
+    names = [label_text(label) for label in labels or range(len(rows))]
+    if len(names) < 2:
+        raise InputError(f"a confusion matrix has two labels or more; found {len(names)}")
+    if [len(row) for row in rows] != [len(names)] * len(names):
+        raise InputError(
+            f"a matrix of {len(names)} labels has {len(names)} rows of {len(names)} counts; "
+            f"found rows of {[len(row) for row in rows]}"
+        )
+    return rows, names
+
+
+def _four(
+    cells: Sequence[int | None], labels: Sequence[Any] | None
+) -> tuple[list[list[int]], list[str]]:
+    """Four cells as a matrix, and the names of its two classes, the negative first."""
+    absent = [name for name, cell in zip(CELLS, cells, strict=True) if cell is None]
+    if absent:
+        raise InputError(f"four cells are needed: tp, fp, fn, tn; missing: {', '.join(absent)}")
+    true_positive, false_positive, false_negative, true_negative = map(_count, cells)
+    names = [label_text(label) for label in labels or ("negative", "positive")]
+    if len(names) != 2:
+        raise InputError(f"four cells have two labels, the negative first; found {names}")
+    return [[true_negative, false_positive], [false_negative, true_positive]], names
+
+
+def _position(names: Sequence[str], **chosen: Any) -> int:
+    """Where the label stands that was named as the positive or the negative."""
+    ((side, label),) = chosen.items()
+    label = label_text(label)
+    if label not in names:
+        raise InputError(
+            f"{side}={label!r} is none of the labels {list(names)}; labels= gives them their names"
+        )
+    return list(names).index(label)
+
+
+def _turned(confusion: Confusion) -> Confusion:
+    """The same table with the other class first."""
+    rows = tuple(row[::-1] for row in confusion.cells[::-1])
+    return Confusion(confusion.labels[::-1], rows)
+
+
+def _count(cell: Any) -> int:
+    whole = isinstance(cell, int | np.integer) and not isinstance(cell, bool)
+    if not whole and not (isinstance(cell, float) and cell.is_integer()):
+        raise InputError(f"a cell of a confusion matrix is a whole number; found {cell!r}")
+    if cell < 0:
+        raise InputError(f"a cell of a confusion matrix is not negative; found {cell}")
+    if cell > _LARGEST:
+        raise InputError(
+            f"a cell of a confusion matrix is at most 10^36; found one of "
+            f"{math.log10(cell):.0f} digits"
+        )
+    return int(cell)
+
+
+# -- measures as functions -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class MeasureFunction:
+    """A measure, to be called with four cells or with columns.
+
+    >>> precision = MeasureFunction(find("precision"))
+    >>> precision(tp=3, fp=1, fn=2, tn=4).value
+    0.75
+    >>> precision(["a", "b", "a"], ["a", "a", "a"], positive="a").value
+    0.6666666666666666
+    """
+
+    measure: Measure
+
+    @property
+    def __name__(self) -> str:
+        return self.measure.name
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "__doc__", _help(self.measure))
+
+    def __call__(
+        self,
+        y_true: Any = None,
+        y_said: Any = None,
+        *,
+        tp: int | None = None,
+        fp: int | None = None,
+        fn: int | None = None,
+        tn: int | None = None,
+        average: str | None = None,
+        positive: Any = None,
+        level: float | None = None,
+        interval: Method | str | None = None,
+        max_fpr: float = MAX_FPR,
+        corrected: bool = True,
+        cost_fp: float | None = None,
+        cost_fn: float | None = None,
+        **columns: Any,
+    ) -> Estimate:
+        """The estimate. ``y_said`` are decisions, or for measures of scores the scores.
+
+        ``average`` is macro, micro or weighted. ``max_fpr`` and ``corrected`` are for the partial
+        AUC; ``cost_fp`` and ``cost_fn``, what a false alarm and a missed attack cost, for measures
+        of costs. Further columns are those of :func:`assay.evaluate`.
+        """
+        if (max_fpr, corrected) != (MAX_FPR, True) and not self._ends_at_a_rate:
+            raise InputError(f"max_fpr and corrected are for the partial AUC, not {self.__name__}")
+        costs = costs_of(cost_fp, cost_fn)
+        if costs is not None and self.measure.of_costs is None:
+            raise InputError(
+                f"cost_fp= and cost_fn= are for measures of costs, not {self.__name__}"
+            )
+        if y_true is None:
+            if self.measure.of_scores is not None:
+                raise InputError(f"{self.measure.name} can't be told from counts: give columns")
+            if y_said is not None or columns:
+                raise InputError("give y_true beside what the model said, or the four cells")
+            tally, _ = counts_tally(tp, fp, fn, tn)
+        else:
+            if any(cell is not None for cell in (tp, fp, fn, tn)):
+                raise InputError("give the four cells or columns, not both")
+            said = {**self._said(y_said), **columns}
+            if "y_score" in said and self.measure.of_scores is not None:
+                # A ranking does not depend on where the alarm is set.
+                said.setdefault("threshold", 0.5)
+            tally, _, _ = resolved_arrays(y_true, positive=positive, **checked_columns(said))
+        method, chosen = method_of(interval, level)
+        judge = Judge(tally, chosen, method, max_fpr, corrected, costs=costs)
+        return self._estimate(judge, average)
+
+    @property
+    def _ends_at_a_rate(self) -> bool:
+        declared = self.measure.of_scores
+        return isinstance(declared, Ranked) and declared.up_to is not None
+
+    def _said(self, y_said: Any) -> dict[str, Any]:
+        if y_said is None:
+            return {}
+        if self.measure.of_scores is None:
+            return {DECISIONS: y_said}
+        return {PROBABILITIES if is_table(y_said) else SCORES: y_said}
+
+    def _estimate(self, judge: Judge, average: str | None) -> Estimate:
+        measure = self.measure
+        if average is not None and average not in AVERAGES:
+            raise InputError(f"average is one of {', '.join(AVERAGES)}; found {average!r}")
+        if measure.of_scores is not None:
+            if average is not None:
+                return judge.averaged_scores(measure, average)
+            if measure.averages and not judge.binary:
+                raise InputError(
+                    f"{measure.name} of {len(judge.tally.labels)} classes needs average= macro or "
+                    f"weighted, or positive="
+                )
+            return judge.scored(measure)
+        if average is not None:
+            return judge.averaged(measure, average)
+        if not judge.binary and measure.of_costs is None:
+            return judge.of_classes(measure)
+        return judge.of_label(measure, 1)
+
+
+def _help(measure: Measure) -> str:
+    lines = [measure.reads, "", f"When it misleads: {measure.misleads}"]
+    if measure.formula is not None:
+        lines.append(f"Formula: {plain(measure.formula)}")
+    low, high = measure.range
+    lines.append(f"Range: {low:g} to {high:g}; {measure.better.value}.")
+    return "\n".join([*lines, f"Reference: {measure.reference}"])
+
+
+def fbeta(y_true: Any = None, y_said: Any = None, *, beta: Any, **given: Any) -> Estimate:
+    """F-beta: recall counts ``beta`` times as much as precision.
+
+    >>> fbeta(beta=2, tp=3, fp=1, fn=2, tn=4).value
+    0.625
+    """
+    if not isinstance(beta, int | float) or isinstance(beta, bool):
+        raise InputError(f"beta must be a positive number; found {beta!r}")
+    return MeasureFunction(f_beta(beta))(y_true, y_said, **given)
+
+
+def function_of(name: str) -> MeasureFunction:
+    """The function of a measure, by its name or alias."""
+    return MeasureFunction(find(name))

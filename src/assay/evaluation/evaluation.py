@@ -1,21 +1,34 @@
-"""The evaluation: a mapping from name to estimate, with all that stands behind it."""
+"""The evaluation: a mapping from name to estimate, all that stands behind it, and its text."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
 from assay.engines import resolve
 from assay.errors import InputError, MethodError
-from assay.evaluation import display
-from assay.evaluation.deployment import LowRate, Reach, low_rates, reach
-from assay.evaluation.entries import DEFAULT_BASE_RATES, Entry, entries
-from assay.evaluation.findings import Finding, findings_of
-from assay.evaluation.judge import Judge
-from assay.evaluation.kept import keeping, mode_note
-from assay.evaluation.labelled_alerts import Unlabelled, alerts_only
+from assay.evaluation.deployment import (
+    LowRate,
+    Reach,
+    Unlabelled,
+    alerts_only,
+    low_rates,
+    reach,
+    reading,
+    top_of,
+)
+from assay.evaluation.entries import DEFAULT_BASE_RATES, ByKey, ByMeasure, Curves, Entry, entries
+from assay.evaluation.findings import (
+    Finding,
+    class_never_predicted,
+    findings_of,
+    scores_in_percent,
+    urgent_first,
+)
+from assay.evaluation.judge import NO_DECISIONS, Judge
 from assay.evaluation.over_time import (
     AlertsPerDay,
     OverTime,
@@ -25,13 +38,12 @@ from assay.evaluation.over_time import (
 )
 from assay.evaluation.plotting import Plots
 from assay.evaluation.snapshot import Snapshot, estimates_of, records_of, snapshot_of
-from assay.evaluation.top import top_of
-from assay.evaluation.undecided import NO_DECISIONS
-from assay.evaluation.views import ByKey, ByMeasure, Curves
-from assay.inference import Bootstrap, Delta, GammaInterval, Method, Strata, method_of
+from assay.evaluation.wording import bits_of, bounds_note, keeping, mode_note, name
+from assay.inference import Bootstrap, Delta, Estimate, GammaInterval, Method, Strata, method_of
 from assay.inference.bootstrap import must_be_redrawn
-from assay.inference.result import Result
-from assay.measures import Costs, Measure, catalogue
+from assay.inference.fields import Result
+from assay.measures import Costs, Measure, catalogue, find
+from assay.measures.catalogue import PRINTED
 from assay.sources import FAMILY, label_text
 from assay.sources.times import TIME
 from assay.tally import Confusion, Resolved, Tally
@@ -43,6 +55,9 @@ ONE_POSITIVE_COSTS = (
 NO_TOP = "top= ranks rows for one positive label; there are more than two classes"
 NO_VOLUME = "volume= is for alerts of one positive label; there are more than two classes"
 NO_BASE_RATE = "a base rate is the share of one positive label; there are more than two classes"
+_WIDEST_MATRIX = 12
+# What is told of a threshold that somebody gave, and of no other.
+_OF_THRESHOLDS = frozenset({class_never_predicted.CHECK.code, scores_in_percent.CHECK.code})
 
 
 class Evaluation(Result, ByKey):
@@ -129,15 +144,16 @@ class Evaluation(Result, ByKey):
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
         """What is estimated, in the order of the report; each estimate when it is asked for."""
-        found = entries(
-            self._judge,
-            self.base_rates,
-            self.volume,
-            top=self.top,
-            over_time=self.over_time,
-            time=self.time or TIME,
+        return tuple(
+            entries(
+                self._judge,
+                self.base_rates,
+                self.volume,
+                top=self.top,
+                over_time=self.over_time,
+                time=self.time or TIME,
+            )
         )
-        return tuple(found)
 
     @cached_property
     def _periods(self) -> dict[str, Judge]:
@@ -150,8 +166,8 @@ class Evaluation(Result, ByKey):
         """A measure of decisions that is not in the list is judged all the same."""
         if measure.of_scores is None and suffix is None and self.tally.positive is not None:
             return Entry(measure.name, partial(self._judge.of_label, measure, 1))
-        found: Entry = super()._other(name, measure, suffix)
-        return found
+        entry: Entry = super()._other(name, measure, suffix)
+        return entry
 
     def at(self, base_rate: float) -> ByMeasure:
         """The estimates at a base rate, by measure.
@@ -160,11 +176,11 @@ class Evaluation(Result, ByKey):
         """
         if self.positive is None:
             raise MethodError(NO_BASE_RATE)
-        found = [entry for entry in self.entries if entry.base_rate == base_rate]
-        if not found:
+        at_rate = [entry for entry in self.entries if entry.base_rate == base_rate]
+        if not at_rate:
             anew = entries(self._judge, _base_rates(base_rate), self.volume, top=self.top)
-            found = [entry for entry in anew if entry.base_rate == base_rate]
-        return ByMeasure(found)
+            at_rate = [entry for entry in anew if entry.base_rate == base_rate]
+        return ByMeasure(at_rate)
 
     def of_slice(self, column: str, value: Any) -> ByMeasure:
         """The estimates of one slice, or of one period of the times, by measure."""
@@ -235,8 +251,8 @@ class Evaluation(Result, ByKey):
         """What a tolerable false alarm rate asks for, at each base rate."""
         if self.positive is None or not self.decided:
             return ()
-        found = (reach(self._judge, rate) for rate in self.base_rates or DEFAULT_BASE_RATES)
-        return tuple(each for each in found if each is not None)
+        reaches = (reach(self._judge, rate) for rate in self.base_rates or DEFAULT_BASE_RATES)
+        return tuple(each for each in reaches if each is not None)
 
     @cached_property
     def low_rates(self) -> tuple[LowRate, ...]:
@@ -281,7 +297,7 @@ class Evaluation(Result, ByKey):
         return records_of(estimates_of(self), keeping(self.tally).name)
 
     def __repr__(self) -> str:
-        return display.text(self)
+        return plain_text(self)
 
 
 def _strata(
@@ -360,3 +376,112 @@ def _base_rates(base_rate: Any) -> tuple[float, ...] | None:
         if isinstance(rate, str) or not 0 < rate < 1:
             raise InputError(f"a base rate is a share between 0 and 1; found {rate!r}")
     return tuple(float(rate) for rate in rates)
+
+
+# -- as plain text ---------------------------------------------------------------------------------
+
+
+def plain_text(evaluation: Evaluation) -> str:
+    """The title, the confusion matrix and the main measures with their intervals."""
+    warnings = [each.line for each in evaluation.findings if each.severity == "warning"]
+    lines = [_title(evaluation), *warnings, ""]
+    if _has_matrix(evaluation):
+        lines += [*_matrix(evaluation), ""]
+    shown = _shown(evaluation)
+    width = max(len(name) for name, _ in shown)
+    for key, estimate in shown:
+        lines.append(f"{key:<{width}}  {estimate.text()}{_remark(evaluation, key, estimate)}")
+    level = f"{100 * evaluation.level:g}%"
+    lines += ["", f"Intervals are at {level}; {len(evaluation)} estimates in all."]
+    findings = [each.line for each in evaluation.findings if each.severity == "info"]
+    return "\n".join(
+        [*lines, *evaluation.notes, *bounds_note(evaluation, bits_of(evaluation.tally)), *findings]
+    )
+
+
+def _shown(evaluation: Evaluation) -> list[tuple[str, Estimate]]:
+    names = PRINTED.of(binary=evaluation.positive is not None)
+    needs_scores = evaluation.tally.scores is None
+    shown = []
+    for key in names:
+        of_scores = find(key.partition(".")[0]).of_scores is not None
+        if needs_scores if of_scores else not evaluation.decided:
+            continue
+        shown.append((key, evaluation[key]))
+        if f"{key}_defined" in evaluation:
+            shown.append((f"{key}_defined", evaluation[f"{key}_defined"]))
+    return shown
+
+
+def _has_matrix(evaluation: Evaluation) -> bool:
+    return evaluation.decided and len(evaluation.labels) <= _WIDEST_MATRIX
+
+
+def _count(number: float) -> str:
+    """A count, or a sum of weights."""
+    return f"{number:,}" if isinstance(number, int) else f"{number:,.6g}"
+
+
+def _title(evaluation: Evaluation) -> str:
+    confusion = evaluation.tally.confusion
+    rows = confusion.total
+    counted = f"{_count(rows)}{' weighted' if confusion.weighted else ''} rows"
+    if evaluation.positive is None:
+        return f"Evaluation of {counted} in {len(evaluation.labels)} classes"
+    negative, positive = evaluation.labels
+    of_negative, of_positive = confusion.rows
+    where = ""
+    if evaluation.tally.threshold is not None:
+        where = f", flagged at {evaluation.tally.threshold:g} and above"
+    return (
+        f"Evaluation of {counted}: {_count(of_positive)} positive ({positive}), "
+        f"{_count(of_negative)} negative ({negative}){where}"
+    )
+
+
+def _remark(evaluation: Evaluation, key: str, estimate: Estimate) -> str:
+    said = reading(evaluation, find(key.partition(".")[0]), estimate)
+    return f"  ({said})" if said else ""
+
+
+def _matrix(evaluation: Evaluation) -> list[str]:
+    labels = evaluation.labels
+    cells = [[_count(cell) for cell in row] for row in evaluation.confusion.cells]
+    heads = [f"-> {label}" for label in labels]
+    first = max(len(label) for label in labels)
+    widths = [max(len(heads[j]), *(len(row[j]) for row in cells)) for j in range(len(labels))]
+    lines = ["  ".join([" " * first, *(f"{h:>{w}}" for h, w in zip(heads, widths, strict=True))])]
+    for label, row in zip(labels, cells, strict=True):
+        body = (f"{cell:>{w}}" for cell, w in zip(row, widths, strict=True))
+        lines.append("  ".join([f"{label:<{first}}", *body]))
+    return lines
+
+
+# -- mistakes of rows that are not evaluated by themselves -----------------------------------------
+
+
+def likely_mistakes(
+    tally: Resolved, *, column: str | None = None, threshold_given: bool = False
+) -> tuple[Finding, ...]:
+    """The findings of a tally that are likely mistakes; ``column`` holds its scores."""
+    chosen = {} if column is None else {"chosen": {"score": column}}
+    findings = findings_of(Evaluation(tally, source={"name": "", **chosen}), mistakes=True)
+    if threshold_given and tally.decided:
+        return findings
+    return tuple(finding for finding in findings if finding.code not in _OF_THRESHOLDS)
+
+
+def mistakes_of_models(
+    tallies: Mapping[str, Resolved],
+    *,
+    columns: Mapping[str, str] | None = None,
+    threshold_given: bool = False,
+) -> tuple[Finding, ...]:
+    """The same of several models; each is told with the name of its model."""
+    findings = []
+    for model, tally in tallies.items():
+        column = (columns or {}).get(model)
+        for each in likely_mistakes(tally, column=column, threshold_given=threshold_given):
+            message = f"{name(model)}: {each.message}"
+            findings.append(replace(each, message=message, title=f"{each.title} ({name(model)})"))
+    return urgent_first(findings)

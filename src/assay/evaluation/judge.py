@@ -9,10 +9,9 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 
 from assay.errors import InputError, MethodError
-from assay.evaluation import labelled_alerts, probabilities
-from assay.evaluation.labelled_alerts import Unlabelled
+from assay.evaluation import deployment, probabilities
+from assay.evaluation.deployment import Unlabelled
 from assay.evaluation.probabilities import DEFINED_ONLY, NO_ROWS, NOT_KEPT, TOO_FEW, bounded
-from assay.evaluation.undecided import NO_DECISIONS, needs_decisions
 from assay.formula import Expression, at_base_rate, of_classes, value
 from assay.inference import (
     ClopperPearson,
@@ -27,7 +26,7 @@ from assay.inference import (
 from assay.inference import bootstrap as resampling
 from assay.inference.bootstrap import Bootstrap
 from assay.inference.estimation import ONE_CLUSTER
-from assay.inference.scored import clustered, ranked_interval
+from assay.inference.score_intervals import clustered, ranked_interval
 from assay.measures import (
     ALERT_RATE,
     MAX_FPR,
@@ -45,18 +44,25 @@ from assay.measures import (
     rank,
     reliability,
 )
-from assay.measures.cell_bounds import bound_of
-from assay.measures.scores import OfScores
+from assay.measures.scores import OfScores, bound_of
 from assay.sources import FAMILY
+from assay.sources.labelling import likely_threshold
 from assay.tally import Confusion, Resolved, Sample, ScoreTally
 from assay.tally.keeping import Cuts, Exact, Grid, Keeping
 
+NO_UNKNOWN_LABEL = "it needs rows of a label that the model does not know: say unknown="
+NO_DECISIONS = "no threshold was given, and scores beyond [0, 1] have no usual one"
 NO_COSTS = "it needs what errors cost; say cost_fp= and cost_fn="
 NEEDS_SCORES = "it needs the scores themselves, which are kept as {mode}; count with exact scores"
 UNUSED = "by weights alone, without the strata: attacks in strata where none was seen are not in it"
 AT_THE_EDGE = "no interval: no row is ranked wrong, so its spread can't be told"
 # Costs of one ratio in two units.
 _SINGLE, _DOUBLED = Costs(Fraction(1), Fraction(3)), Costs(Fraction(2), Fraction(6))
+# As many rows of each class, decided in two ways.
+_DECIDED = (
+    {"TP": 17, "FN": 5, "FP": 7, "TN": 31},
+    {"TP": 9, "FN": 13, "FP": 27, "TN": 11},
+)
 
 _at_base_rate = lru_cache(maxsize=1024)(at_base_rate)
 _of_classes = lru_cache(maxsize=256)(of_classes)
@@ -144,20 +150,20 @@ class Judge:
     def of_label(self, measure: Measure, label: int) -> Estimate:
         """A count measure with one label against the rest."""
         if self.unlabelled is not None:
-            found = labelled_alerts.counted(self, measure, label)
-            if found is not None:
-                return found
+            by_alerts = deployment.counted(self, self.unlabelled, measure, label)
+            if by_alerts is not None:
+                return by_alerts
         priced = self.priced(measure)
         if priced is None:
             return self._undefined(NO_COSTS)
         measure = priced
         if self._undecided(measure):
             return self._undefined(NO_DECISIONS)
-        return self._counted(measure, Quantity(_formula(measure), label=label))
+        return self._counted(measure, Quantity(formula_of(measure), label=label))
 
     def _undecided(self, measure: Measure) -> bool:
         """Whether a count measure needs decisions that are not there."""
-        return not self.tally.decided and needs_decisions(_formula(measure))
+        return not self.tally.decided and needs_decisions(formula_of(measure))
 
     def of_classes(self, measure: Measure) -> Estimate:
         """A count measure of all classes together."""
@@ -170,14 +176,14 @@ class Judge:
 
     def averaged(self, measure: Measure, average: str) -> Estimate:
         """A count measure averaged over classes."""
-        if labelled_alerts.alerts_only(self):
-            return self._undefined(labelled_alerts.NOT_LABELLED)
+        if deployment.alerts_only(self):
+            return self._undefined(deployment.NOT_LABELLED)
         if self._undecided(measure):
             return self._undefined(NO_DECISIONS)
         confusion = self.tally.confusion
         classes = None
         if average == DEFINED_ONLY:
-            formula = _formula(measure)
+            formula = formula_of(measure)
             classes = tuple(
                 i
                 for i in range(len(confusion.labels))
@@ -192,25 +198,26 @@ class Judge:
         if classes is not None and len(classes) == 1:
             # An average over one class is that class, and has its interval.
             return self.of_label(measure, classes[0])
-        expression = _of_classes(_formula(measure), average)
+        expression = _of_classes(formula_of(measure), average)
         return self._counted(measure, Quantity(expression, classes=classes))
 
     def partly_defined(self, measure: Measure) -> bool:
         """Whether a measure that is averaged has a value for some classes, and none for others."""
-        if labelled_alerts.alerts_only(self):
+        if deployment.alerts_only(self):
             return False
-        if measure.of_scores is not None:
-            return self._missing(measure) is None and probabilities.partly_defined(self, measure)
-        if self._undecided(measure):
+        if isinstance(measure.of_scores, Ranked):
+            ranked = measure.of_scores
+            return self._missing(measure) is None and probabilities.partly_defined(self, ranked)
+        if measure.of_scores is not None or self._undecided(measure):
             return False
-        formula, confusion = _formula(measure), self.tally.confusion
+        formula, confusion = formula_of(measure), self.tally.confusion
         values = [Quantity(formula, label=i).value(confusion) for i in range(len(confusion.labels))]
         return 0 < sum(map(math.isnan, values)) < len(values)
 
     def at_base_rate(self, measure: Measure, base_rate: float) -> Estimate:
         """A binary measure of counts or of a score, with another share of positives."""
-        if labelled_alerts.alerts_only(self):
-            return self._undefined(labelled_alerts.NOT_LABELLED)
+        if deployment.alerts_only(self):
+            return self._undefined(deployment.NOT_LABELLED)
         if isinstance(measure.of_scores, Ranked):
             return self.scored(measure, base_rate=base_rate)
         priced = self.priced(measure)
@@ -219,7 +226,7 @@ class Judge:
         measure = priced
         if self._undecided(measure):
             return self._undefined(NO_DECISIONS)
-        expression = _at_base_rate(_formula(measure), Fraction(repr(float(base_rate))))
+        expression = _at_base_rate(formula_of(measure), Fraction(repr(float(base_rate))))
         return estimate(
             Quantity(expression, label=1),
             self.tally.confusion,
@@ -242,19 +249,17 @@ class Judge:
 
         Families have exact bounds unless another method was asked for.
         """
-        if labelled_alerts.alerts_only(self) and not labelled_alerts.known(measure):
+        if deployment.alerts_only(self) and not deployment.known(measure):
             by_slice = measure == ALERT_RATE
-            return self._undefined(
-                labelled_alerts.BY_SLICE if by_slice else labelled_alerts.NOT_LABELLED
-            )
+            return self._undefined(deployment.BY_SLICE if by_slice else deployment.NOT_LABELLED)
         if self._undecided(measure):
             return self._undefined(NO_DECISIONS)
         method = self.method
         if key[0] == self.family and method is None:
             method = ClopperPearson(self.level)
         whole = measure.classes if not self.binary else None
-        quantity = Quantity(whole) if whole is not None else Quantity(_formula(measure), label=1)
-        found = estimate(
+        quantity = Quantity(whole) if whole is not None else Quantity(formula_of(measure), label=1)
+        of_rows = estimate(
             quantity,
             self.tally.slices[key],
             measure.range,
@@ -262,13 +267,13 @@ class Judge:
             method=method,
             default=measure.interval,
         )
-        found = _with_parts(found, measure, self.tally.slices[key])
-        if self.tally.clusters is None or math.isnan(found):
-            return found
-        return found.changed(note="rows of a slice are taken as independent, without clusters")
+        of_rows = _with_parts(of_rows, measure, self.tally.slices[key])
+        if self.tally.clusters is None or math.isnan(of_rows):
+            return of_rows
+        return of_rows.changed(note="rows of a slice are taken as independent, without clusters")
 
     def _counted(self, measure: Measure, quantity: Quantity) -> Estimate:
-        found = estimate(
+        of_table = estimate(
             quantity,
             self.tally.confusion,
             measure.range,
@@ -282,11 +287,11 @@ class Judge:
             quantity.expression is not measure.formula
             and quantity.expression is not measure.classes
         ):
-            return found  # an average has no steps of its own
+            return of_table  # an average has no steps of its own
         confusion = self.tally.confusion
         if quantity.label is not None:
             confusion = confusion.against_rest(quantity.label)
-        return _with_parts(found, measure, confusion)
+        return _with_parts(of_table, measure, confusion)
 
     # -- scores ------------------------------------------------------------------------------------
 
@@ -297,10 +302,12 @@ class Judge:
         missing = self._missing(measure)
         if missing is not None:
             return self._undefined(missing)
-        found = self._of_scores(measure, label, base_rate)
-        if self.strata is None or math.isnan(found.low):
-            return found
-        return found.changed(note=UNUSED if found.note is None else f"{found.note}; {UNUSED}")
+        of_scores = self._of_scores(measure, label, base_rate)
+        if self.strata is None or math.isnan(of_scores.low):
+            return of_scores
+        return of_scores.changed(
+            note=UNUSED if of_scores.note is None else f"{of_scores.note}; {UNUSED}"
+        )
 
     def _of_scores(self, measure: Measure, label: int | None, base_rate: float | None) -> Estimate:
         match measure.of_scores:
@@ -311,13 +318,14 @@ class Judge:
             case OverPairs() as declared:
                 return probabilities.over_pairs(self, declared, measure)
             case Ranked() as declared:
-                assert self.rankings is not None  # noqa: S101 - scores are there
                 number, declared = label or 0, self._limited(declared)
                 if base_rate is not None:
                     declared = declared.at_base_rate(base_rate)
-                return self._ranked(declared, measure, self.rankings[number], self._sample(number))
+                ranking = (self.rankings or ())[number]
+                return self._ranked(declared, measure, ranking, self._sample(number))
             case OpenSet() as declared:
-                assert self.tally.open_set is not None  # noqa: S101 - it is not missing
+                if self.tally.open_set is None:
+                    return self._undefined(NO_UNKNOWN_LABEL)
                 sample = declared.binary(self.tally.open_set)
                 for side, rows_of in enumerate(("the unknown label", "a known label")):
                     if not (sample.truth == side).any():
@@ -327,20 +335,16 @@ class Judge:
 
     def _missing(self, measure: Measure) -> str | None:
         """What a measure needs and the tally does not have."""
-        if labelled_alerts.alerts_only(self):
-            return labelled_alerts.NOT_LABELLED
+        if deployment.alerts_only(self):
+            return deployment.NOT_LABELLED
         if measure.needs is Needs.LOSSES and self.tally.losses is None and not self._in_cells:
             if self.tally.kind == "probability" and self.kept != Exact():
                 return NEEDS_SCORES.format(mode=self.kept.name)
             return "it needs probabilities" + self._have()
-        if measure.needs is Needs.OPEN_SET and self.tally.open_set is None:
-            return "it needs rows of a label that the model does not know: say unknown="
         if measure.needs is Needs.SCORES and self.tally.scores is None:
             return "it needs scores" + self._have()
         if self._by_score(measure.of_scores) and isinstance(self.kept, Cuts):
             return NEEDS_SCORES.format(mode="cuts")
-        if isinstance(measure.of_scores, Binned) and self.reliability is None:
-            return "it needs the probability of one positive label, of two"
         return None
 
     @property
@@ -382,22 +386,22 @@ class Judge:
         why = declared.missing(positives, negatives)
         if why is not None:
             return self._undefined(why).changed(n=n)
-        found, bounds = declared.of(ranking), declared.between or measure.range
-        if math.isnan(found.value):
+        influence, bounds = declared.of(ranking), declared.between or measure.range
+        if math.isnan(influence.value):
             return self._undefined(declared.undefined).changed(n=n)
         inexact = ranking.tally.inexact
         if inexact and declared.probabilities and declared.bound is None:
             return self._undefined(NEEDS_SCORES.format(mode="a grid")).changed(n=n)
         note = None
         if isinstance(self.method, Bootstrap):
-            ends, name, note = self.resampled(ranking.tally, declared.value, sample)
+            ends, name, note = self.resampled(self.method, ranking.tally, declared.value, sample)
         elif self.tally.clusters is not None:
-            ends, name, note = self._clustered(declared, found.value, bounds, sample)
+            ends, name, note = self._clustered(declared, influence.value, bounds, sample)
         elif declared.interval is Interval.AUC and isinstance(self.method, DeLong | Newcombe):
-            ends, name = self.method(found, positives, negatives), self.method.name
+            ends, name = self.method(influence, positives, negatives), self.method.name
         else:
             sizes = positives, negatives
-            ends, name = ranked_interval(declared, found, sizes, bounds, self.level, ranking)
+            ends, name = ranked_interval(declared, influence, sizes, bounds, self.level, ranking)
             if math.isnan(ends[0]):
                 name, note = "", AT_THE_EDGE
         clipped = 0 if declared.clipped is None else declared.clipped(ranking.tally)
@@ -405,27 +409,27 @@ class Judge:
             many = f"{clipped:,.10g} {'of the weight' if ranking.tally.weighted else 'rows'}"
             cut = f"{many} {'was' if ranking.tally.weighted else 'were'} clipped at 2^-52"
             note = cut if note is None else f"{note}; {cut}"
-        low, high = min(ends[0], found.value), max(ends[1], found.value)
-        result = Estimate(found.value, low, high, method=name, n=n, level=self.level, note=note)
+        low, high = min(ends[0], influence.value), max(ends[1], influence.value)
+        result = Estimate(influence.value, low, high, method=name, n=n, level=self.level, note=note)
         return bounded(result, bound_of(declared, ranking.tally), bounds) if inexact else result
 
     def resampled(
         self,
+        method: Bootstrap,
         tally: ScoreTally,
         measure: Callable[[ScoreTally], float],
         sample: Sample | None,
     ) -> tuple[tuple[float, float], str, str | None]:
         """The bootstrap interval of a measure of scores: its ends, its name and a note."""
-        assert isinstance(self.method, Bootstrap)  # noqa: S101 - checked by the caller
         if self.tally.clusters is None:
-            drawn = resampling.score_interval(tally, measure, self.method)
-            return (drawn.low, drawn.high), self.method.name, drawn.note
+            drawn = resampling.score_interval(tally, measure, method)
+            return (drawn.low, drawn.high), method.name, drawn.note
         if sample is None:
             return (math.nan, math.nan), "", NO_ROWS if self.binary else NOT_KEPT
         if len(sample.clusters) < 2:
             return (math.nan, math.nan), "", ONE_CLUSTER
-        drawn = resampling.clustered_score_interval(sample, measure, self.method)
-        return (drawn.low, drawn.high), f"cluster {self.method.name}", drawn.note
+        drawn = resampling.clustered_score_interval(sample, measure, method)
+        return (drawn.low, drawn.high), f"cluster {method.name}", drawn.note
 
     def _sample(self, label: int) -> Sample | None:
         """The rows that are kept; of more than two classes, one label against the rest."""
@@ -450,13 +454,14 @@ class Judge:
         missing = self._missing(measure)
         if missing is not None:
             return self._undefined(missing)
-        return probabilities.averaged(self, self._limited(measure.of_scores), measure, average)
+        ranked, rankings = self._limited(measure.of_scores), self.rankings or ()
+        return probabilities.averaged(self, ranked, rankings, measure, average)
 
     def _binned(self, declared: Binned) -> Estimate:
-        assert self.reliability is not None  # noqa: S101 - checked by the caller
-        assert self.tally.scores is not None  # noqa: S101 - reliability comes from them
+        if self.reliability is None:
+            return self._undefined("it needs the probability of one positive label, of two")
         expected = declared.if_calibrated(self.reliability)
-        table = self.tally.scores[0]
+        table = probabilities.scores_of(self.tally)[0]
         result = Estimate(
             declared.value(self.reliability),
             n=table.rows,
@@ -468,15 +473,38 @@ class Judge:
         return bounded(result, bound_of(declared, table), (0, 1)) if table.inexact else result
 
 
-def _with_parts(found: Estimate, measure: Measure, confusion: Confusion) -> Estimate:
+def _with_parts(whole: Estimate, measure: Measure, confusion: Confusion) -> Estimate:
     """The estimate with the steps on the way, read on the same table."""
     if not measure.parts:
-        return found
+        return whole
     cells = confusion.class_cells()
-    return found.changed(parts={name: value(e, cells) for name, e in measure.parts.items()})
+    return whole.changed(parts={name: value(e, cells) for name, e in measure.parts.items()})
 
 
-def _formula(measure: Measure) -> Expression:
+def formula_of(measure: Measure) -> Expression:
+    """The formula of a measure of decisions; others have none, which is an error."""
     if measure.formula is None:
         raise MethodError(f"{measure.name} is not a measure of decisions")
     return measure.formula
+
+
+# -- scores without a scale and without a threshold: none is decided on ----------------------------
+
+
+@lru_cache(maxsize=256)
+def needs_decisions(formula: Expression) -> bool:
+    """Whether a measure changes with the decisions; the prevalence does not.
+
+    >>> from assay.measures import find
+    >>> needs_decisions(find("precision").formula), needs_decisions(find("prevalence").formula)
+    (True, False)
+    """
+    one, other = (value(formula, cells) for cells in _DECIDED)
+    return one != other
+
+
+def starting_threshold(table: ScoreTally) -> float:
+    """Where to begin looking: as the scores are likely meant, or the middle of their range."""
+    low, high = float(table.scores[0]), float(table.scores[-1])
+    likely = likely_threshold(low, high)
+    return low + (high - low) / 2 if likely is None else float(likely[0])

@@ -1,10 +1,13 @@
-"""What fitted models give out for rows, asked for by protocol: no library is imported for it."""
+"""What models give out for rows: asked for by protocol, or given and told by its values.
+
+No library is imported for it.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -12,8 +15,19 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.errors import InputError
-from assay.evaluation.predictions import has_fraction
+from assay.engines.arrays import library_of
+from assay.errors import InputError, LabelError
+from assay.sources.coded import Labels
+from assay.sources.columns import (
+    BOOLEAN,
+    NUMBER,
+    TEXT,
+    array_of,
+    is_missing,
+    label_kind,
+    label_text,
+)
+from assay.sources.labelling import shown_labels
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -40,6 +54,10 @@ _BATCH = 4096
 _MARGINS = ("binary:logitraw",)
 _NUMBERS = ("reg:squared", "reg:absolute", "reg:pseudo", "reg:gamma", "reg:tweedie", "count:")
 _LIGHT_NUMBERS = ("regression", "huber", "fair", "poisson", "quantile", "mape", "gamma", "tweedie")
+SCORES, DECISIONS, PROBABILITIES = "y_score", "y_pred", "y_proba"
+_NAME = "the second argument"
+# Enough rows to meet a fraction where scores have any; else all are looked at.
+_FIRST_LOOK = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +142,8 @@ def outputs(
             return Output(-_array(model.score_samples(X)), SAMPLES, low=True), None
         if not hasattr(model, PREDICT):
             return Output(_array(model(X)), ""), None
-        found = Output(_array(model.predict(X)), PREDICT)
-        return (found, None) if _are_scores(found.values) else (None, found)
+        output = Output(_array(model.predict(X)), PREDICT)
+        return (output, None) if _are_scores(output.values) else (None, output)
 
 
 def _are_scores(values: Array) -> bool:
@@ -156,10 +174,10 @@ def _of_methods(
             f"{type(model).__name__} gives {len(values)} tables of probabilities, one an output: "
             f"judge one label at a time"
         )
-    found = _array(values)
+    column = _array(values)
     low = method == SAMPLES or (method == DECISION_VALUE and kind in (DETECTOR, DENSITY))
     threshold = 0.0 if method == DECISION_VALUE and library != "pyod" else None
-    return Output(-found if low else found, method, low, threshold), decided
+    return Output(-column if low else column, method, low, threshold), decided
 
 
 def _of_booster(model: Any, X: Any, library: str) -> tuple[Output | None, Output | None]:
@@ -232,15 +250,15 @@ def _array(values: Any) -> Array:
         values = values.float().numpy() if values.is_floating_point() else values.numpy()
     elif hasattr(values, "to_numpy"):
         values = values.to_numpy()
-    found = np.asarray(values)
-    if found.ndim == 2 and found.shape[1] == 1:
-        found = found[:, 0]
-    if found.ndim not in (1, 2):
+    array = np.asarray(values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim not in (1, 2):
         raise InputError(
-            f"the model gives an array of shape {found.shape}; a number a row is needed, or a "
+            f"the model gives an array of shape {array.shape}; a number a row is needed, or a "
             f"column a class"
         )
-    return found
+    return array
 
 
 def _plain(X: Any) -> Any:
@@ -260,11 +278,11 @@ def _forward(model: Any, X: Any) -> Array:
     embeds = any(type(module).__name__.startswith("Embedding") for module in modes)
 
     def tensor(rows: Any) -> Any:
-        found = rows if isinstance(rows, torch.Tensor) else torch.as_tensor(_numbers(rows))
+        numbers = rows if isinstance(rows, torch.Tensor) else torch.as_tensor(_numbers(rows))
         if first is None:
-            return found
-        number = found.is_floating_point() or not embeds
-        return found.to(device=first.device, dtype=first.dtype if number else None)
+            return numbers
+        number = numbers.is_floating_point() or not embeds
+        return numbers.to(device=first.device, dtype=first.dtype if number else None)
 
     model.eval()
     try:
@@ -291,14 +309,14 @@ def _batches(X: Any) -> Iterator[Any]:
 
 
 def _numbers(rows: Any) -> Array:
-    found = np.asarray(rows.to_numpy() if hasattr(rows, "to_numpy") else rows)
-    if found.dtype.kind not in "biuf":
+    array = np.asarray(rows.to_numpy() if hasattr(rows, "to_numpy") else rows)
+    if array.dtype.kind not in "biuf":
         raise InputError(
-            f"X holds {found.dtype}, of which no tensor can be made: encode what is no number, or "
+            f"X holds {array.dtype}, of which no tensor can be made: encode what is no number, or "
             f"give the tensors that the module takes"
         )
     # Torch warns of arrays that it may not write to.
-    return found if found.flags.writeable else found.copy()
+    return array if array.flags.writeable else array.copy()
 
 
 def _logits(given: Any) -> Any:
@@ -311,3 +329,138 @@ def _logits(given: Any) -> Any:
             f"tensor"
         )
     return given
+
+
+# -- given by position -----------------------------------------------------------------------------
+
+
+def by_position(
+    y_true: Any, predictions: Any, given: Mapping[str, Any]
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The column that predictions by position stand for, and what is to be noted.
+
+    Columns of several labels are probabilities; text and booleans are decisions; numbers with a
+    fraction are scores. Whole numbers are decisions if all of them are labels, and scores if there
+    are more of them than labels; both is noted. Anything else is refused.
+
+    >>> by_position(["attack", "normal"], [0.9, 0.2], {})
+    ({'y_score': [0.9, 0.2]}, ())
+    >>> by_position([1, 0], [1, 1], {})[0]
+    {'y_pred': [1, 1]}
+    """
+    for name in (SCORES, DECISIONS, PROBABILITIES):
+        if given.get(name) is not None:
+            raise InputError(
+                f"what the model said is there by position and as {name}=: give one of them, or "
+                f"all by name"
+            )
+    if is_table(predictions):
+        return {PROBABILITIES: predictions}, ()
+    if library_of(predictions) is not None:
+        return _of_tensor(y_true, predictions)
+    kept = predictions if hasattr(predictions, "__len__") else list(predictions)
+    role, notes = role_of(array_of(kept, _NAME), y_true, _NAME)
+    return {role: kept}, notes
+
+
+def is_table(values: Any) -> bool:
+    """Whether there are several columns: an array or a list of rows, a dataframe, a mapping."""
+    shape = getattr(values, "shape", None)
+    if shape is not None and len(shape) == 2:
+        return bool(shape[1] != 1)
+    if isinstance(values, Mapping) or hasattr(values, "columns"):
+        return True
+    return isinstance(values, list | tuple) and bool(values) and _is_row(values[0])
+
+
+def _is_row(value: Any) -> bool:
+    return not isinstance(value, str | bytes) and getattr(value, "ndim", 1) > 0 and _sized(value)
+
+
+def _sized(value: Any) -> bool:
+    return hasattr(value, "__len__") and len(value) > 1
+
+
+def _of_tensor(y_true: Any, values: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Tensors are told by their type, so that their values stay on their device."""
+    kind = str(values.dtype)
+    if "float" in kind:
+        return {SCORES: values}, ()
+    if "bool" in kind:
+        return {DECISIONS: values}, ()
+    if str(getattr(values, "device", "")) == "cpu":
+        role, notes = role_of(array_of(values, _NAME), y_true, _NAME)
+        return {role: values}, notes
+    raise InputError(
+        f"{_NAME} is of type {kind} on a device: say whether it holds scores, y_score=, or "
+        f"decisions, y_pred="
+    )
+
+
+def role_of(values: Array, y_true: Any, name: str) -> tuple[str, tuple[str, ...]]:
+    """Whether a column holds scores or decisions, and what is to be noted; ``name`` is its own."""
+    numbers = None if values.dtype.kind in "USb" else _floats(values)
+    if numbers is None:
+        return DECISIONS, ()
+    if has_fraction(numbers) or not np.isfinite(numbers).any():
+        # Where there is no number at all, the checks of scores say so.
+        return SCORES, ()
+    distinct = [label_text(int(value)) for value in np.unique(numbers[np.isfinite(numbers)])]
+    labels, kind = _labels(y_true)
+    if kind == BOOLEAN:
+        labels = {"0" if label == "false" else "1" for label in labels}
+    shown = shown_labels(distinct, NUMBER)
+    if kind in (NUMBER, BOOLEAN) and labels.issuperset(distinct):
+        note = (
+            f"{name} holds {shown}, which are labels, so it was read as decisions; if these are "
+            f"scores, say assay.evaluate(y, y_score=...)"
+        )
+        return DECISIONS, (note,)
+    if len(distinct) > len(labels):
+        note = (
+            f"{name} holds {len(distinct)} whole numbers for {len(labels)} labels, so it was read "
+            f"as scores; if these are decisions, say assay.evaluate(y, y_pred=...)"
+        )
+        return SCORES, (note,)
+    raise LabelError(
+        f"{name} holds {shown}, and the labels are {shown_labels(sorted(labels), kind or TEXT)}: "
+        f"these may be scores, codes of labels, or decisions for labels that do not occur. Say "
+        f"y_score= for scores, or y_pred= with decisions that are written like the labels"
+    )
+
+
+def _floats(values: Array) -> Array | None:
+    """The values as floats, nan where one is missing; None where some are no numbers."""
+    if values.dtype.kind in "iuf":
+        return np.asarray(values, np.float64)
+    if values.dtype.kind != "O":
+        return None
+    numbers = [np.nan if is_missing(value) else value for value in values.tolist()]
+    plain = all(isinstance(v, int | float | np.number) and not isinstance(v, bool) for v in numbers)
+    return np.array(numbers, np.float64) if plain else None
+
+
+def has_fraction(numbers: Array) -> bool:
+    """Whether some number is not whole."""
+    for start, stop in ((0, _FIRST_LOOK), (_FIRST_LOOK, len(numbers))):
+        part = numbers[start:stop]
+        part = part[np.isfinite(part)]
+        if (part != np.floor(part)).any():
+            return True
+    return False
+
+
+def _labels(y_true: Any) -> tuple[set[str], str | None]:
+    """The labels that are there, and their kind; what is wrong with them is told when counted."""
+    if isinstance(y_true, Labels):
+        return set(y_true.names), y_true.kind
+    array = array_of(y_true, "y_true")
+    values = set(array.tolist()) if array.dtype.kind == "O" else np.unique(array).tolist()
+    labels: set[str] = set()
+    kind = None
+    for value in values:
+        if is_missing(value):
+            continue
+        labels.add(label_text(value))
+        kind = label_kind(value)
+    return labels, kind

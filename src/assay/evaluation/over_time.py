@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError, UnknownMeasure
+from assay.evaluation.deployment import BY_SLICE, alerts_only
 from assay.evaluation.judge import Judge
-from assay.evaluation.labelled_alerts import BY_SLICE, alerts_only
 from assay.evaluation.probabilities import DEFINED_ONLY
 from assay.inference import Estimate
 from assay.inference.fields import Recorded, stored
-from assay.inference.trend import Slope, area_under_time, change, over_defined, slope
+from assay.inference.time_courses import Slope, area_under_time, change, over_defined, slope
 from assay.measures import (
     ALERT_RATE,
     AVERAGES,
@@ -29,14 +29,13 @@ from assay.sources.times import DAY, PERIODS, TIME, absent, period_of, positions
 from assay.tally import Resolved
 
 if TYPE_CHECKING:
-    from assay.evaluation.snapshot import Estimated
+    from assay.evaluation.snapshot import EstimateRecord
 
 INDEPENDENT = (
     "Periods are taken as independent. Intervals of the area and of the change hold the sampling "
     "error of these periods; that of the slope also how they scatter around the line, where that "
     "is more than their rows explain."
 )
-
 
 _OF_SLOPE = ("p", "scatter_p")
 
@@ -82,11 +81,11 @@ class Trend(Recorded):
     def unshaped(cls, plain: dict[str, Any]) -> dict[str, Any]:
         """The p-values apart from the slope; the defined periods are of the same measure."""
         slope, defined = plain.get("slope"), plain.get("defined")
-        found = {name: slope.get(name) for name in _OF_SLOPE} if isinstance(slope, dict) else {}
+        tests = {name: slope.get(name) for name in _OF_SLOPE} if isinstance(slope, dict) else {}
         if isinstance(defined, dict):
             same = {name: plain.get(name) for name in ("measure", "label", "average")}
             defined = {**same, **defined, "defined": None}
-        return {**plain, **found, "defined": defined}
+        return {**plain, **tests, "defined": defined}
 
 
 class OverTime(Mapping[str, Trend]):
@@ -154,37 +153,37 @@ class OverTime(Mapping[str, Trend]):
         return f"OverTime({len(self.names)} {self.period}s, {self.names[0]} to {self.names[-1]})"
 
     def _trend(self, key: str, measure: Measure, suffix: str | None) -> Trend:
-        found = self.estimates(key)
-        places = [i for i, estimate in enumerate(found) if math.isfinite(estimate)]
-        trend = self._over(key, measure, suffix, range(len(found)))
-        if not 1 < len(places) < len(found):
+        estimates = self.estimates(key)
+        places = [i for i, estimate in enumerate(estimates) if math.isfinite(estimate)]
+        trend = self._over(key, measure, suffix, range(len(estimates)))
+        if not 1 < len(places) < len(estimates):
             return trend
         return replace(trend, defined=self._over(key, measure, suffix, places))
 
     def _over(self, key: str, measure: Measure, suffix: str | None, places: Sequence[int]) -> Trend:
         """The trend over some of the periods."""
         names = tuple(self.names[i] for i in places)
-        found = tuple(self.estimates(key)[i] for i in places)
+        values = tuple(self.estimates(key)[i] for i in places)
         fitted: list[Slope] = []
 
         def sloping(estimates: Sequence[Estimate]) -> Estimate:
             fitted.append(slope([self.positions[i] for i in places], estimates))
             return fitted[0].estimate
 
-        steep = over_defined(names, found, sloping)
-        ends = over_defined([names[0], names[-1]], [found[0], found[-1]], change)
+        steep = over_defined(names, values, sloping)
+        ends = over_defined([names[0], names[-1]], [values[0], values[-1]], change)
         return Trend(
             key=key,
             measure=measure,
             label=self.label(measure, suffix),
             average=suffix if suffix in (*AVERAGES, DEFINED_ONLY) else None,
             periods=names,
-            estimates=found,
-            aut=over_defined(names, found, area_under_time),
+            estimates=values,
+            aut=over_defined(names, values, area_under_time),
             slope=steep,
             p=fitted[0].p if fitted else math.nan,
             scatter_p=fitted[0].scatter_p if fitted else math.nan,
-            change=ends if len(found) > 1 else steep,
+            change=ends if len(values) > 1 else steep,
         )
 
 
@@ -207,10 +206,10 @@ class Periods(Recorded):
                 return trend
         raise KeyError(key)
 
-    def with_estimates(self, found: Iterable[Estimated]) -> Periods:
+    def with_estimates(self, entries: Iterable[EstimateRecord]) -> Periods:
         """The same with the estimates of each period, which stand among the others."""
         by_key: dict[tuple[str, str | None], dict[str, Estimate]] = {}
-        for each in found:
+        for each in entries:
             if each.slice is not None and each.slice.column == self.column:
                 of_key = by_key.setdefault((each.measure, each.average), {})
                 of_key[each.slice.value] = each.estimate

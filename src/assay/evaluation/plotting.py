@@ -13,8 +13,8 @@ import numpy as np
 from assay import plots
 from assay.curves import Curve
 from assay.errors import InputError, MethodError
+from assay.evaluation.deployment import NOT_LABELLED, alerts_only
 from assay.evaluation.entries import per_label
-from assay.evaluation.labelled_alerts import NOT_LABELLED, alerts_only
 from assay.inference import Estimate
 from assay.measures import (
     ALERT_RATE,
@@ -29,17 +29,18 @@ from assay.measures import (
     ROC_AUC,
     find,
 )
-from assay.measures.shown import (
+from assay.measures.catalogue import (
     OVER_THRESHOLDS,
     OVER_TIME,
     SLICES,
     SLICES_OF_ALERTS,
     SLICES_OF_ATTACKS,
 )
-from assay.plots.names import full_title
+from assay.plots.canvas import full_title
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
+    from assay.evaluation.over_time import OverTime
     from assay.plots.canvas import Axes
 
 _SLUG = 40
@@ -172,11 +173,11 @@ class Plots(plots.Figures):
         evaluation, threshold = self.evaluation, self.evaluation.tally.threshold
         points = []
         if threshold is not None:
-            points = [plots.Point(threshold, evaluation[name], threshold) for name in names]
+            points = [plots.MarkedPoint(threshold, evaluation[name], threshold) for name in names]
         drawn = [evaluation.curves.measure(name, band=band) for name in names]
         return plots.thresholds(drawn, points=points, ax=ax)
 
-    def _decided(self, curve: Curve) -> plots.Point | None:
+    def _decided(self, curve: Curve) -> plots.MarkedPoint | None:
         """The threshold in use on a curve against thresholds, with its end of the band."""
         at = self.evaluation.tally.threshold
         here = np.flatnonzero(curve["threshold"] == at)
@@ -186,11 +187,11 @@ class Plots(plots.Figures):
         y, low, high = (
             float(curve.columns.get(name, none)[here[0]]) for name in (curve.y.name, "low", "high")
         )
-        return plots.Point(at, Estimate(y, low, high), at)
+        return plots.MarkedPoint(at, Estimate(y, low, high), at)
 
-    def _point(self, x: str, y: str) -> plots.Point:
+    def _point(self, x: str, y: str) -> plots.MarkedPoint:
         evaluation = self.evaluation
-        return plots.Point(evaluation[x], evaluation[y], evaluation.tally.threshold)
+        return plots.MarkedPoint(evaluation[x], evaluation[y], evaluation.tally.threshold)
 
     # -- scores ------------------------------------------------------------------------------------
 
@@ -245,27 +246,27 @@ class Plots(plots.Figures):
 
         For more than two classes the accuracy.
         """
-        found = self.evaluation.over_time
-        if found is None:
+        course = self.evaluation.over_time
+        if course is None:
             raise MethodError("a course over time needs times: give times=, when each row happened")
         binary = self.evaluation.positive is not None
-        chosen = [found[name] for name in names or OVER_TIME.of(binary=binary)[:1]]
+        chosen = [course[name] for name in names or OVER_TIME.of(binary=binary)[:1]]
         titles = [full_title(t.measure) + (f", {t.average}" if t.average else "") for t in chosen]
         return plots.over_time(
-            found.names,
-            found.positions,
+            course.names,
+            course.positions,
             [(title, trend.estimates) for title, trend in zip(titles, chosen, strict=True)],
-            period=found.period,
+            period=course.period,
             ax=ax,
         )
 
     def classes(self, measure: str = RECALL.name, *, ax: Axes | None = None) -> Axes:
         """A measure of each class against the rest, worst first."""
-        found = find(measure)
-        rows = per_label(self.evaluation, found)
+        chosen = find(measure)
+        rows = per_label(self.evaluation, chosen)
         if not rows:
-            raise InputError(f"{found.name} is of all classes at once, not of each")
-        return plots.dots(list(rows.items()), found, ax=ax)
+            raise InputError(f"{chosen.name} is of all classes at once, not of each")
+        return plots.dots(list(rows.items()), chosen, ax=ax)
 
     def _sliced(self, column: str, measure: str) -> list[tuple[str, Estimate]]:
         keys = [key for key in self.evaluation.slices if key[0] == column]
@@ -280,7 +281,7 @@ class Plots(plots.Figures):
 
     # -- files -------------------------------------------------------------------------------------
 
-    def _figures(self) -> plots.Named:
+    def _figures(self) -> plots.NamedFigures:
         tally = self.evaluation.tally
         if not alerts_only(self.evaluation):
             if tally.scores is not None and tally.positive is not None:
@@ -289,27 +290,26 @@ class Plots(plots.Figures):
                 yield "confusion", self.confusion
             if tally.positive is None:
                 yield "classes", self.classes
-        if self.evaluation.over_time is not None and len(self.evaluation.over_time.names) > 1:
-            yield from self._figures_over_time()
+        course = self.evaluation.over_time
+        if course is not None and len(course.names) > 1:
+            yield from self._figures_over_time(course)
         taken: set[str] = set()
         for column in dict.fromkeys(column for column, _ in tally.slices):
             file = _file_name(column, taken)
             for measure in self._measures_of_slices(column):
                 # A lone dot has nothing to be compared with.
-                found = [e for _, e in self._sliced(column, measure) if not math.isnan(e)]
-                if len(found) > 1:
+                estimates = [e for _, e in self._sliced(column, measure) if not math.isnan(e)]
+                if len(estimates) > 1:
                     yield f"slices-{file}-{measure}", partial(self.slices, column, measure)
 
-    def _figures_over_time(self) -> plots.Named:
+    def _figures_over_time(self, course: OverTime) -> plots.NamedFigures:
         """The measures that reports show, in one figure; those of one scale that have a value."""
-        found = self.evaluation.over_time
-        assert found is not None  # noqa: S101 - checked by the caller
         keys = OVER_TIME.of(binary=self.evaluation.positive is not None)
-        defined = [key for key in keys if any(map(math.isfinite, found[key].estimates))]
+        defined = [key for key in keys if any(map(math.isfinite, course[key].estimates))]
         if defined:
             yield "over_time", partial(self.over_time, *defined)
 
-    def _figures_of_scores(self) -> plots.Named:
+    def _figures_of_scores(self) -> plots.NamedFigures:
         negatives, positives = self.evaluation.tally.confusion.rows
         both = bool(negatives and positives)
         # Rows that carry weights or come in clusters have no band.

@@ -9,15 +9,16 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from assay.errors import MethodError
 from assay.inference import Estimate
 from assay.inference import bootstrap as resampling
 from assay.inference.bootstrap import Bootstrap
 from assay.inference.estimation import ONE_CLUSTER
-from assay.inference.scored import averaged_interval, clustered, mean_interval
-from assay.measures import ByRow, ClassAverage, MeanLoss, Measure, OverPairs, Ranked, Share
-from assay.measures.cell_bounds import bound_of, bound_of_average, bound_over_pairs
-from assay.tally import Sample
-from assay.tally.record import MOST_PROBABILITIES
+from assay.inference.score_intervals import averaged_interval, clustered, mean_interval
+from assay.measures import ByRow, ClassAverage, MeanLoss, Measure, OverPairs, Ranked, Ranking, Share
+from assay.measures.scores import bound_of, bound_of_average, bound_over_pairs
+from assay.tally import Resolved, Sample, ScoreTally
+from assay.tally.resolved_tally import MOST_PROBABILITIES
 
 if TYPE_CHECKING:
     from assay.evaluation.judge import Judge
@@ -36,10 +37,17 @@ Ends = tuple[tuple[float, float], str, str | None]
 _NONE = (math.nan, math.nan)
 
 
-def averaged(judge: Judge, ranked: Ranked, measure: Measure, average: str) -> Estimate:
+def scores_of(tally: Resolved) -> tuple[ScoreTally, ...]:
+    """The scores of a tally, where a measure of them is asked for."""
+    if tally.scores is None:
+        raise MethodError("it needs scores; there are only decisions")
+    return tally.scores
+
+
+def averaged(
+    judge: Judge, ranked: Ranked, rankings: tuple[Ranking, ...], measure: Measure, average: str
+) -> Estimate:
     """A measure of a ranking averaged over classes, one against the rest."""
-    rankings = judge.rankings
-    assert rankings is not None  # noqa: S101 - scores are there
     if average == "micro":
         return Estimate(math.nan, level=judge.level, undefined=NO_MICRO)
     values = [ranked.of(ranking).value for ranking in rankings]
@@ -58,21 +66,19 @@ def averaged(judge: Judge, ranked: Ranked, measure: Measure, average: str) -> Es
     declared = ClassAverage(ranked, weighted=average == "weighted", classes=held)
     weights = [float(rankings[i].positives) if declared.weighted else 1.0 for i in held]
     value = math.fsum(w * values[i] for w, i in zip(weights, held, strict=True))
-    found = _estimate(
+    estimate = _estimate(
         judge, declared, declared.parts(rankings), value / math.fsum(weights), measure.range
     )
     if not rankings[0].tally.inexact:
-        return found
-    return bounded(found, bound_of_average(declared, rankings), measure.range)
+        return estimate
+    return bounded(estimate, bound_of_average(declared, rankings), measure.range)
 
 
-def partly_defined(judge: Judge, measure: Measure) -> bool:
+def partly_defined(judge: Judge, ranked: Ranked) -> bool:
     """Whether a measure of a ranking has a value for some classes, and none for others.
 
     It has none where a class lacks rows; what else may leave it undefined has to be computed.
     """
-    ranked = measure.of_scores
-    assert isinstance(ranked, Ranked)  # noqa: S101 - others are not averaged
     if ranked.undefined:
         values = [ranked.of(ranking).value for ranking in judge.rankings or ()]
         absent = [math.isnan(value) for value in values]
@@ -83,23 +89,22 @@ def partly_defined(judge: Judge, measure: Measure) -> bool:
 
 def over_pairs(judge: Judge, declared: OverPairs, measure: Measure) -> Estimate:
     """A mean over pairs of classes."""
-    tally = judge.tally
-    assert tally.scores is not None  # noqa: S101 - scores are there
+    scores = scores_of(judge.tally)
     if judge.binary:
         why = "it is for more than two classes; for two it is roc_auc"
         return Estimate(math.nan, level=judge.level, undefined=why)
-    value = declared.value(tally.scores)
+    value = declared.value(scores)
     if math.isnan(value):
         return Estimate(math.nan, level=judge.level, undefined=ABSENT_CLASS)
-    found = _estimate(judge, declared, declared.parts(tally.scores), value, measure.range)
-    if not tally.scores[0].inexact:
-        return found
-    return bounded(found, bound_over_pairs(declared, tally.scores), measure.range)
+    estimate = _estimate(judge, declared, declared.parts(scores), value, measure.range)
+    if not scores[0].inexact:
+        return estimate
+    return bounded(estimate, bound_over_pairs(declared, scores), measure.range)
 
 
-def bounded(found: Estimate, ends: tuple[float, float], bounds: tuple[float, float]) -> Estimate:
+def bounded(estimate: Estimate, ends: tuple[float, float], bounds: tuple[float, float]) -> Estimate:
     """An estimate with the bounds of a grid, inside of the range of its measure."""
-    return found.bounded(max(ends[0], bounds[0]), min(ends[1], bounds[1]))
+    return estimate.bounded(max(ends[0], bounds[0]), min(ends[1], bounds[1]))
 
 
 def _estimate(
@@ -110,7 +115,6 @@ def _estimate(
     bounds: tuple[float, float],
 ) -> Estimate:
     sample = judge.tally.sample
-    assert judge.tally.scores is not None  # noqa: S101 - checked by the caller
     ends, name, note = _no_rows()
     if sample is not None:
         resampled = isinstance(judge.method, Bootstrap)
@@ -124,7 +128,7 @@ def _estimate(
         min(ends[0], value),
         max(ends[1], value),
         method=name,
-        n=judge.tally.scores[0].rows,
+        n=scores_of(judge.tally)[0].rows,
         level=judge.level,
         note=note,
     )
@@ -160,14 +164,13 @@ def by_rows(
 def loss(judge: Judge, declared: MeanLoss) -> Estimate:
     """The estimate of a mean loss."""
     tally = judge.tally
-    losses = tally.losses
-    assert tally.scores is not None  # noqa: S101 - probabilities are scores
+    losses, table = tally.losses, scores_of(tally)[0]
     if losses is None:
-        moments = declared.moments(tally.scores[0])
+        moments = declared.moments(table)
     elif declared.sums is not None:
         moments = declared.sums(losses)
     elif judge.binary:
-        moments = declared.moments(tally.scores[0])
+        moments = declared.moments(table)
     else:
         why = "it is of the probability of one positive label, of two"
         return Estimate(math.nan, level=judge.level, undefined=why)
@@ -176,7 +179,8 @@ def loss(judge: Judge, declared: MeanLoss) -> Estimate:
     name, note = "delta", None
     of_many = None if judge.binary or declared.of_classes is None else tally.sample
     if isinstance(judge.method, Bootstrap) and judge.binary:
-        ends, name, note = judge.resampled(tally.scores[0], declared.value, tally.sample)
+        value = declared.value
+        ends, name, note = judge.resampled(judge.method, table, value, tally.sample)
     elif isinstance(judge.method, Bootstrap) and of_many is not None:
         bounds = 0.0, declared.largest
         ends, name, note = by_rows(judge, of_many, declared, moments.mean, bounds)
@@ -190,19 +194,19 @@ def loss(judge: Judge, declared: MeanLoss) -> Estimate:
     if clipped:
         cut = f"{clipped} rows were clipped at 2^-52"
         note = cut if note is None else f"{note}; {cut}"
-    found = Estimate(
+    estimate = Estimate(
         moments.mean,
         min(ends[0], moments.mean),
         max(ends[1], moments.mean),
         method=name,
-        n=tally.scores[0].rows if losses is None or losses.weighted else losses.rows,
+        n=table.rows if losses is None or losses.weighted else losses.rows,
         level=judge.level,
         note=note,
         parts=declared.beside(tally.confusion) if declared.beside is not None else {},
     )
     if losses is not None:
-        return found
-    return bounded(found, bound_of(declared, tally.scores[0]), (0, declared.largest))
+        return estimate
+    return bounded(estimate, bound_of(declared, table), (0, declared.largest))
 
 
 def _clustered_loss(

@@ -1,4 +1,4 @@
-"""What a model said of rows, as columns to be counted: oriented, and told by the labels' names."""
+"""What a model says of rows, as columns to be counted: asked of it, and told by labels' names."""
 
 from __future__ import annotations
 
@@ -10,15 +10,27 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError, LabelError, LengthMismatch, ScoreError
-from assay.evaluation.words import listed, name, rows
+from assay.evaluation.outputs import (
+    DECISIONS,
+    DETECTOR,
+    PROBABILITY,
+    Output,
+    kind_of_model,
+    library_of_model,
+    outputs,
+    role_of,
+)
+from assay.evaluation.wording import listed, name, rows
 from assay.sources.coded import Labels
-from assay.sources.columns import native
-from assay.sources.labelling import Labelling, resolve, shown_labels
-from assay.sources.probabilities import SEVERAL
+from assay.sources.columns import BOOLEAN, NUMBER, label_kind, label_text, labels_of, native
+from assay.sources.labelling import SEVERAL, Labelling, label_as, resolve, shown_labels
+from assay.sources.row_checks import SUM_TOLERANCE
 
 Array: TypeAlias = npt.NDArray[Any]
 
 _HALF = 0.5
+# What a model that only tells usual rows from unusual ones decides for the latter.
+_UNUSUAL = {"pyod": 1}
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +58,9 @@ class Response:
     @property
     def size(self) -> int:
         """How many rows there are."""
-        for column in (self.probabilities, self.scores, self.flagged):
-            if column is not None:
-                return len(column)
-        assert self.decisions is not None  # noqa: S101 - a model says something
-        return len(self.decisions.codes)
+        decided = None if self.decisions is None else self.decisions.codes
+        columns = (self.probabilities, self.scores, self.flagged, decided)
+        return next((len(column) for column in columns if column is not None), 0)
 
     def columns(
         self,
@@ -130,18 +140,18 @@ class Response:
         decided = self._decided(truth, sides)
         score, usual, notes = self._score(sides)
         if score is None:
-            found = dict(common) if threshold is None else {**common, "threshold": threshold}
+            columns = dict(common) if threshold is None else {**common, "threshold": threshold}
             alone = f"only the decisions of {self.model} are judged: rows are not ranked"
-            return {**found, "y_pred": decided}, (*self.notes, *notes, alone)
-        found = {**common, "y_score": score}
+            return {**columns, "y_pred": decided}, (*self.notes, *notes, alone)
+        columns = {**common, "y_score": score}
         if threshold is not None or (decided is None and usual in (None, _HALF)):
             # Scores in [0, 1] are flagged from the usual threshold on without being told to.
-            return {**found, "threshold": threshold}, (*self.notes, *notes)
+            return {**columns, "threshold": threshold}, (*self.notes, *notes)
         if decided is None:
-            return {**found, "threshold": usual}, (*self.notes, *notes)
+            return {**columns, "threshold": usual}, (*self.notes, *notes)
         flags = _places(decided, sides) == 1
         if usual is not None and np.array_equal(score >= usual, flags):
-            return {**found, "threshold": usual}, (*self.notes, *notes)
+            return {**columns, "threshold": usual}, (*self.notes, *notes)
         if usual is not None:
             differ = rows(int(((score >= usual) != flags).sum()))
             note = (
@@ -149,7 +159,7 @@ class Response:
                 f"{differ}; its decisions are judged, and its scores rank"
             )
             notes = (*notes, note)
-        return {**found, "y_pred": decided}, (*self.notes, *notes)
+        return {**columns, "y_pred": decided}, (*self.notes, *notes)
 
     def _score(self, sides: Labelling) -> tuple[Array | None, float | None, tuple[str, ...]]:
         """The score of the positive label, from where on it is flagged, and what is to be noted."""
@@ -160,7 +170,7 @@ class Response:
         if self.scores is None:
             return None, None, ()
         if self.scores.ndim == 2:
-            return self._one_of_many(sides)
+            return self._one_of_many(self.scores, sides)
         in_range = bool(len(self.scores)) and self.scores.min() >= 0 and self.scores.max() <= 1
         usual = self.threshold
         if usual is None and in_range:
@@ -182,18 +192,19 @@ class Response:
             return 1 - self.scores, usual, (note,)
         return -self.scores, None if usual is None else 0.0 - usual, (note,)
 
-    def _one_of_many(self, sides: Labelling) -> tuple[Array | None, float | None, tuple[str, ...]]:
+    def _one_of_many(
+        self, scores: Array, sides: Labelling
+    ) -> tuple[Array | None, float | None, tuple[str, ...]]:
         """The score of one class of several, where each has a column that decides."""
-        assert self.scores is not None  # noqa: S101 - checked by the caller
         positives = [text for text, place in sides.position.items() if place == 1]
         classes = self.classes or ()
         told = len(positives) == 1 and positives[0] in classes
-        if told and self.decisions is not None and self.scores.shape[1] == len(classes):
-            largest = self.scores.argmax(axis=1)
+        if told and self.decisions is not None and scores.shape[1] == len(classes):
+            largest = scores.argmax(axis=1)
             place = {text: i for i, text in enumerate(classes)}
             codes = np.array([place.get(text, -1) for text in self.decisions.names])
             if np.array_equal(codes[self.decisions.codes], largest):
-                return np.ascontiguousarray(self.scores[:, place[positives[0]]]), None, ()
+                return np.ascontiguousarray(scores[:, place[positives[0]]]), None, ()
         return None, None, (f"the scores of {self.model} are not those of one label each",)
 
     def decided_only(self, name: str) -> Response:
@@ -214,11 +225,11 @@ class Response:
         if self.probabilities is None:
             return None
         place = {text: i for i, text in enumerate(self.classes or ())}
-        found = np.zeros((len(self.probabilities), len(labels)))
+        table = np.zeros((len(self.probabilities), len(labels)))
         for i, text in enumerate(labels):
             if text in place:
-                found[:, i] = self.probabilities[:, place[text]]
-        return found
+                table[:, i] = self.probabilities[:, place[text]]
+        return table
 
     def _decided(self, truth: Labels, sides: Labelling) -> Labels | None:
         """The decisions as labels, written as the truth writes them."""
@@ -291,3 +302,191 @@ def _joined_labels(parts: Sequence[Labels | None]) -> Labels | None:
     tables = [np.array([names.index(text) for text in part.names], np.intp) for part in present]
     codes = [table[part.codes] for table, part in zip(tables, present, strict=True)]
     return Labels(np.concatenate(codes), tuple(names), present[0].kind)
+
+
+# -- asked of a model ------------------------------------------------------------------------------
+
+
+def response_of(
+    model: Any,
+    X: Any,
+    truth: Labels,
+    *,
+    response_method: str | None = None,
+    classes: Sequence[Any] | None = None,
+    logits: bool = False,
+    decide: bool = True,
+) -> Response:
+    """What a model says of rows whose labels are these.
+
+    ``classes`` are the labels that its classes stand for, where it does not know them by name.
+    """
+    output, decided = outputs(model, X, response_method, decide=decide)
+    response = Response(_name(model), _classes(model, truth, classes))
+    library = library_of_model(model)
+    detects = kind_of_model(model) == DETECTOR or library == "pyod"
+    if detects and decided is not None:
+        response = replace(response, flagged=decided.values == _UNUSUAL.get(library or "", -1))
+        response = replace(response, classes=None)
+    elif decided is not None:
+        response = _with_decisions(response, decided.values, truth)
+    if output is None:
+        return response
+    if detects or output.low:
+        return replace(response, **_of_detector(response, output))
+    if logits:
+        # What was decided by raw numbers is decided by probabilities at their own threshold.
+        output = replace(output, values=_as_probabilities(output, response.model), threshold=None)
+    elif output.values.ndim == 1 and library is None and not output.method:
+        # A function may give scores or decisions.
+        role, notes = role_of(output.values, truth, f"what {response.model} gives")
+        response = replace(response, notes=notes)
+        if role == DECISIONS:
+            return _with_decisions(response, output.values, truth)
+    if output.values.dtype.kind not in "iuf":
+        return _with_decisions(response, output.values, truth)
+    if output.values.ndim == 2:
+        return _of_columns(response, output, truth)
+    return _of_one_column(model, response, output, truth)
+
+
+def _name(model: Any) -> str:
+    """What a model is called: its class, of a pipeline with that of its last step."""
+    own = str(getattr(model, "__name__", type(model).__name__))
+    steps = getattr(model, "steps", None)
+    return f"{own}({type(steps[-1][1]).__name__})" if isinstance(steps, list) and steps else own
+
+
+def _classes(model: Any, truth: Labels, given: Sequence[Any] | None) -> tuple[str, ...] | None:
+    """The labels that a model knows, written as the truth writes them."""
+    own = getattr(model, "classes_", None)
+    if own is not None and not hasattr(own, "__len__"):
+        own = None
+    if given is not None:
+        if isinstance(given, str) or not hasattr(given, "__iter__"):
+            raise InputError(f"classes= is a list of labels; found {given!r}")
+        texts = tuple(label_as(label, truth.kind, "classes") for label in given)
+        if own is not None and len(own) != len(texts):
+            raise InputError(
+                f"classes= names {len(texts)} labels, and {_name(model)} knows {len(own)} classes: "
+                f"{shown_labels([str(label) for label in own])}"
+            )
+        return texts
+    if own is None or not len(own):
+        return None
+    return _written([label_text(label) for label in own], label_kind(own[0]), truth)
+
+
+def _written(texts: Sequence[str], kind: str, truth: Labels) -> tuple[str, ...]:
+    """The texts of labels; booleans beside 0 and 1 are written as the truth does."""
+    table = {}
+    if kind == BOOLEAN and truth.kind == NUMBER:
+        table = {"false": "0", "true": "1"}
+    elif kind == NUMBER and truth.kind == BOOLEAN:
+        table = {"0": "false", "1": "true"}
+    return tuple(table.get(text, text) for text in texts)
+
+
+def _with_decisions(response: Response, values: Array, truth: Labels) -> Response:
+    """The response with what was decided; codes of classes that were named get their names."""
+    coded = labels_of(values, f"what {response.model} decides")
+    names = _written(coded.names, coded.kind, truth)
+    if response.classes is not None and not set(names) <= set(response.classes):
+        codes = {str(i): text for i, text in enumerate(response.classes)}
+        own = set(names) <= set(codes)
+        names = tuple(codes[text] for text in names) if own else names
+    return replace(response, decisions=Labels(coded.codes, names, truth.kind))
+
+
+def _of_detector(response: Response, output: Output) -> dict[str, Any]:
+    notes = response.notes
+    if output.low:
+        note = (
+            f"{output.method} of {response.model} is low for unusual rows, so it was turned over: "
+            f"higher is more suspicious"
+        )
+        notes = (*notes, note)
+    return {"scores": output.values, "threshold": output.threshold, "notes": notes, "classes": None}
+
+
+def _of_columns(response: Response, output: Output, truth: Labels) -> Response:
+    """A column a class: probabilities where rows sum to 1, else what a classifier decides by."""
+    classes, values = response.classes, output.values
+    if output.threshold is not None and output.method:
+        return replace(response, scores=values)
+    total = values.sum(axis=1, dtype=np.float64)
+    if not _sums_to_one(values):
+        raise ScoreError(
+            f"{response.model} gives {values.shape[1]} columns whose rows do not sum to 1, such as "
+            f"{values[np.abs(total - 1).argmax()].tolist()}, so they are no probabilities. If they "
+            f"are logits, say logits=True"
+        )
+    notes = response.notes
+    if classes is None:
+        ordered = sorted(truth.names, key=lambda t: int(t) if truth.kind == NUMBER else t)
+        if len(ordered) != values.shape[1]:
+            raise LabelError(
+                f"{response.model} gives {values.shape[1]} columns, and y holds {len(ordered)} "
+                f"labels, {shown_labels(ordered, truth.kind)}: say classes= with the label of each "
+                f"column"
+            )
+        classes = tuple(ordered)
+        note = (
+            f"{response.model} names no classes, so its columns were taken in the order of the "
+            f"labels: {shown_labels(classes, truth.kind)}; say classes= where it is another"
+        )
+        notes = (*notes, note)
+    elif len(classes) != values.shape[1]:
+        raise LabelError(
+            f"{response.model} gives {values.shape[1]} columns, and there are {len(classes)} "
+            f"classes, {shown_labels(classes)}: say classes= with the label of each column"
+        )
+    table = np.asarray(values, np.float64)
+    if values.dtype != np.float64:
+        table = table / total[:, None]
+    return replace(response, probabilities=table, classes=classes, notes=notes)
+
+
+def _of_one_column(model: Any, response: Response, output: Output, truth: Labels) -> Response:
+    """One number a row: of which label, its classes tell, or the labels where they are 0 and 1."""
+    classes = response.classes
+    scores = np.asarray(output.values)
+    if scores.dtype.kind != "f":
+        scores = scores.astype(np.float64)
+    if output.method == PROBABILITY and classes is not None and len(classes) == 1:
+        return replace(response, probabilities=np.asarray(scores[:, None], np.float64))
+    of, untold = None, False
+    if classes is not None and len(classes) == 2:
+        of = classes[1]
+    elif set(truth.names) <= {"0", "1"} and truth.kind == NUMBER:
+        of = "1"
+    elif truth.kind == BOOLEAN:
+        of = "true"
+    elif output.method or library_of_model(model) is not None:
+        # Encoders number labels in sorted order; whoever numbers by hand gives the alarm a 1.
+        of, untold = max(truth.names), True
+    return replace(response, scores=scores, of=of, untold=untold, threshold=output.threshold)
+
+
+def _as_probabilities(output: Output, model: str) -> Array:
+    """Logits as probabilities: one column by the sigmoid, several by softmax."""
+    values = output.values
+    if values.dtype.kind != "f":
+        raise InputError(f"logits=True is for numbers; {model} gives {values.dtype}")
+    wide = values.astype(np.float64)
+    if wide.ndim == 1:
+        return np.asarray(np.exp(-np.logaddexp(0, -wide)))
+    if _sums_to_one(values):
+        raise InputError(
+            f"the columns of {model} sum to 1, so they are probabilities: leave logits=True out"
+        )
+    shifted = np.exp(wide - wide.max(axis=1, keepdims=True))
+    return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))
+
+
+def _sums_to_one(values: Array) -> bool:
+    """Whether rows are probabilities; sums of narrow floats are off by their rounding."""
+    if values.dtype.kind != "f" or values.min(initial=0) < 0 or values.max(initial=0) > 1:
+        return False
+    room = max(SUM_TOLERANCE, 4 * values.shape[1] * float(np.finfo(values.dtype).eps))
+    return bool((np.abs(values.sum(axis=1, dtype=np.float64) - 1) <= room).all())

@@ -12,21 +12,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from assay.engines import confusion_at
-from assay.evaluation.deployment import LowRate, Reach, reading
-from assay.evaluation.entries import DEFAULT_BASE_RATES, Entry
+from assay.evaluation.deployment import LowRate, Reach, Top, Unlabelled, reading, thresholds
+from assay.evaluation.entries import DEFAULT_BASE_RATES, ByKey, Entry
 from assay.evaluation.findings import Finding
-from assay.evaluation.kept import bits_of, keeping
-from assay.evaluation.labelled_alerts import Unlabelled
+from assay.evaluation.judge import starting_threshold
 from assay.evaluation.over_time import AlertsPerDay, Periods
-from assay.evaluation.top import Top, thresholds
-from assay.evaluation.undecided import starting_threshold
-from assay.evaluation.views import ByKey
+from assay.evaluation.wording import bits_of, keeping
 from assay.inference import Estimate
-from assay.inference.fields import Recorded, codec_of, stored
-from assay.inference.not_finite import finite
-from assay.inference.result import Result
+from assay.inference.fields import Recorded, Result, codec_of, finite, stored
 from assay.measures import Measure, catalogue
-from assay.measures.shown import RANKED_AT_BASE_RATES
+from assay.measures.catalogue import RANKED_AT_BASE_RATES
 from assay.sources.files.request import RowSource
 from assay.sources.times import TIME
 from assay.tally import Confusion
@@ -66,7 +61,7 @@ class Slice(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Estimated:
+class EstimateRecord:
     """What an estimate is of, the estimate, and what its value is called."""
 
     measure: str
@@ -122,12 +117,12 @@ class SliceCounts:
 
 
 @dataclass(frozen=True)
-class Starting:
+class StartingPoint:
     """Where a page begins that lets its reader choose a threshold, since nobody said one."""
 
     threshold: float
     confusion: Matrix
-    estimates: tuple[Estimated, ...]
+    estimates: tuple[EstimateRecord, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -151,7 +146,7 @@ class Snapshot(Result, ByKey, Recorded):
     labels: tuple[str, ...]
     cells: Matrix | None = field(metadata=stored(key="confusion"))
     per_class: tuple[ClassCounts, ...]
-    entries: tuple[Estimated, ...] = field(metadata=stored(key="estimates"))
+    entries: tuple[EstimateRecord, ...] = field(metadata=stored(key="estimates"))
     sweep: SweepTable | None
     reliability: Mapping[str, tuple[float, ...]] | None
     volume: float | None
@@ -172,7 +167,7 @@ class Snapshot(Result, ByKey, Recorded):
     bits: int | None
     open_set: bool
     slices: tuple[SliceCounts, ...]
-    starting: Starting | None
+    starting: StartingPoint | None
 
     @property
     def decided(self) -> bool:
@@ -204,9 +199,9 @@ class Snapshot(Result, ByKey, Recorded):
         return records_of(self.entries, self.mode)
 
 
-def records_of(estimates: Iterable[Estimated], mode: str) -> list[dict[str, Any]]:
+def records_of(estimates: Iterable[EstimateRecord], mode: str) -> list[dict[str, Any]]:
     """Estimates as rows of a table: plain values, the slice in two columns."""
-    write = codec_of(Estimated).write
+    write = codec_of(EstimateRecord).write
     return [_record(write(each), mode) for each in estimates]
 
 
@@ -267,11 +262,11 @@ def snapshot_of(evaluation: Evaluation) -> Snapshot:
     )
 
 
-def estimates_of(evaluation: Evaluation) -> tuple[Estimated, ...]:
+def estimates_of(evaluation: Evaluation) -> tuple[EstimateRecord, ...]:
     """All of its estimates, with what their values are called."""
     measures = {measure.name: measure for measure in catalogue.CATALOGUE}
     return tuple(
-        Estimated(
+        EstimateRecord(
             entry.measure,
             entry.label,
             entry.average,
@@ -285,27 +280,28 @@ def estimates_of(evaluation: Evaluation) -> tuple[Estimated, ...]:
 
 
 def _course(evaluation: Evaluation) -> Periods | None:
-    found = evaluation.over_time
-    if found is None:
+    course = evaluation.over_time
+    if course is None:
         return None
     return Periods(
         evaluation.time or TIME,
-        found.period,
-        found.names,
-        found.rows,
-        found.positives,
-        found.absent,
-        tuple(found[key] for key in found),
+        course.period,
+        course.names,
+        course.rows,
+        course.positives,
+        course.absent,
+        tuple(course[key] for key in course),
     )
 
 
-def _starting(evaluation: Evaluation) -> Starting | None:
+def _starting(evaluation: Evaluation) -> StartingPoint | None:
     """Where a page begins if no threshold was given: at one that is as good as any."""
     tally = evaluation.tally
-    if evaluation.positive is None or evaluation.unlabelled is not None or evaluation.decided:
+    if evaluation.positive is None or tally.scores is None or evaluation.decided:
         return None
-    assert tally.scores is not None  # noqa: S101 - decisions are wanting only beside scores
-    start = starting_threshold(tally)
+    if evaluation.unlabelled is not None:
+        return None
+    start = starting_threshold(tally.scores[0])
     begun = replace(
         tally,
         confusion=confusion_at(tally.scores[0], start),
@@ -319,7 +315,7 @@ def _starting(evaluation: Evaluation) -> Starting | None:
         begun, level=evaluation.level, base_rate=rates, volume=evaluation.volume
     )
     measures = [measure for measure in catalogue.CATALOGUE if measure.formula is not None]
-    found = [estimated(measure, there[measure]) for measure in measures]
+    estimates = [estimated(measure, there[measure]) for measure in measures]
     deployed = [
         estimated(name, each, rate)
         for rate in evaluation.base_rates or DEFAULT_BASE_RATES
@@ -328,9 +324,9 @@ def _starting(evaluation: Evaluation) -> Starting | None:
     ]
     if tally.clusters is not None:
         # Intervals would take rows as independent.
-        found, bare = [], {"low": math.nan, "high": math.nan}
+        estimates, bare = [], {"low": math.nan, "high": math.nan}
         deployed = [replace(e, estimate=e.estimate.changed(**bare)) for e in deployed]
-    return Starting(start, there.confusion.cells, (*found, *deployed))
+    return StartingPoint(start, there.confusion.cells, (*estimates, *deployed))
 
 
 def _reading(evaluation: Evaluation, entry: Entry, measure: Measure | None) -> str | None:
@@ -376,12 +372,12 @@ def _sweep(evaluation: Evaluation) -> SweepTable | None:
 def _reliability(evaluation: Evaluation) -> dict[str, tuple[float, ...]] | None:
     if not evaluation.has_reliability:
         return None
-    found = {
+    columns = {
         name: tuple(column.tolist()) for name, column in evaluation.curves.reliability().items()
     }
     if not evaluation.weighted:
-        found["n"] = tuple(int(rows) for rows in found["n"])
-    return found
+        columns["n"] = tuple(int(rows) for rows in columns["n"])
+    return columns
 
 
 def slice_counts(where: tuple[str, str], table: Confusion) -> SliceCounts:
@@ -392,7 +388,7 @@ def slice_counts(where: tuple[str, str], table: Confusion) -> SliceCounts:
 
 def estimated(
     measure: str | Measure, estimate: Estimate, base_rate: float | None = None
-) -> Estimated:
+) -> EstimateRecord:
     """An estimate of all rows."""
     name = measure if isinstance(measure, str) else measure.name
-    return Estimated(name, None, None, None, base_rate, estimate)
+    return EstimateRecord(name, None, None, None, base_rate, estimate)

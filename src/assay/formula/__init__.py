@@ -10,11 +10,10 @@ r"""Count measures as expressions: one tree, many readings.
 '\\frac{TP}{TP + FP}'
 """
 
-from assay.formula.bounds import Bounds, bounds, bounds_along
-from assay.formula.exact import enclosure, rounded, value
-from assay.formula.floats import evaluate
-from assay.formula.shape import Proportion, proportion, reason
-from assay.formula.text import JAVASCRIPT_PRELUDE, javascript, latex, plain
+from assay.formula.many_tables import Bounds, bounds, bounds_along, evaluate
+from assay.formula.notation import JAVASCRIPT_PRELUDE, javascript, latex, plain
+from assay.formula.one_table import enclosure, rounded, value
+from assay.formula.properties import Proportion, proportion, reason
 from assay.formula.tree import (
     COL,
     FN,

@@ -208,10 +208,10 @@ def denominators(expression: Expression) -> tuple[Expression, ...]:
     >>> [str(sorted(cells(below))) for below in denominators(TP / (TP + FN) + TN / (TN + FP))]
     ["['FN', 'TP']", "['FP', 'TN']"]
     """
-    found = [each for child in children(expression) for each in denominators(child)]
+    divisors = [each for child in children(expression) for each in denominators(child)]
     if isinstance(expression, Divide):
-        found.append(expression.denominator)
-    return tuple(dict.fromkeys(found))
+        divisors.append(expression.denominator)
+    return tuple(dict.fromkeys(divisors))
 
 
 # -- building ------------------------------------------------------------------------------------

@@ -1,18 +1,10 @@
 """How sure we can be: intervals, tests, and what many tests cost."""
 
-from assay.inference.bands import with_band
 from assay.inference.bootstrap import BCa, Bootstrap
-from assay.inference.chosen import Chosen, ScoredRows, choose_anew
-from assay.inference.data_sets import (
-    SignedRankPosterior,
-    iman_davenport,
-    mean_rank_tests,
-    signed_rank_posterior,
-    wilcoxon,
-)
-from assay.inference.delong import delong_of, delong_test
-from assay.inference.delta import Delta
+from assay.inference.delta import Delta, FayFeuer, GammaInterval, Strata, Tiwari
 from assay.inference.differences import (
+    delong_of,
+    delong_test,
     paired_bootstrap,
     paired_influence,
     paired_score_bootstrap,
@@ -20,11 +12,18 @@ from assay.inference.differences import (
     resampled_clusters,
     resampled_pairs,
 )
-from assay.inference.estimate import Estimate
-from assay.inference.estimation import METHODS, Method, estimate, method_of
-from assay.inference.folds import five_by_two_f, five_by_two_t, nadeau_bengio, paired_t
-from assay.inference.mcnemar import cochran_q, mcnemar, mcnemar_of, paired_difference
-from assay.inference.operating import AtThreshold, MaxFar, MaxFpr
+from assay.inference.estimate import Estimate, Quantity
+from assay.inference.estimation import METHODS, Method, estimate, method_of, with_band
+from assay.inference.paired_tests import (
+    cochran_q,
+    five_by_two_f,
+    five_by_two_t,
+    mcnemar,
+    mcnemar_of,
+    nadeau_bengio,
+    paired_difference,
+    paired_t,
+)
 from assay.inference.proportions import (
     AgrestiCoull,
     ClopperPearson,
@@ -33,12 +32,21 @@ from assay.inference.proportions import (
     Wald,
     Wilson,
 )
-from assay.inference.quantity import Quantity
-from assay.inference.ranks import friedman, mean_ranks, nemenyi
-from assay.inference.scored import DeLong, Newcombe
+from assay.inference.rank_tests import (
+    SignedRankPosterior,
+    friedman,
+    iman_davenport,
+    mean_rank_tests,
+    mean_ranks,
+    nemenyi,
+    signed_rank_posterior,
+    wilcoxon,
+)
+from assay.inference.score_intervals import DeLong, Newcombe
 from assay.inference.significance import Significance, benjamini_hochberg, holm
-from assay.inference.strata import FayFeuer, GammaInterval, Strata, Tiwari
-from assay.inference.survival import KaplanMeier, kaplan_meier
+from assay.inference.threshold_resampling import ChosenTables, ScoredRows, choose_anew
+from assay.inference.threshold_rules import AtThreshold, MaxFar, MaxFpr
+from assay.inference.time_courses import KaplanMeier, kaplan_meier
 
 __all__ = [
     "METHODS",
@@ -46,7 +54,7 @@ __all__ = [
     "AtThreshold",
     "BCa",
     "Bootstrap",
-    "Chosen",
+    "ChosenTables",
     "ClopperPearson",
     "DeLong",
     "Delta",

@@ -7,7 +7,7 @@ that does not grow with n.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, TypeAlias
@@ -16,9 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import MethodError
-from assay.inference.quantiles import check_level
-from assay.inference.quantity import Quantity, table_of
+from assay.inference.estimate import Quantity, table_of
+from assay.inference.significance import check_level
 from assay.tally import ClusterTally, Confusion, Sample, ScoreTally
+from assay.tally.blocks import narrow
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -27,6 +28,8 @@ SEED = 42
 # Of so many cells a class it is computed what one row less would do, so many numbers at a time.
 _ENDS, _BETWEEN = 60, 80
 _TABLES = 1 << 22
+# So many counts of resamples are kept for the next measure.
+_KEPT_DRAWS = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -48,10 +51,12 @@ class Bootstrap:
         values: Floats,
         estimate: float,  # noqa: ARG002 - for the corrected method
         slopes: Slopes | None,  # noqa: ARG002
-    ) -> Interval:
+    ) -> BootstrapInterval:
         """The interval that resampled values give, those that are undefined left out."""
         kept = np.sort(values[~np.isnan(values)])
-        return Interval(*_order_statistics(kept, self.level), len(values), len(values) - len(kept))
+        return BootstrapInterval(
+            *_order_statistics(kept, self.level), len(values), len(values) - len(kept)
+        )
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,7 @@ class BCa(Bootstrap):
 
     name: ClassVar[str] = "bca"
 
-    def ends(self, values: Floats, estimate: float, slopes: Slopes | None) -> Interval:
+    def ends(self, values: Floats, estimate: float, slopes: Slopes | None) -> BootstrapInterval:
         """The interval that resampled values give, those that are undefined left out."""
         from scipy.special import ndtr, ndtri
 
@@ -68,7 +73,7 @@ class BCa(Bootstrap):
         undefined = len(values) - len(kept)
         below = np.count_nonzero(kept < estimate) + np.count_nonzero(kept == estimate) / 2
         if not 0 < below < len(kept) or slopes is None:
-            return Interval(*_order_statistics(kept, self.level), len(values), undefined)
+            return BootstrapInterval(*_order_statistics(kept, self.level), len(values), undefined)
         bias = float(ndtri(below / len(kept)))
         acceleration = slopes.acceleration()
         tail = (1 - self.level) / 2
@@ -80,11 +85,11 @@ class BCa(Bootstrap):
             kept[min(max(rank, 1), len(kept)) - 1]
             for rank in (math.floor(ranks[0] + 1e-9), math.ceil(ranks[1] - 1e-9))
         )
-        return Interval(float(low), float(high), len(values), undefined)
+        return BootstrapInterval(float(low), float(high), len(values), undefined)
 
 
 @dataclass(frozen=True)
-class Interval:
+class BootstrapInterval:
     """What a bootstrap found: the ends, and how many resamples were drawn and were undefined."""
 
     low: float
@@ -155,7 +160,7 @@ def resampled(confusion: Confusion, method: Bootstrap) -> Floats:
     return _tables(confusion, method.resamples, method.seed)
 
 
-def interval(quantity: Quantity, confusion: Confusion, method: Bootstrap) -> Interval:
+def interval(quantity: Quantity, confusion: Confusion, method: Bootstrap) -> BootstrapInterval:
     """The bootstrap interval of a formula of a confusion matrix."""
     values = quantity.of_tables(resampled(confusion, method))
     # Only the corrected method asks what one row less would do, in K x K tables of K x K cells.
@@ -196,7 +201,9 @@ def _left_out(counts: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
     )
 
 
-def cluster_interval(quantity: Quantity, clusters: ClusterTally, method: Bootstrap) -> Interval:
+def cluster_interval(
+    quantity: Quantity, clusters: ClusterTally, method: Bootstrap
+) -> BootstrapInterval:
     """The bootstrap interval when whole clusters are resampled."""
     count = clusters.size
     draws = np.random.default_rng(method.seed).multinomial(
@@ -212,30 +219,41 @@ def cluster_interval(quantity: Quantity, clusters: ClusterTally, method: Bootstr
 
 def score_interval(
     tally: ScoreTally, measure: Callable[[ScoreTally], float], method: Bootstrap
-) -> Interval:
+) -> BootstrapInterval:
     """The bootstrap interval of any measure of a score tally; one pass of it a resample."""
     if tally.weighted:
         raise MethodError(
             "rows with sampling weights can't be resampled from their sums; use the default"
         )
-    generator = np.random.default_rng(method.seed)
-    counts = tally.counts.astype(np.float64)
-    total, shares = int(counts.sum()), (counts / counts.sum()).ravel()
-    values = np.array(
-        [
-            measure(_redrawn(tally, generator.multinomial(total, shares).reshape(counts.shape)))
-            for _ in range(method.resamples)
-        ]
-    )
+    values = np.array([measure(_redrawn(tally, counts)) for counts in _draws(tally, method)])
     slopes = None
     if isinstance(method, BCa):
         slopes = _score_slopes(tally, measure)
     return method.ends(values, measure(tally), slopes)
 
 
+def _draws(tally: ScoreTally, method: Bootstrap) -> Iterable[npt.NDArray[Any]]:
+    """The counts of resamples; few enough are drawn once for all measures of a tally."""
+    if method.resamples * tally.counts.size > _KEPT_DRAWS:
+        return _drawn(tally, method)
+    key = method.seed, method.resamples
+    if key not in tally.draws:
+        tally.draws.clear()  # one set of resamples is kept, that of the method in use
+        tally.draws[key] = [narrow(counts) for counts in _drawn(tally, method)]
+    return tally.draws[key]
+
+
+def _drawn(tally: ScoreTally, method: Bootstrap) -> Iterator[npt.NDArray[np.int64]]:
+    generator = np.random.default_rng(method.seed)
+    counts = tally.counts.astype(np.float64)
+    total, shares = int(counts.sum()), (counts / counts.sum()).ravel()
+    for _ in range(method.resamples):
+        yield generator.multinomial(total, shares).reshape(counts.shape)
+
+
 def clustered_score_interval(
     sample: Sample, measure: Callable[[ScoreTally], float], method: Bootstrap
-) -> Interval:
+) -> BootstrapInterval:
     """The same when whole clusters of rows are resampled."""
     generator = np.random.default_rng(method.seed)
     count = len(sample.clusters)
@@ -261,7 +279,7 @@ def row_interval(
     measure: Callable[[npt.NDArray[Any]], float],
     moves: Floats,
     method: Bootstrap,
-) -> Interval:
+) -> BootstrapInterval:
     """The bootstrap interval of any measure of rows, or of clusters of them.
 
     ``measure`` is given how often each row occurs; ``moves`` are by how much each row moves it.

@@ -1,24 +1,39 @@
-"""From a formula and a table to an estimate: which interval is legal, and which is the default."""
+"""From a formula and a table to an estimate: which interval is legal, and which is the default.
+
+A curve has such an interval at each of its points: a pointwise band.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from assay.curves import Curve, Floats
 from assay.errors import MethodError
-from assay.formula import FN, FP, TP, cells, proportion, value
+from assay.formula import (
+    FN,
+    FP,
+    TP,
+    Expression,
+    Proportion,
+    derivative,
+    evaluate,
+    proportion,
+    value,
+)
+from assay.formula import cells as cells_of
+from assay.formula.properties import share_of
 from assay.inference import bootstrap, delta
 from assay.inference.bootstrap import BCa, Bootstrap
-from assay.inference.delta import Delta
-from assay.inference.estimate import Estimate
-from assay.inference.proportions import PROPORTION_METHODS, ProportionInterval, Wald, Wilson
-from assay.inference.quantiles import check_level
-from assay.inference.quantity import Quantity, squares_of, table_of
-from assay.inference.scored import DeLong, Newcombe
-from assay.inference.strata import STRATA_METHODS, FayFeuer, GammaInterval, Strata
+from assay.inference.delta import STRATA_METHODS, Delta, FayFeuer, GammaInterval, Strata
+from assay.inference.estimate import Estimate, Quantity, squares_of, table_of
+from assay.inference.proportions import PROPORTION_METHODS, Ends, ProportionInterval, Wald, Wilson
+from assay.inference.score_intervals import DeLong, Newcombe
+from assay.inference.significance import check_level, normal
 from assay.measures import Interval
 from assay.tally import ClusterTally, Confusion
 
@@ -63,8 +78,8 @@ def method_of(method: Any, level: float | None) -> tuple[Method | None, float]:
             f"there is no interval method {method!r}; choose from {', '.join(METHODS)}, or give "
             f"an object such as assay.Wilson(0.95)"
         )
-    found: Method = METHODS[method](level=level)
-    return found, level
+    named: Method = METHODS[method](level=level)
+    return named, level
 
 
 def estimate(
@@ -109,20 +124,19 @@ def estimate(
     if clusters is not None and clusters.size < 2:
         return Estimate(exact, n=n, level=level, note=ONE_CLUSTER)
     if isinstance(method, Bootstrap):
-        found = (
+        resampled = (
             bootstrap.interval(quantity, confusion, method)
             if clusters is None
             else bootstrap.cluster_interval(quantity, clusters, method)
         )
-        ends, note = (found.low, found.high), found.note or note
+        ends, note = (resampled.low, resampled.high), resampled.note or note
         name = method.name if clusters is None else f"cluster {method.name}"
     elif clusters is not None:
         ends = delta.cluster_interval(quantity, clusters, bounds, level)
         name = "cluster delta"
     elif share is not None and not isinstance(method, Delta):
-        chosen = _of_shares(method, strata, level)
-        ends, name = _share_ends(exact, quantity, confusion, chosen, strata), chosen.name
-        note = chosen.note if isinstance(chosen, GammaInterval) else note
+        ends, chosen = _share_ends(exact, quantity, confusion, method, strata, level)
+        name, note = chosen.name, chosen.note if isinstance(chosen, GammaInterval) else note
         if isinstance(chosen, Wald):
             rows = n if not confusion.weighted else _effective(quantity, confusion, strata)
             parts = {STANDARD_ERROR: math.sqrt(exact * (1 - exact) / rows)}
@@ -132,8 +146,8 @@ def estimate(
         and not isinstance(method, Delta)
     ):
         jaccard = _JACCARD.value(confusion)
-        chosen = Wilson(level) if strata is None else _of_shares(method, strata, level)
-        low, high = _share_ends(jaccard, _JACCARD, confusion, chosen, strata)
+        drawn_so = None if strata is None else method
+        (low, high), chosen = _share_ends(jaccard, _JACCARD, confusion, drawn_so, strata, level)
         ends, name = (2 * low / (1 + low), 2 * high / (1 + high)), chosen.name
     elif strata is not None and not isinstance(method, Delta):
         drawn = method if isinstance(method, GammaInterval) else FayFeuer(level)
@@ -149,39 +163,30 @@ def estimate(
     return Estimate(exact, low, high, method=name, n=n, level=level, note=note, parts=parts)
 
 
-def _of_shares(
-    method: Method | None, strata: Strata | None, level: float
-) -> ProportionInterval | GammaInterval:
-    """The method of a share: the one that was asked for, or the default of how rows were drawn."""
-    if isinstance(method, ProportionInterval):
-        return method
-    if strata is None:
-        return Wilson(level)
-    return method if isinstance(method, GammaInterval) else FayFeuer(level)
-
-
 def _share_ends(
-    share: float,
+    exact: float,
     quantity: Quantity,
     confusion: Confusion,
-    method: ProportionInterval | GammaInterval,
+    method: Method | None,
     strata: Strata | None,
-) -> tuple[float, float]:
-    if isinstance(method, GammaInterval):
-        assert strata is not None  # noqa: S101 - a method for strata alone
-        return strata.share_ends(quantity, method)
-    parts = proportion(quantity.expression)
-    assert parts is not None  # noqa: S101 - only called for proportions
+    level: float,
+) -> tuple[tuple[float, float], ProportionInterval | GammaInterval]:
+    """The interval of a share, and its method: as asked for, or the default of how rows came."""
+    if strata is not None and not isinstance(method, ProportionInterval):
+        drawn = method if isinstance(method, GammaInterval) else FayFeuer(level)
+        return strata.share_ends(quantity, drawn), drawn
+    binomial = method if isinstance(method, ProportionInterval) else Wilson(level)
     table = quantity.cells(confusion)
     if confusion.weighted:
         trials = _effective(quantity, confusion, strata)
-        successes = share * trials
+        successes = exact * trials
     else:
-        trials, successes = value(parts.trials, table), value(parts.successes, table)
-    return method.ends(successes, trials)
+        share = share_of(quantity.expression)
+        trials, successes = value(share.trials, table), value(share.successes, table)
+    return binomial.ends(successes, trials), binomial
 
 
-def _effective(quantity: Quantity, confusion: Confusion, strata: Strata | None = None) -> float:
+def _effective(quantity: Quantity, confusion: Confusion, strata: Strata | None) -> float:
     """How many unweighted rows would tell as much about a weighted share."""
     share = quantity.value(confusion)
     if strata is None:
@@ -195,11 +200,10 @@ def _effective(quantity: Quantity, confusion: Confusion, strata: Strata | None =
 
 def _kish(quantity: Quantity, confusion: Confusion) -> float:
     """Kish's effective number of the rows that a weighted share is of."""
-    parts = proportion(quantity.expression)
-    assert parts is not None  # noqa: S101 - only called for proportions
+    trials = share_of(quantity.expression).trials
     squares = Confusion(confusion.labels, confusion.squares or confusion.cells)
-    sums = value(parts.trials, quantity.cells(confusion))
-    return sums**2 / value(parts.trials, quantity.cells(squares))
+    sums = value(trials, quantity.cells(confusion))
+    return sums**2 / value(trials, quantity.cells(squares))
 
 
 def _lopsided(quantity: Quantity, confusion: Confusion) -> str | None:
@@ -208,7 +212,7 @@ def _lopsided(quantity: Quantity, confusion: Confusion) -> str | None:
         return None
     sums = quantity.cells(confusion)
     squares = quantity.cells(Confusion(confusion.labels, confusion.squares or confusion.cells))
-    for name in cells(quantity.expression):
+    for name in cells_of(quantity.expression):
         if sums[name] and sums[name] ** 2 / squares[name] < FEW_ROWS:
             return "few rows carry most of the weight: the interval may be too narrow"
     return None
@@ -220,3 +224,103 @@ def effective_rows(confusion: Confusion) -> float:
         return int(confusion.total)
     total = float(confusion.total)
     return total**2 / float(np.sum(squares_of(confusion))) if total else 0
+
+
+# -- pointwise bands around a curve ----------------------------------------------------------------
+
+
+def with_band(curve: Curve, level: float = 0.95) -> Curve:
+    """The curve with columns ``low`` and ``high`` around its y measure.
+
+    Wilson's interval where y is a share of rows; of a sum of two shares, Newcombe's from those of
+    both; else the delta method, of ratios on the log scale.
+    Pointwise: each threshold is taken as given, so the whole curve lies in the band less often
+    than the level says.
+    """
+    if curve.weighted:
+        raise MethodError("a curve of weighted rows has no band: its counts are sums of weights")
+    low, high = _ends(curve, level)
+    return replace(curve, columns={**curve.columns, "low": low, "high": high})
+
+
+def _ends(curve: Curve, level: float) -> Ends:
+    formula = curve.y.formula
+    if formula is None:
+        return _of_sum(curve, level)
+    if math.isinf(sum(curve.y.range)):
+        # What is above 0 and endless, or what 1 falls short by.
+        return _on_log(curve, formula if math.isinf(curve.y.range[1]) else 1 - formula, level)
+    share = proportion(formula)
+    if share is not None:
+        return _wilson(curve, share, level)
+    error = normal(level) * _error(formula, curve.cells)
+    floor, ceiling = curve.y.range
+    y = curve.columns[curve.y.name]
+    return np.clip(y - error, floor, ceiling), np.clip(y + error, floor, ceiling)
+
+
+def _error(formula: Expression, cells: Mapping[str, Floats]) -> Floats:
+    """The standard error by the delta method."""
+    gradients = [
+        cells[cell] * evaluate(derivative(formula, cell), cells) ** 2
+        for cell in ("TP", "FP", "FN", "TN")
+    ]
+    error: Floats = np.sqrt(np.nansum(gradients, axis=0))
+    return error
+
+
+def _on_log(curve: Curve, formula: Expression, level: float) -> Ends:
+    """The delta method on the logarithm; where a cell is empty half a row is added to each."""
+    y = curve.columns[curve.y.name]
+    few = np.any([curve.cells[cell] == 0 for cell in sorted(cells_of(formula))], axis=0)
+    cells = {name: column + 0.5 * few for name, column in curve.cells.items()}
+    ratio = evaluate(formula, cells)
+    factor = np.exp(normal(level) * _error(formula, cells) / ratio)
+    low, high = ratio / factor, ratio * factor
+    if curve.y.formula != formula:
+        low, high = 1 - high, 1 - low
+    floor, ceiling = curve.y.range
+    return np.clip(np.minimum(low, y), floor, None), np.clip(np.maximum(high, y), None, ceiling)
+
+
+def _wilson(curve: Curve, share: Proportion, level: float) -> Ends:
+    return Wilson(level)(
+        evaluate(share.successes, curve.cells), evaluate(share.trials, curve.cells)
+    )
+
+
+def _of_sum(curve: Curve, level: float) -> Ends:
+    """Newcombe's method for a sum of two weighted shares.
+
+    Shares of the same rows exclude each other: their correlation is -sqrt(pq / ((1 - p)(1 - q))).
+    Shares of different rows have none.
+    """
+    shares, falls, rises = [], [], []
+    for weight, formula in curve.terms:
+        share = evaluate(formula, curve.cells)
+        ends = _wilson(curve, share_of(formula), level)
+        below, above = (np.abs(weight * (share - end)) for end in ends)
+        shares.append(share)
+        falls.append(np.where(weight < 0, above, below))
+        rises.append(np.where(weight < 0, below, above))
+    between = _correlation(curve, shares)
+    y = curve.columns[curve.y.name]
+    return y - _added(falls, between), y + _added(rises, between)
+
+
+def _added(parts: list[Floats], correlation: Floats) -> Floats:
+    one, other = parts
+    squares = one**2 + other**2 + 2 * correlation * one * other
+    root: Floats = np.sqrt(np.maximum(squares, 0))
+    return root
+
+
+def _correlation(curve: Curve, shares: list[Floats]) -> Floats:
+    """The correlation of both terms, with the signs of their weights."""
+    (one, first), (other, second) = curve.terms
+    if share_of(first).trials != share_of(second).trials:
+        return np.zeros_like(shares[0])
+    p, q = shares
+    with np.errstate(divide="ignore", invalid="ignore"):
+        size = np.sqrt(p * q / ((1 - p) * (1 - q)))
+    return np.where(np.isfinite(size), -size * np.sign(one * other), 0.0)

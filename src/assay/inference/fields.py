@@ -1,4 +1,6 @@
-"""Results as plain values that JSON can hold, and back: derived from the fields of dataclasses.
+"""What every result can do: be written as plain values and read back, show itself, be saved.
+
+Plain values are those that JSON can hold, derived from the fields of dataclasses.
 
 A frozen dataclass is an object with its fields by name. Measures are written by their names, enums
 by their values, estimates as numbers, nan as null. :func:`stored` says where a field is written
@@ -8,11 +10,14 @@ otherwise. What reads is as strict as the types of the fields, and names the pla
 from __future__ import annotations
 
 import math
+import os
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache, cached_property
+from importlib import import_module
+from pathlib import Path
 from typing import (
     Any,
     ClassVar,
@@ -28,7 +33,6 @@ from typing import (
 
 from assay.errors import AssayError, InputError
 from assay.inference.estimate import Estimate
-from assay.inference.not_finite import finite, odd, place_of
 from assay.measures import Measure, find
 
 T = TypeVar("T")
@@ -54,8 +58,8 @@ class Recorded:
     def to_dict(self) -> dict[str, Any]:
         """The plain values of the contract, ready for JSON."""
         kind: Any = type(self)
-        found: dict[str, Any] = finite(codec_of(kind).write(self))
-        return found
+        values: dict[str, Any] = finite(codec_of(kind).write(self))
+        return values
 
     def shaped(self, plain: dict[str, Any]) -> dict[str, Any]:
         """What is written, where it is not what the fields give."""
@@ -68,7 +72,7 @@ class Recorded:
 
 
 @dataclass(frozen=True)
-class Stored:
+class FieldStorage:
     """How a field is written where that is not under its own name and by its type.
 
     ``key`` may lead into an object, as expected/fpr. ``inline``: its keys stand among those of the
@@ -87,8 +91,8 @@ class Stored:
 
 
 def stored(**how: Any) -> dict[str, Any]:
-    """The metadata of a field that is written in another way; see :class:`Stored`."""
-    return {_STORED: Stored(**how)}
+    """The metadata of a field that is written in another way; see :class:`FieldStorage`."""
+    return {_STORED: FieldStorage(**how)}
 
 
 def restored(kind: type[T], plain: Any, at: str = "") -> T:
@@ -182,18 +186,18 @@ def _estimate(given: Any, at: str) -> Estimate:
     return Estimate(**numbers, **{name: o for name, o in others.items() if o is not None})
 
 
-def _estimate_written(found: Estimate) -> dict[str, Any]:
+def _estimate_written(estimate: Estimate) -> dict[str, Any]:
     return {
-        "value": None if math.isnan(found) else float(found),
-        "low": None if math.isnan(found.low) else found.low,
-        "high": None if math.isnan(found.high) else found.high,
-        "method": found.method or None,
-        "n": found.n,
-        "undefined": found.undefined,
-        "bound": found.bound and list(found.bound),
-        "note": found.note,
-        "parts": {k: None if math.isnan(v) else v for k, v in found.parts.items()} or None,
-        "level": found.level,
+        "value": None if math.isnan(estimate) else float(estimate),
+        "low": None if math.isnan(estimate.low) else estimate.low,
+        "high": None if math.isnan(estimate.high) else estimate.high,
+        "method": estimate.method or None,
+        "n": estimate.n,
+        "undefined": estimate.undefined,
+        "bound": estimate.bound and list(estimate.bound),
+        "note": estimate.note,
+        "parts": {k: None if math.isnan(v) else v for k, v in estimate.parts.items()} or None,
+        "level": estimate.level,
     }
 
 
@@ -285,14 +289,14 @@ class _ByField:
         self.kind = kind
 
     @cached_property
-    def parts(self) -> tuple[tuple[str, Codec, Stored, Any], ...]:
+    def parts(self) -> tuple[tuple[str, Codec, FieldStorage, Any], ...]:
         """Name, codec, how it is stored, and the default of each field that is written."""
         hints = get_type_hints(self.kind)
-        found = []
+        codecs = []
         for name, how, default in _fields(self.kind):
             if not how.left_out:
-                found.append((name, _kept(hints[name], how), how, default))
-        return tuple(found)
+                codecs.append((name, _kept(hints[name], how), how, default))
+        return tuple(codecs)
 
     @cached_property
     def derived(self) -> tuple[tuple[str, Codec], ...]:
@@ -303,20 +307,20 @@ class _ByField:
 
     def write(self, value: Any) -> dict[str, Any]:
         schema = getattr(self.kind, "SCHEMA", "")
-        found: dict[str, Any] = {"schema": schema} if schema else {}
+        values: dict[str, Any] = {"schema": schema} if schema else {}
         for name, codec, how, _ in self.parts:
             written = codec.write(getattr(value, name))
             if how.inline:
                 renamed = how.renamed or {}
-                found.update({renamed.get(key, key): part for key, part in written.items()})
+                values.update({renamed.get(key, key): part for key, part in written.items()})
             else:
                 *way, last = (how.key or name).split("/")
-                (found.setdefault(way[0], {}) if way else found)[last] = written
+                (values.setdefault(way[0], {}) if way else values)[last] = written
         for name, codec in self.derived:
-            found[name] = finite(codec.write(getattr(value, name)))
+            values[name] = finite(codec.write(getattr(value, name)))
         if not isinstance(value, Recorded):
-            return found
-        ordered = {key: found[key] for key in (*value.FIRST, *found)} if value.FIRST else found
+            return values
+        ordered = {key: values[key] for key in (*value.FIRST, *values)} if value.FIRST else values
         return value.shaped(ordered)
 
     def read(self, given: Any, at: str) -> Any:
@@ -324,34 +328,34 @@ class _ByField:
             raise odd(at, given, "an object")
         if issubclass(self.kind, Recorded):
             given = self.kind.unshaped(given)
-        found = {}
+        fields_read = {}
         for name, codec, how, default in self.parts:
             if how.inline:
                 renamed = how.renamed or {}
                 values = {key: _got(given, other, at) for key, other in renamed.items()}
-                found[name] = codec.read({**given, **values}, at)
+                fields_read[name] = codec.read({**given, **values}, at)
                 continue
             *way, last = (how.key or name).split("/")
             held = _got(given, way[0], at) if way else given
             if default is MISSING or (isinstance(held, dict) and last in held):
-                found[name] = codec.read(_got(held, last, at), f"{at}/{how.key or name}")
+                fields_read[name] = codec.read(_got(held, last, at), f"{at}/{how.key or name}")
         try:
-            return self.kind(**found)
+            return self.kind(**fields_read)
         except AssayError as wrong:
             raise InputError(f"{place_of(at)}: {wrong}") from wrong
 
 
-def _fields(kind: Any) -> list[tuple[str, Stored, Any]]:
+def _fields(kind: Any) -> list[tuple[str, FieldStorage, Any]]:
     if not is_dataclass(kind):
-        return [(name, Stored(), MISSING) for name in kind._fields]
-    return [(f.name, f.metadata.get(_STORED) or Stored(), _default(f)) for f in fields(kind)]
+        return [(name, FieldStorage(), MISSING) for name in kind._fields]
+    return [(f.name, f.metadata.get(_STORED) or FieldStorage(), _default(f)) for f in fields(kind)]
 
 
 def _default(field: Field[Any]) -> Any:
     return field.default if field.default_factory is MISSING else field.default_factory
 
 
-def _kept(hint: Any, how: Stored) -> Codec:
+def _kept(hint: Any, how: FieldStorage) -> Codec:
     """The codec of a field: its own, that of a mapping that is listed, or that of its type."""
     if (how.write is None) != (how.read is None):
         raise TypeError(f"a field of {hint!r} is written in its own way and not read so: give both")
@@ -392,3 +396,128 @@ def _got(given: Any, key: str, at: str) -> Any:
     if key not in given:
         raise InputError(f"{place_of(at)} lacks the key {key!r}")
     return given[key]
+
+
+# -- places of a document: of numbers that JSON does not have, and of what is wrong ----------------
+
+_SPELLED = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+_LONGEST = 60
+
+
+def finite(values: Any) -> Any:
+    """Plain values with null for what is not finite."""
+    return settled(values, {})
+
+
+def settled(values: Any, odd: dict[str, str], at: str = "") -> Any:
+    """Plain values with null for what is not finite, which ``odd`` gets by its place.
+
+    >>> odd = {}
+    >>> settled({"df": (3, math.inf)}, odd), odd
+    ({'df': [3, None]}, {'/df/1': 'inf'})
+    """
+    if isinstance(values, float):
+        if math.isfinite(values):
+            return values
+        odd[at] = "nan" if math.isnan(values) else "inf" if values > 0 else "-inf"
+        return None
+    if isinstance(values, dict):
+        return {key: settled(part, odd, f"{at}/{_escaped(key)}") for key, part in values.items()}
+    if isinstance(values, list | tuple):
+        return [settled(part, odd, f"{at}/{i}") for i, part in enumerate(values)]
+    return values
+
+
+def unsettled(document: Any, odd: Mapping[str, Any]) -> None:
+    """Put back, in place, what :func:`settled` took out."""
+    for place, spelled in odd.items():
+        way = [part.replace("~1", "/").replace("~0", "~") for part in place.split("/")[1:]]
+        held, last = _held(document, way)
+        known = isinstance(spelled, str) and spelled in _SPELLED
+        if held is None or not known or held[last] is not None:
+            raise InputError(f"there is no null at {shortened(place)!r} to be {spelled!r}")
+        held[last] = _SPELLED[spelled]
+
+
+def _held(document: Any, way: list[str]) -> tuple[Any, Any]:
+    """The object or list that a way leads into, and the key or place there; None where it fails."""
+    held: Any = None
+    last: Any = None
+    for part in way:
+        held, document = document, None
+        if isinstance(held, dict) and part in held:
+            last = part
+        elif isinstance(held, list) and part.isdecimal() and int(part) < len(held):
+            last = int(part)
+        else:
+            return None, None
+        document = held[last]
+    return held, last
+
+
+def _escaped(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1") if "/" in key or "~" in key else key
+
+
+def shortened(text: str) -> str:
+    """A text as it goes into a message: printable and not too long."""
+    text = text if text.isprintable() else ascii(text)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def odd(at: str, given: Any, expected: str) -> InputError:
+    """The error of a value that is not what its place asks for."""
+    return InputError(f"{place_of(at)} is {shortened(repr(given))}; expected {expected}")
+
+
+def place_of(at: str) -> str:
+    """A place of a document as it goes into a message."""
+    return shortened(at) or "the document"
+
+
+# -- results in a notebook, as a file, as a dataframe ----------------------------------------------
+
+# Reports stand above results, so what draws them is found by its name, when it is asked for.
+_DRAWN_BY = "assay.report.results"
+
+
+class Result:
+    """A result that a report is made of.
+
+    >>> import assay
+    >>> plan = assay.plan(max_fpr=1e-4)
+    >>> print(str(plan).splitlines()[0])
+    How many labelled rows are needed
+    >>> plan.to_frame("polars").columns[:4]
+    ['goal', 'family', 'target', 'confidence']
+    """
+
+    def __repr__(self) -> str:
+        text: str = _drawing().text_of(self)
+        return text
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: at most 40 lines, the rest folded."""
+        html: str = _drawing().cell_of(self)
+        return html
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the whole report, as the suffix says, and give its path.
+
+        There are .html, .md, .tex, .json, .csv, .txt, and .pdf where Chromium or a TeX is
+        installed. A file that is there is replaced when the new one is whole.
+        """
+        saved: Path = _drawing().save(self, path)
+        return saved
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """What it found as a tidy dataframe, the rows of its CSV.
+
+        ``library`` is ``"pandas"`` or ``"polars"``; if it is not said, pandas where it is
+        installed, else polars.
+        """
+        return _drawing().frame_of(self, library)
+
+
+def _drawing() -> Any:
+    return import_module(_DRAWN_BY)

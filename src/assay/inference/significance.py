@@ -1,9 +1,13 @@
-"""What a test of significance found, and what becomes of p where many tests are made."""
+"""What a test of significance says, p where many tests are made, and the distributions behind."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -102,10 +106,10 @@ def pair_names(a: Any, b: Any, names: Sequence[str] | None) -> tuple[str, str]:
 
 def checked_names(names: Sequence[str] | None, models: int) -> list[str]:
     """A name for each model, by default its number; refuses too few, too many or twice the same."""
-    found = [str(i) for i in range(models)] if names is None else [str(name) for name in names]
-    if len(found) != models or len(set(found)) != models:
-        raise MethodError(f"{models} models need {models} names that differ; found {found}")
-    return found
+    labels = [str(i) for i in range(models)] if names is None else [str(name) for name in names]
+    if len(labels) != models or len(set(labels)) != models:
+        raise MethodError(f"{models} models need {models} names that differ; found {labels}")
+    return labels
 
 
 def p_text(p: float) -> str:
@@ -117,7 +121,7 @@ def p_text(p: float) -> str:
     return "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}"
 
 
-# -- many tests ------------------------------------------------------------------------------------
+# -- many tests ----------------------------------------------------------------------------------
 
 
 def _shares(p: Sequence[float]) -> npt.NDArray[np.float64]:
@@ -159,3 +163,209 @@ def benjamini_hochberg(p: Sequence[float]) -> list[float]:
     adjusted[order] = np.minimum(np.minimum.accumulate(steps), 1)
     # p * n / n may round below p.
     return [float(q) for q in np.maximum(adjusted, values)]
+
+
+# -- distributions ---------------------------------------------------------------------------------
+
+
+def check_level(level: float) -> float:
+    """A confidence level strictly between 0 and 1."""
+    number = isinstance(level, int | float)
+    if not number or not 0 < level < 1:
+        raise MethodError(f"level must lie between 0 and 1, such as 0.95; found {level!r}")
+    return level
+
+
+@lru_cache(maxsize=64)
+def normal(level: float) -> float:
+    """How many standard deviations the middle ``level`` of a normal distribution spans.
+
+    >>> round(normal(0.95), 6)
+    1.959964
+    """
+    from scipy.special import ndtri
+
+    return float(-ndtri((1 - check_level(level)) / 2))
+
+
+def student(level: float, df: float) -> float:
+    """The same for Student's t distribution."""
+    from scipy.special import stdtrit
+
+    return float(-stdtrit(df, (1 - check_level(level)) / 2))
+
+
+def normal_p(z: float) -> float:
+    """The two-sided p-value of a normal statistic."""
+    from scipy.special import ndtr
+
+    return float(2 * ndtr(-abs(z)))
+
+
+def student_p(t: float, df: float) -> float:
+    """The two-sided p-value of a t statistic."""
+    from scipy.special import stdtr
+
+    return float(2 * stdtr(df, -abs(t)))
+
+
+def chi_square_p(statistic: float, df: float) -> float:
+    """The upper tail of the chi-square distribution."""
+    from scipy.special import chdtrc
+
+    return float(chdtrc(df, statistic))
+
+
+def f_p(statistic: float, df1: float, df2: float) -> float:
+    """The upper tail of the F distribution."""
+    from scipy.special import fdtrc
+
+    return float(fdtrc(df1, df2, statistic))
+
+
+def f_quantile(level: float, df1: float, df2: float) -> float:
+    """The value below which the share ``level`` of the F distribution lies."""
+    from scipy.special import fdtri
+
+    return float(fdtri(df1, df2, check_level(level)))
+
+
+def binomial_p(k: int, n: int) -> float:
+    """The exact two-sided p-value of k successes in n fair trials.
+
+    >>> round(binomial_p(2, 10), 6)
+    0.109375
+    """
+    from scipy.special import bdtr
+
+    smaller = min(k, n - k)
+    return min(1.0, float(2 * bdtr(smaller, n, 0.5)))
+
+
+def studentised_range_p(q: float, groups: int) -> float:
+    """The upper tail of the studentised range with infinite degrees of freedom."""
+    from scipy.stats import studentized_range
+
+    return float(studentized_range.sf(q, groups, 1e9))
+
+
+@lru_cache(maxsize=64)
+def studentised_range(level: float, groups: int) -> float:
+    """The range of that many normal values that is exceeded with the chance 1 - level."""
+    from scipy.stats import studentized_range
+
+    return float(studentized_range.ppf(check_level(level), groups, 1e9))
+
+
+# -- exact binomial tails ------------------------------------------------------------------------
+
+Floats = npt.NDArray[np.float64]
+
+# The tails are right to some 1e-14: where one is closer to the risk than this, decimals decide.
+_CLOSE, _DIGITS = 1e-11, 60
+# Up to so many errors decimals are quick; beyond, a tail that close counts as too large.
+_MOST_SUMMED = 1000
+# A risk below this is below the chance of no more errors than are expected; with some room.
+_HALF = 0.499
+
+
+def tail(errors: Any, rows: int, share: Any) -> Floats:
+    """P(Bin(rows, share) <= errors), by the incomplete beta function.
+
+    >>> round(float(tail(0, 10, 0.2)), 6)
+    0.107374
+    """
+    from scipy.special import betaincc
+
+    errors = np.asarray(errors, np.float64)
+    held = np.minimum(errors, rows - 1)
+    return np.where(errors >= rows, 1.0, betaincc(held + 1, rows - held, share))
+
+
+def shows(errors: int, rows: int, limit: Fraction, risk: Fraction) -> bool:
+    """Whether so few errors show a rate of at most ``limit``.
+
+    They do where P(Bin(rows, limit) <= errors) <= risk.
+
+    >>> shows(0, 1, Fraction(1, 2), Fraction(1, 2))
+    True
+    """
+    chance, most = float(tail(errors, rows, float(limit))), float(risk)
+    if abs(chance - most) > _CLOSE * most:
+        return chance < most
+    return errors <= _MOST_SUMMED and _summed(errors, rows, limit) <= risk
+
+
+def _summed(errors: int, rows: int, limit: Fraction) -> Fraction:
+    with localcontext() as context:
+        context.prec = _DIGITS
+        share = Decimal(limit.numerator) / limit.denominator
+        terms = (
+            math.comb(rows, k) * share**k * (1 - share) ** (rows - k)
+            for k in range(min(errors, rows) + 1)
+        )
+        return Fraction(sum(terms, Decimal(0)))
+
+
+def shows_each(errors: Any, rows: int, limits: Any, risk: float) -> npt.NDArray[np.bool_]:
+    """Whether each number of errors shows its rate: P(Bin(rows, limit) <= errors) <= risk.
+
+    Most are far from the risk, and bounds that are quick to compute decide them.
+
+    >>> shows_each([0, 3], 100, [0.05, 0.05], 0.1).tolist()
+    [True, False]
+    """
+    errors, expected = np.asarray(errors), rows * np.asarray(limits, np.float64)
+    shown = expected >= rows
+    inside = (expected > 0) & ~shown
+    room = expected - errors
+    if risk < _HALF:
+        # Where there are as many errors as expected, the chance of so few is a half or more.
+        inside &= room > 0
+    # Chernoff: the chance is at most exp(-room^2 / (2 expected)).
+    sure = inside & (room > 0) & (room * room >= -2 * math.log(risk) * (1 + _CLOSE) * expected)
+    shown |= sure
+    close = np.flatnonzero(inside & ~sure)
+    if len(close):
+        shown[close] = tail(errors[close], rows, expected[close] / rows) <= risk
+    return shown
+
+
+@lru_cache(maxsize=4096)
+def most_allowed(rows: int, limit: Fraction, risk: Fraction) -> int | None:
+    """The largest k with P(Bin(rows, limit) <= k) <= risk; None where even k = 0 is too likely.
+
+    >>> most_allowed(200_000, Fraction(1, 10_000), Fraction(1, 10))
+    13
+    >>> most_allowed(20_000, Fraction(1, 10_000), Fraction(1, 10)) is None
+    True
+    """
+    low, high = -1, rows  # the tail of all rows is 1, which no risk allows
+    middle, step = _about(rows, float(limit), float(risk)), 1
+    while high - low > 1:
+        if shows(middle, rows, limit, risk):
+            low, middle = middle, middle + step
+        else:
+            high, middle = middle, middle - step
+        # Steps grow until both ends are known, and halve what lies between from then on.
+        step *= 2
+        if not low < middle < high or step > high - low:
+            middle = (low + high) // 2
+    return None if low < 0 else low
+
+
+def _about(rows: int, limit: float, risk: float) -> int:
+    """The same by the normal distribution, inside of 0 to rows - 1."""
+    from scipy.special import ndtri
+
+    mean, spread = rows * limit, math.sqrt(rows * limit * (1 - limit))
+    return min(max(round(mean + float(ndtri(risk)) * spread), 0), rows - 1)
+
+
+def least_shown(rows: int, risk: float) -> float:
+    """The smallest rate that so many rows without one error show: 1 - risk^(1/rows).
+
+    >>> round(least_shown(23_025, 0.1), 7)
+    0.0001
+    """
+    return -math.expm1(math.log(risk) / rows) if rows else 1.0

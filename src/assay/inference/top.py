@@ -21,12 +21,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from assay.inference.estimate import Estimate
+from assay.inference.estimate import Estimate, Quantity
 from assay.inference.estimation import estimate
 from assay.inference.proportions import Wilson
-from assay.inference.quantity import Quantity
-from assay.inference.scored import influence_interval
-from assay.inference.trend import MOVER, combined
+from assay.inference.score_intervals import influence_interval
+from assay.inference.time_courses import MOVER, combined
 from assay.measures import PRECISION, RECALL, Influence, Measure, Smooth
 from assay.tally import ClusterTally, Confusion, ScoreTally
 
@@ -101,8 +100,7 @@ def _of_one_class(tally: ScoreTally, k: float, level: float) -> TopAlerts:
 def _counted(
     measure: Measure, table: Confusion, level: float, clusters: ClusterTally | None = None
 ) -> Estimate:
-    assert measure.formula is not None  # noqa: S101 - both are shares of counts
-    quantity = Quantity(measure.formula, label=1)
+    quantity = Quantity(measure.of_counts, label=1)
     return estimate(quantity, table, measure.range, level=level, clusters=clusters)
 
 
@@ -117,19 +115,19 @@ def of_rows(tally: ScoreTally, share: float, level: float) -> TopAlerts:
     flagged = np.concatenate(([0.0], positive + negative)) / rows
     detected = np.concatenate(([0.0], positive)) / positives
     effective = tally.effective()[::-1]
-    found = positives / rows * float(np.interp(share, flagged, detected))
+    hits = positives / rows * float(np.interp(share, flagged, detected))
     border = _border(flagged, detected, share, positives / rows, list(effective))
     # The share of each score's rows that is read, lowest score first.
     steps = np.diff(flagged)
     room = np.clip(share - flagged[:-1], 0.0, steps)
     read_of = np.divide(room, steps, out=np.zeros_like(steps), where=steps > 0)[::-1]
-    moved = -border * (read_of - share) - found
+    moved = -border * (read_of - share) - hits
     own = positives / rows
-    precision = Influence(found / share, (moved + read_of) / share / rows, moved / share / rows)
+    precision = Influence(hits / share, (moved + read_of) / share / rows, moved / share / rows)
     recall = Influence(
-        found / own,
-        (moved + read_of - found / own * (1 - own)) / own / rows,
-        (moved + found) / own / rows,
+        hits / own,
+        (moved + read_of - hits / own * (1 - own)) / own / rows,
+        (moved + hits) / own / rows,
     )
     last = min(int(np.searchsorted(flagged[1:], share)), tally.size - 1)
     at_border = {THRESHOLD: float(tally.scores[::-1][last])}
@@ -141,10 +139,10 @@ def of_rows(tally: ScoreTally, share: float, level: float) -> TopAlerts:
 
 
 def _influenced(
-    found: Influence, tally: ScoreTally, n: float, level: float, parts: Mapping[str, float]
+    influence: Influence, tally: ScoreTally, n: float, level: float, parts: Mapping[str, float]
 ) -> Estimate:
-    value = min(found.value, 1.0)
-    ends = influence_interval(Smooth(value, found.variance(tally)), n, (0.0, 1.0), level)
+    value = min(influence.value, 1.0)
+    ends = influence_interval(Smooth(value, influence.variance(tally)), n, (0.0, 1.0), level)
     low, high = min(ends[0], value), max(ends[1], value)
     return Estimate(value, low, high, method="delta", n=n, level=level, parts=parts)
 
@@ -158,7 +156,9 @@ def of_sample(tally: ScoreTally, share: float, base_rate: float, level: float) -
     detected = np.concatenate(([0.0], positive / positive[-1]))
     alarmed = np.concatenate(([0.0], negative / negative[-1]))
     flagged = base_rate * detected + (1 - base_rate) * alarmed
-    hit = float(np.interp(share, flagged, detected))
+    # No more than all that are flagged; the last bit of an interpolation may be above that.
+    most = min(share / base_rate, 1.0)
+    hit = min(float(np.interp(share, flagged, detected)), most)
     false = float(np.interp(share, flagged, alarmed))
     sizes = list(tally.effective()[::-1])
     border = _border(flagged, detected, share, base_rate, sizes)
@@ -168,14 +168,14 @@ def of_sample(tally: ScoreTally, share: float, base_rate: float, level: float) -
         ends = wilson(rate * size, size)
         parts.append(Estimate(rate, float(ends[0]), float(ends[1]), n=size, level=level))
     moved = combined([1 - border, -border * (1 - base_rate) / base_rate], parts)
-    most = min(share / base_rate, 1.0)
     low = max(hit - (float(moved) - moved.low), 0.0)
     high = min(hit + (moved.high - float(moved)), most)
     scale = base_rate / share
     last = min(int(np.searchsorted(flagged[1:], share)), tally.size - 1)
     at_border = {THRESHOLD: float(tally.scores[::-1][last])}
     recall = Estimate(hit, low, high, method=MOVER, n=sizes[0], level=level, parts=at_border)
-    precision = recall.changed(hit * scale, low=low * scale, high=high * scale, n=sum(sizes))
+    value, lower, upper = (min(rate * scale, 1.0) for rate in (hit, low, high))
+    precision = recall.changed(value, low=lower, high=upper, n=sum(sizes))
     return TopAlerts(precision, recall)
 
 

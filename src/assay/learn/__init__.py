@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from assay.learn.checks import Check, check
     from assay.learn.data import Data, data_of, read_data
+    from assay.learn.explanation import impurity, rules_of
     from assay.learn.network import ANNClassifier
     from assay.learn.persistence import Loaded, load_model, model_header, save_model
     from assay.learn.predicting import Predictions, Wanted, predict
     from assay.learn.recipes import RECIPES, Recipe, Setting, Task, find_recipe
-    from assay.learn.rules import impurity, rules_of
     from assay.learn.run import Run
     from assay.learn.scenarios import (
         make_arp,
@@ -95,7 +95,7 @@ _HOMES = {
     "assay.learn.persistence": ("Loaded", "load_model", "model_header", "save_model"),
     "assay.learn.predicting": ("Predictions", "Wanted", "predict"),
     "assay.learn.recipes": ("RECIPES", "Recipe", "Setting", "Task", "find_recipe"),
-    "assay.learn.rules": ("impurity", "rules_of"),
+    "assay.learn.explanation": ("impurity", "rules_of"),
     "assay.learn.run": ("Run",),
     "assay.learn.scenarios": (
         "make_arp",
@@ -127,9 +127,9 @@ def __getattr__(name: str) -> Any:
     """A public name of the package, from the module that it lives in."""
     for home, names in _HOMES.items():
         if name in names:
-            found = getattr(import_module(home), name)
-            globals()[name] = found
-            return found
+            value = getattr(import_module(home), name)
+            globals()[name] = value
+            return value
     raise AttributeError(f"module 'assay.learn' has no attribute {name!r}")
 
 

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from assay.errors import InputError, install_line
-from assay.inference.operating import best_operating
+from assay.inference.threshold_rules import best_operating
 from assay.learn.calibration import inner_folds, may_be_divided, platt, sigmoid
 from assay.tally.blocks import threads
 
@@ -131,8 +131,8 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.slope_, self.intercept_ = platt(logits, positive)
         if not self.slope_:
             self.slope_, self.intercept_ = 1.0, 0.0
-        found = sigmoid(self.slope_ * logits + self.intercept_)
-        best = best_operating(found, positive, self.max_far)
+        chances = sigmoid(self.slope_ * logits + self.intercept_)
+        best = best_operating(chances, positive, self.max_far)
         self.feasible_ = best is not None
         if best is not None:
             self.threshold_ = best.threshold
@@ -184,18 +184,18 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The calibrated probability of each class."""
         check_is_fitted(self)
         options = {"dtype": np.float64, "ensure_all_finite": False}
-        found = _probabilities(self.model_, validate_data(self, X, reset=False, **options))
+        probabilities = _probabilities(self.model_, validate_data(self, X, reset=False, **options))
         if len(self.classes_) > 2:
-            return found
-        chance = sigmoid(self.slope_ * _logit(found[:, 1]) + self.intercept_)
+            return probabilities
+        chance = sigmoid(self.slope_ * _logit(probabilities[:, 1]) + self.intercept_)
         return np.column_stack([1 - chance, chance])
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The positive class from the threshold on; the likeliest of more than two."""
         said = self.predict_proba(X)
         if len(self.classes_) > 2:
-            found: npt.NDArray[Any] = self.classes_[said.argmax(axis=1)]
-            return found
+            labels: npt.NDArray[Any] = self.classes_[said.argmax(axis=1)]
+            return labels
         decided: npt.NDArray[Any] = self.classes_[(said[:, 1] >= self.threshold_).astype(np.intp)]
         return decided
 
@@ -207,8 +207,8 @@ def _probabilities(model: Any, rows: Floats) -> Floats:
 
 def _logit(chance: Floats) -> Floats:
     inside = np.clip(chance, _FLOOR, 1 - _FLOOR)
-    found: Floats = np.log(inside) - np.log1p(-inside)
-    return found
+    logits: Floats = np.log(inside) - np.log1p(-inside)
+    return logits
 
 
 def _stratified(truth: Codes, share: float, generator: np.random.Generator) -> Codes:

@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from assay.errors import InputError
-from assay.learn.validation import GroupFolds, Rows
+from assay.learn.validation import GroupFolds, RowsToSplit
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Codes: TypeAlias = npt.NDArray[np.intp]
@@ -57,7 +57,7 @@ def may_be_divided(truth: Codes, folds: int, seed: int, groups: Codes) -> bool:
 def _of_groups(
     truth: Codes, folds: int, seed: int, groups: Codes
 ) -> list[tuple[Codes, Codes]] | None:
-    rows = Rows(truth, tuple(map(str, range(int(truth.max()) + 1))), groups)
+    rows = RowsToSplit(truth, tuple(map(str, range(int(truth.max()) + 1))), groups)
     k = min(folds, len(np.unique(groups)))
     if k < 2:
         return None
@@ -112,8 +112,8 @@ def _loss(logit: Floats, target: Floats) -> float:
 
 def sigmoid(logit: Floats) -> Floats:
     """1 / (1 + exp(-x)), without overflow."""
-    found: Floats = np.exp(-np.logaddexp(0, -logit))
-    return found
+    probabilities: Floats = np.exp(-np.logaddexp(0, -logit))
+    return probabilities
 
 
 class Calibrated(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -145,8 +145,8 @@ class Calibrated(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.intercepts_: Floats = np.zeros(width)
         for code in range(width):
             there = ~np.isnan(scores[:, code])
-            found = platt(scores[there, code], truth[there] == code)
-            self.slopes_[code], self.intercepts_[code] = found
+            line = platt(scores[there, code], truth[there] == code)
+            self.slopes_[code], self.intercepts_[code] = line
         self.model_ = clone(self.estimator).fit(X, truth)
         return self
 
@@ -159,27 +159,27 @@ class Calibrated(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The probability of each class."""
         check_is_fitted(self)
         scores = _decisions(self.model_, validate_data(self, X, accept_sparse="csr", reset=False))
-        found = sigmoid(self.slopes_ * scores + self.intercepts_)
+        probabilities = sigmoid(self.slopes_ * scores + self.intercepts_)
         if len(self.classes_) == 2:
-            found[:, 0] = 1 - found[:, 1]
-            return found
-        found /= found.sum(axis=1, keepdims=True)
-        return found
+            probabilities[:, 0] = 1 - probabilities[:, 1]
+            return probabilities
+        probabilities /= probabilities.sum(axis=1, keepdims=True)
+        return probabilities
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The likeliest class; the first one on a tie."""
         said = self.predict_proba(X)
-        found: npt.NDArray[Any] = self.classes_[said.argmax(axis=1)]
-        return found
+        labels: npt.NDArray[Any] = self.classes_[said.argmax(axis=1)]
+        return labels
 
 
 def _decisions(model: Any, X: Any) -> Floats:
     """A decision value for each class, whatever the model offers."""
     if hasattr(model, "decision_function"):
-        found = np.asarray(model.decision_function(X), np.float64)
-        return np.column_stack([-found, found]) if found.ndim == 1 else found
+        scores = np.asarray(model.decision_function(X), np.float64)
+        return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
     if hasattr(model, "predict_proba"):
         return np.asarray(model.predict_proba(X), np.float64)
     said = np.asarray(model.predict(X))
-    found = said[:, None] == model.classes_[None, :]
-    return np.asarray(found, np.float64)
+    scores = said[:, None] == model.classes_[None, :]
+    return np.asarray(scores, np.float64)

@@ -1,24 +1,40 @@
-"""A labelled table to learn from: features, the truth, and what else a row is known by."""
+"""A labelled table to learn from: features, the truth, and what else a row is known by.
+
+Tables are read piece by piece, and rows that can't be used are refused.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from assay.errors import InputError
-from assay.learn.collecting import Learned, Rows, Wanted
-from assay.sources.coded import Labels, Named
+from assay.errors import EmptyInput, InputError, LabelError
+from assay.learn.feature_values import FeatureColumn, MomentCheck, cells_of, numbers_or_bad
+from assay.sources.coded import Labels, NameColumn
 from assay.sources.columns import native, recode
+from assay.sources.files.builders import MOST_NAMES, LabelCodes, NameCodes, Numbers
+from assay.sources.files.column_roles import must_have
 from assay.sources.files.inputs import Name, given_names
-from assay.sources.files.memory import Budget
 from assay.sources.files.read import opened_tables
-from assay.sources.files.request import Progress, Refused, Request, silent
-from assay.sources.files.table import Piece, Table
+from assay.sources.files.request import (
+    BadRows,
+    Budget,
+    OpenedTable,
+    Piece,
+    Progress,
+    Refused,
+    Request,
+    place_in,
+    silent,
+    where,
+)
 from assay.sources.labelling import Labelling, resolve
+from assay.sources.row_checks import LabelCheck, Problem, check_names
 
 if TYPE_CHECKING:
     import polars as pl
@@ -46,7 +62,7 @@ class Data:
     labels: tuple[str, ...]
     positive: str | None
     rows: npt.NDArray[np.int64]
-    family: Named | None = None
+    family: NameColumn | None = None
     time: npt.NDArray[np.datetime64] | None = None
     time_zoned: bool | None = None
     columns: Mapping[str, pl.Series] = field(default_factory=dict)
@@ -69,7 +85,7 @@ class Data:
             frame=self.frame[positions],
             truth=self.truth[positions],
             rows=self.rows[positions],
-            family=None if family is None else Named(family.codes[positions], family.names),
+            family=None if family is None else NameColumn(family.codes[positions], family.names),
             time=None if self.time is None else self.time[positions],
             columns={name: column[positions] for name, column in self.columns.items()},
         )
@@ -123,10 +139,10 @@ def read_data(
         batch_rows=_BATCH_ROWS,
     )
     budget = Budget(max_memory)
-    wanted = Wanted(label, text, tuple(drop), tuple(keep), family, time, _learned(like))
+    roles = ColumnRoles(label, text, tuple(drop), tuple(keep), family, time, _learned(like))
     given = opened_tables(given_names(inputs), request, budget, progress, stdin)
-    rows = _collected(given, wanted, request, budget)
-    return _labelled(rows, wanted, positive, negative, labels, like)
+    rows = _collected(given, roles, request, budget)
+    return _labelled(rows, roles, positive, negative, labels, like)
 
 
 def data_of(
@@ -157,37 +173,39 @@ def data_of(
     import narwhals as nw
 
     frame = nw.from_native(frame, eager_only=True).to_polars()
-    wanted = Wanted(label, text, tuple(drop), tuple(keep), family, time, _learned(like))
+    roles = ColumnRoles(label, text, tuple(drop), tuple(keep), family, time, _learned(like))
 
     def pieces(columns: Sequence[str]) -> Iterable[Piece]:
         yield Piece(frame.select(columns), range(1, 1 + frame.height))
 
-    table = Table(name, tuple(frame.columns), lambda columns: iter(pieces(columns)))
-    rows = _collected([table], wanted, Request(), Budget(None))
-    return _labelled(rows, wanted, positive, negative, labels, like)
+    table = OpenedTable(name, tuple(frame.columns), lambda columns: iter(pieces(columns)))
+    rows = _collected([table], roles, Request(), Budget(None))
+    return _labelled(rows, roles, positive, negative, labels, like)
 
 
-def _learned(like: Data | None) -> Learned | None:
+def _learned(like: Data | None) -> LearnedColumns | None:
     if like is None:
         return None
     numbers = (name for name, kind in like.frame.schema.items() if kind.is_numeric())
     zone = None if like.time_zoned is None else (like.time_zoned, like.name)
-    return Learned(tuple(like.frame.columns), frozenset(numbers), zone)
+    return LearnedColumns(tuple(like.frame.columns), frozenset(numbers), zone)
 
 
-def _collected(found: Iterable[Table], wanted: Wanted, request: Request, budget: Budget) -> Rows:
-    rows: Rows | None = None
-    for table in found:
-        rows = rows or Rows(wanted, table, budget, stops=request.on_bad_row == "stop")
+def _collected(
+    tables: Iterable[OpenedTable], roles: ColumnRoles, request: Request, budget: Budget
+) -> LabelledRows:
+    unread = iter(tables)
+    first = next(unread)  # there is a source at least
+    rows = LabelledRows(roles, first, budget, stops=request.on_bad_row == "stop")
+    for table in chain((first,), unread):
         rows.read(table)
-    assert rows is not None  # noqa: S101 - there is a source at least
     rows.must_be_there()
     return rows
 
 
 def _labelled(
-    rows: Rows,
-    wanted: Wanted,
+    rows: LabelledRows,
+    roles: ColumnRoles,
     positive: Any,
     negative: Any,
     labels: Sequence[Any] | None,
@@ -199,43 +217,43 @@ def _labelled(
         return native(value, truth.kind) if isinstance(value, str) else value
 
     if like is None:
-        found = resolve(
+        labelling = resolve(
             truth,
             None,
             positive=typed(positive),
             negative=typed(negative),
             labels=None if labels is None else [typed(value) for value in labels],
         )
-        against = _against(found, one_negative=negative is not None)
+        against = _against(labelling, one_negative=negative is not None)
     else:
-        found, against = labelled_like(like, truth.names, rows.name), like.against
+        labelling, against = labelled_like(like, truth.names, rows.name), like.against
     frame, columns = rows.frame(), rows.columns()
     return Data(
         name=rows.name,
         frame=frame,
-        truth=recode(truth, found.position).astype(np.intp),
-        labels=found.labels,
-        positive=found.positive,
+        truth=recode(truth, labelling.position).astype(np.intp),
+        labels=labelling.labels,
+        positive=labelling.positive,
         rows=rows.numbers(),
         against=against,
-        family=_family(rows, truth, one_negative=against == found.labels[0]),
+        family=_family(rows, truth, one_negative=against == labelling.labels[0]),
         time=rows.moments(),
         time_zoned=rows.zoned,
         columns=columns,
-        text=wanted.text,
-        dropped=wanted.drop,
+        text=roles.text,
+        dropped=roles.drop,
         refused=tuple(rows.bad.refused),
         rows_read=rows.rows_read,
         rows_refused=rows.bad.rows_refused,
-        notes=(*rows.notes(), *found.notes),
+        notes=(*rows.notes(), *labelling.notes),
     )
 
 
-def _against(found: Labelling, *, one_negative: bool) -> str | None:
+def _against(labelling: Labelling, *, one_negative: bool) -> str | None:
     """The label that was told from all others; of two labels only a negative one is meant so."""
     if one_negative:
-        return found.labels[0]
-    return found.positive if found.labels[0] not in found.position else None
+        return labelling.labels[0]
+    return labelling.positive if labelling.labels[0] not in labelling.position else None
 
 
 def labelled_like(learned: Data, names: Sequence[str], name: str) -> Labelling:
@@ -261,7 +279,261 @@ def labelled_like(learned: Data, names: Sequence[str], name: str) -> Labelling:
     return Labelling(labels, labels[1], position)
 
 
-def _family(rows: Rows, truth: Labels, *, one_negative: bool) -> Named | None:
+def _family(rows: LabelledRows, truth: Labels, *, one_negative: bool) -> NameColumn | None:
     if rows.family is not None:
         return rows.family.done()
-    return Named(truth.codes.astype(np.intp), truth.names) if one_negative else None
+    return NameColumn(truth.codes.astype(np.intp), truth.names) if one_negative else None
+
+
+# -- pieces of tables into columns -----------------------------------------------------------------
+
+_CELL_BYTES = 8
+_LISTED = 6
+
+
+@dataclass(frozen=True)
+class LearnedColumns:
+    """What is known of the features from a table before: all of them, and which are numbers.
+
+    ``zone`` tells whether its times have a zone, and its name.
+    """
+
+    features: tuple[str, ...]
+    numbers: frozenset[str]
+    zone: tuple[bool, str] | None = None
+
+
+@dataclass(frozen=True)
+class ColumnRoles:
+    """Which column is the label, and what the others are; all that is not named is a feature."""
+
+    label: str
+    text: str | None = None
+    drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    family: str | None = None
+    time: str | None = None
+    learned: LearnedColumns | None = None
+
+    @property
+    def aside(self) -> tuple[str, ...]:
+        """The columns that are kept but are no features."""
+        named = (*self.keep, self.time)
+        return tuple(dict.fromkeys(column for column in named if column is not None))
+
+    def must_be_in(self, table: OpenedTable) -> None:
+        """Refuse columns that a table does not have, and one that is two things at once."""
+        needed = [self.label, self.text, *self.keep, self.family, self.time]
+        # Of a table to be judged nothing is missed but what was learned.
+        needed += self.drop if self.learned is None else self.learned.features
+        for column in needed:
+            if column is not None:
+                must_have(table, column)
+        for role, others in (
+            ("the label", (self.text, self.time)),
+            ("the text to learn from", (*self.drop, *self.keep, self.family, self.time)),
+        ):
+            column = self.label if role == "the label" else self.text
+            if column is not None and column in others:
+                raise InputError(
+                    f"{table.name}: column {column!r} can't be {role} and something else at once; "
+                    f"say which column is which"
+                )
+
+    def features(self, table: OpenedTable) -> list[str]:
+        """The columns to learn from, in the order of the file, or of the one before."""
+        if self.learned is not None:
+            return list(self.learned.features)
+        others = {self.label, *self.drop, *self.aside, self.family, ""}
+        return [column for column in table.columns if column not in others]
+
+
+class LabelledRows:
+    """Labelled rows, taken from tables piece by piece."""
+
+    def __init__(
+        self, roles: ColumnRoles, first: OpenedTable, budget: Budget, *, stops: bool
+    ) -> None:
+        roles.must_be_in(first)
+        self._roles = roles
+        self._budget = budget
+        self._first = first
+        names = roles.features(first)
+        if not names:
+            raise InputError(
+                f"{first.name}: there is no column to learn from besides the label "
+                f"{roles.label!r} and what is left out"
+            )
+        self._features = {column: FeatureColumn(column) for column in names}
+        self._aside = {column: FeatureColumn(column) for column in roles.aside}
+        self.labels = LabelCodes(roles.label, MOST_NAMES, "labels")
+        self.family = None
+        if roles.family is not None:
+            self.family = NameCodes(roles.family, MOST_NAMES, "families")
+        self._time = None
+        if roles.time is not None:
+            known = None if roles.learned is None else roles.learned.zone
+            self._time = MomentCheck(roles.time, known)
+        self._check = LabelCheck(roles.label, "label", may_be_missing=True)
+        self._moments: list[pl.Series] = []
+        self._numbers = Numbers(np.int64)
+        self.bad = BadRows(stops=stops)
+        self.rows_read = self._before = self._kept = 0
+        self._tables: list[str] = []
+        self._notes: list[str] = []
+
+    @property
+    def name(self) -> str:
+        """What was read."""
+        more = len(self._tables) - 1
+        return f"{self._tables[0]} and {more} more" if more else self._tables[0]
+
+    @property
+    def zoned(self) -> bool | None:
+        """Whether the times have a zone."""
+        return None if self._time is None else self._time.zoned
+
+    @property
+    def _columns(self) -> list[str]:
+        named = [*self._features, *self._aside, self._roles.label, self._roles.family]
+        return list(dict.fromkeys(column for column in named if column is not None))
+
+    def read(self, table: OpenedTable) -> None:
+        """Take all rows of a table."""
+        self._must_be_alike(table)
+        self._tables.append(table.name)
+        self._notes += table.notes
+        self._before = self.rows_read
+        columns = self._columns
+        claimed = (table.rows or 0) * len(columns) * _CELL_BYTES
+        self._budget.must_hold(self._nbytes + claimed, table.at_once(columns), name=table.name)
+        for piece in table.pieces(columns):
+            self._add(piece, table.name)
+            self._budget.must_hold(self._nbytes, name=table.name)
+
+    @property
+    def _nbytes(self) -> int:
+        return sum(cells.nbytes for cells in (*self._features.values(), *self._aside.values()))
+
+    def _must_be_alike(self, table: OpenedTable) -> None:
+        absent = [column for column in self._columns if column not in table.columns]
+        if absent:
+            raise InputError(
+                f"{table.name} has no column {absent[0]!r}, which {self._first.name} has. Leave "
+                f"it out with --drop {absent[0]!r}, or add it"
+            )
+        more = [column for column in table.columns if column not in self._first.columns]
+        if more:
+            self._notes.append(
+                f"{_listed(more)} of {table.name} is not used, since {self._first.name} has no "
+                f"such column"
+            )
+
+    def _add(self, piece: Piece, name: str) -> None:
+        roles, frame, place = self._roles, piece.frame, place_in(piece, name)
+        labels, missing, problems = self._check.check(frame[roles.label], place)
+        if missing.any():
+            reason = f"column {roles.label!r}: the label is missing"
+            problems.append(Problem(missing, reason, LabelError))
+        moments = None
+        if self._time is not None:
+            moments, odd = self._time.check(frame[self._time.column], place)
+            problems += odd
+        names = None
+        if roles.family is not None:
+            names, odd = check_names(frame[roles.family])
+            problems += odd
+        try:
+            problems += self._no_numbers(frame)
+        except InputError as error:
+            raise type(error)(f"{name}: {error}") from error
+        good = ~self.bad.judge(piece, name, problems)
+        self.rows_read += frame.height + len(piece.broken)
+        every = bool(good.all())
+        try:
+            for cells in (*self._features.values(), *self._aside.values()):
+                values = frame[cells.column]
+                cells.extend(values if every else values.filter(good))
+            self.labels.extend(labels if every else labels.filter(good))
+            if self.family is not None and names is not None:
+                self.family.extend(names if every else names.filter(good))
+        except InputError as error:
+            raise type(error)(f"{name}: {error}") from error
+        if moments is not None:
+            self._moments.append(moments if every else moments.filter(good))
+        numbers = self._before + np.asarray(piece.rows, np.int64)
+        self._numbers.extend(numbers[good])
+        self._kept += int(good.sum())
+
+    def _no_numbers(self, frame: pl.DataFrame) -> list[Problem]:
+        """Values that are no numbers, in columns that were learned as such."""
+        learned = self._roles.learned
+        if learned is None:
+            return []
+        columns = (frame[column] for column in self._features if column in learned.numbers)
+        return [odd for column in columns for odd in numbers_or_bad(cells_of(column))[1]]
+
+    def must_be_there(self) -> None:
+        """Refuse an input of which nothing is left."""
+        if self._kept:
+            return
+        if not self.rows_read:
+            raise EmptyInput(f"{self.name}: there are no rows, only a header or an empty table")
+        first = self.bad.refused[0]
+        raise EmptyInput(
+            f"{self.name}: of {self.rows_read:,} rows {self.bad.rows_refused:,} were refused and "
+            f"none is left. The first is {where(first)}: {first.reason}"
+        )
+
+    def frame(self) -> pl.DataFrame:
+        """The features; what they were read as is let go."""
+        import polars as pl
+
+        features = []
+        for column in list(self._features):
+            cells = self._features[column]
+            features.append(cells.texts() if column == self._roles.text else cells.done())
+            cells.release()
+        return pl.DataFrame(features)
+
+    def columns(self) -> dict[str, pl.Series]:
+        """The columns kept aside."""
+        return {column: cells.as_read() for column, cells in self._aside.items()}
+
+    def numbers(self) -> npt.NDArray[np.int64]:
+        """The numbers of the rows."""
+        return self._numbers.done()
+
+    def moments(self) -> npt.NDArray[np.datetime64] | None:
+        """The time of each row, in UTC."""
+        import polars as pl
+
+        if self._time is None:
+            return None
+        moments: Any = pl.concat(self._moments).to_numpy()
+        return np.asarray(moments, "datetime64[us]")
+
+    def notes(self) -> list[str]:
+        """What should be said about the columns; complete once the frame was made."""
+        said = list(dict.fromkeys(self._notes))
+        inexact = [column for column, cells in self._features.items() if cells.inexact]
+        if inexact:
+            said.append(
+                f"{_listed(inexact)}: whole numbers beyond 2^53 lost digits, since features are "
+                f"float64; an id of that size should be dropped"
+            )
+        times = [column for column, cells in self._features.items() if cells.times]
+        if times:
+            said.append(
+                f"{_listed(times)}: times are learned as text, each moment a category of its own; "
+                f"drop them, or name the one to split by with --time"
+            )
+        return said
+
+
+def _listed(columns: list[str]) -> str:
+    shown = ", ".join(map(repr, columns[:_LISTED]))
+    more = len(columns) - _LISTED
+    return f"column{'s' if len(columns) > 1 else ''} {shown}" + (
+        f" and {more} more" if more > 0 else ""
+    )

@@ -1,20 +1,23 @@
 """From columns to numbers: what scikit-learn's models need of a table, learned from training rows.
 
 Everything that is kept after fitting is a list, a text or a NumPy array, so that a saved model
-holds no types but these.
+holds no types but these. It can be told as a table, from which people encode without the model.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.preprocessing import StandardScaler
+from sklearn.pipeline import FeatureUnion
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from assay.errors import EmptyInput, InputError
+from assay.inference.fields import finite
 from assay.learn.feature_values import cells_of, not_numbers, numbers_in, texts_in
 from assay.sources.columns import MISSING
 from assay.sources.row_checks import value_shown
@@ -30,7 +33,7 @@ _LISTED = 10
 _WORD = r"\w\w"
 
 
-class Columns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ColumnEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A frame as a matrix: numbers as they are, text as codes in sorted order.
 
     A missing number (infinity too) becomes the median of the training rows with
@@ -54,7 +57,7 @@ class Columns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.texts = texts
         self.one_hot = one_hot
 
-    def fit(self, X: Any, y: Any = None) -> Columns:  # noqa: ARG002 - scikit-learn's form
+    def fit(self, X: Any, y: Any = None) -> ColumnEncoder:  # noqa: ARG002 - scikit-learn's form
         """Learn names, kinds, categories and what stands for a missing number."""
         import polars as pl
 
@@ -93,21 +96,21 @@ class Columns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         frame = frame_of(X)
         must_have_columns(frame, self.names_)
         numeric = frozenset(self.numbers_)
-        found = np.empty((frame.height, len(self._outputs())))
+        table = np.empty((frame.height, len(self._outputs())))
         at = 0
         for name, categories, fill in zip(self.names_, self.categories_, self.fills_, strict=True):
             cells = cells_of(frame[name])
             if name not in numeric and self._spread(categories):
                 width = len(categories) + 1
-                found[:, at : at + width] = _indicators(texts_in(cells), categories)
+                table[:, at : at + width] = _indicators(texts_in(cells), categories)
                 at += width
                 continue
             if name in numeric:
-                found[:, at] = self._number(cells, fill)
+                table[:, at] = self._number(cells, fill)
             else:
-                found[:, at] = self._codes(texts_in(cells), categories, fill)
+                table[:, at] = self._codes(texts_in(cells), categories, fill)
             at += 1
-        return found
+        return table
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:  # noqa: ARG002
         """The name of each column of the matrix."""
@@ -120,13 +123,13 @@ class Columns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _outputs(self) -> list[tuple[str, str]]:
         check_is_fitted(self)
         numeric = frozenset(self.numbers_)
-        found: list[tuple[str, str]] = []
+        outputs: list[tuple[str, str]] = []
         for name, categories in zip(self.names_, self.categories_, strict=True):
             if name not in numeric and self._spread(categories):
-                found += [(f"{name}={category}", name) for category in (*categories, MISSING)]
+                outputs += [(f"{name}={category}", name) for category in (*categories, MISSING)]
             else:
-                found.append((name, name))
-        return found
+                outputs.append((name, name))
+        return outputs
 
     def _spread(self, categories: list[str]) -> bool:
         return 0 < len(categories) <= self.one_hot
@@ -137,14 +140,18 @@ class Columns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if odd.any():
             shown = value_shown(cells.filter(odd)[0])
             raise InputError(f"column {cells.name!r}: found {shown}, expected a number or nothing")
-        found = _clamped(numbers)
-        return np.where(np.isnan(found), fill, found) if self.numbers == "median" else found
+        values = _clamped(numbers)
+        return np.where(np.isnan(values), fill, values) if self.numbers == "median" else values
 
     def _codes(self, texts: pl.Series, categories: list[str], fill: float) -> Floats:
         codes = _coded(texts, categories)
         if self.texts == "most frequent":
             codes = np.where(codes >= len(categories), fill, codes)
         return codes
+
+
+# What model files of 0.1 and recipes of its users call it.
+Columns = ColumnEncoder
 
 
 class Text(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -172,9 +179,9 @@ class Text(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         frame = frame_of(X)
         must_have_columns(frame, self.names_)
         texts = texts_in(cells_of(frame[self.names_[0]])).fill_null("")
-        found = np.empty(len(texts), object)
-        found[:] = texts.to_list()
-        return found
+        column = np.empty(len(texts), object)
+        column[:] = texts.to_list()
+        return column
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:  # noqa: ARG002
         """The column."""
@@ -186,8 +193,8 @@ class Standard(StandardScaler):  # type: ignore[misc]
 
     def transform(self, X: Any, copy: bool | None = None) -> Floats:  # noqa: FBT001 - as inherited
         """The standardised matrix."""
-        found: Floats = np.clip(super().transform(X, copy=copy), -_LARGEST, _LARGEST)
-        return found
+        scaled: Floats = np.clip(super().transform(X, copy=copy), -_LARGEST, _LARGEST)
+        return scaled
 
 
 class ChiSquare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -219,8 +226,8 @@ class ChiSquare(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> Floats:
         """The chosen columns, in their order."""
         check_is_fitted(self)
-        found: Floats = np.asarray(X, np.float64)[:, self.chosen_]
-        return found
+        columns: Floats = np.asarray(X, np.float64)[:, self.chosen_]
+        return columns
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
         """The names of the chosen columns."""
@@ -242,8 +249,8 @@ def chi_square(values: Floats, classes: npt.NDArray[Any]) -> Floats:
     observed = np.vstack([values[codes == code].sum(axis=0) for code in range(len(names))])
     expected = shares[:, None] * values.sum(axis=0)[None, :]
     with np.errstate(invalid="ignore"):
-        found: Floats = ((observed - expected) ** 2 / expected).sum(axis=0)
-    return found
+        statistics: Floats = ((observed - expected) ** 2 / expected).sum(axis=0)
+    return statistics
 
 
 def frame_of(X: Any) -> pl.DataFrame:
@@ -257,10 +264,10 @@ def frame_of(X: Any) -> pl.DataFrame:
     import narwhals as nw
 
     try:
-        found: pl.DataFrame = nw.from_native(X, eager_only=True).to_polars()
+        frame: pl.DataFrame = nw.from_native(X, eager_only=True).to_polars()
     except TypeError as odd:
         raise InputError(f"expected a dataframe; found {type(X).__name__}") from odd
-    return found
+    return frame
 
 
 def must_have_columns(frame: pl.DataFrame, names: list[str]) -> None:
@@ -276,10 +283,10 @@ def must_have_columns(frame: pl.DataFrame, names: list[str]) -> None:
 
 def _clamped(numbers: pl.Series) -> Floats:
     """Numbers with nan for missing ones and infinity, others within bounds."""
-    found: Floats = numbers.to_numpy().astype(np.float64)
-    found[np.isinf(found)] = np.nan
-    np.clip(found, -_LARGEST, _LARGEST, out=found)
-    return found
+    values: Floats = numbers.to_numpy().astype(np.float64)
+    values[np.isinf(values)] = np.nan
+    np.clip(values, -_LARGEST, _LARGEST, out=values)
+    return values
 
 
 def _coded(texts: pl.Series, categories: list[str]) -> Floats:
@@ -288,18 +295,18 @@ def _coded(texts: pl.Series, categories: list[str]) -> Floats:
 
     unseen, missing = len(categories) + 1.0, float(len(categories))
     if not categories:
-        found = pl.Series(np.full(len(texts), unseen))
+        places = pl.Series(np.full(len(texts), unseen))
     else:
         codes = np.arange(len(categories), dtype=np.float64)
-        found = texts.replace_strict(categories, codes, default=unseen, return_dtype=pl.Float64)
-    coded: Floats = found.set(texts.is_null(), missing).to_numpy()
+        places = texts.replace_strict(categories, codes, default=unseen, return_dtype=pl.Float64)
+    coded: Floats = places.set(texts.is_null(), missing).to_numpy()
     return coded
 
 
 def _indicators(texts: pl.Series, categories: list[str]) -> Floats:
     codes = _coded(texts, categories)[:, None]
-    found: Floats = (codes == np.arange(len(categories) + 1)).astype(np.float64)
-    return found
+    indicators: Floats = (codes == np.arange(len(categories) + 1)).astype(np.float64)
+    return indicators
 
 
 def _most_frequent(texts: pl.Series, categories: list[str]) -> float:
@@ -308,3 +315,78 @@ def _most_frequent(texts: pl.Series, categories: list[str]) -> float:
         return 0.0
     counts = np.bincount(_coded(texts, categories).astype(np.intp), minlength=len(categories))
     return float(counts.argmax())
+
+
+# -- a fitted encoding as a table ------------------------------------------------------------------
+
+ENCODING_SCHEMA = "assay.encoding/1"
+
+
+def encoding_of(model: Any, labels: Sequence[str]) -> dict[str, Any]:
+    """How a fitted pipeline turns a table into numbers, told so that it can be done without it.
+
+    ``labels`` have their codes. A column is a number, with what stands in for a missing one, or a
+    text with the codes of its categories, in sorted order, and of what is missing or was not seen;
+    with ``one_hot`` each code is a column of 0 and 1. ``scaling`` has the mean and the standard
+    deviation (of the population) of each encoded column, or its least and largest value.
+    """
+    steps = [step for _, step in getattr(model, "steps", ())]
+    first = steps[0] if steps else None
+    return {
+        "schema": ENCODING_SCHEMA,
+        "labels": {label: code for code, label in enumerate(labels)},
+        "columns": list(_columns(first)) if isinstance(first, ColumnEncoder) else [],
+        "scaling": _scaling(steps),
+        "text": _terms(steps) if isinstance(first, Text) else None,
+    }
+
+
+def _columns(columns: ColumnEncoder) -> Iterator[dict[str, Any]]:
+    numeric = frozenset(columns.numbers_)
+    for name, categories, fill in zip(
+        columns.names_, columns.categories_, columns.fills_.tolist(), strict=True
+    ):
+        if name in numeric:
+            missing = finite(fill) if columns.numbers == "median" else None
+            yield {"column": name, "kind": "number", "missing": missing}
+            continue
+        codes = {category: code for code, category in enumerate(categories)}
+        one_hot = 0 < len(categories) <= columns.one_hot
+        filled = columns.texts == "most frequent" and not one_hot
+        yield {
+            "column": name,
+            "kind": "text",
+            "codes": codes,
+            "missing": int(fill) if filled else len(categories),
+            "unseen": int(fill) if filled else None if one_hot else len(categories) + 1,
+            "one_hot": one_hot,
+        }
+
+
+def _scaling(steps: Sequence[Any]) -> dict[str, Any] | None:
+    """The numbers of a scaler that follows the columns directly."""
+    if len(steps) < 2 or not isinstance(steps[0], ColumnEncoder):
+        return None
+    names, scaler = steps[0].get_feature_names_out(), steps[1]
+    if isinstance(scaler, StandardScaler):
+        numbers = {
+            "mean": scaler.mean_ if scaler.with_mean else np.zeros(len(names)),
+            "scale": scaler.scale_ if scaler.with_std else np.ones(len(names)),
+        }
+        method = "standard"
+    elif isinstance(scaler, MinMaxScaler):
+        numbers, method = {"low": scaler.data_min_, "high": scaler.data_max_}, "min-max"
+    else:
+        return None
+    rows = zip(names, *(column.tolist() for column in numbers.values()), strict=True)
+    features = [dict(zip(("feature", *numbers), row, strict=True)) for row in rows]
+    return {"method": method, "features": features}
+
+
+def _terms(steps: Sequence[Any]) -> dict[str, Any]:
+    """The column of texts, and how many terms of each kind were kept."""
+    parts = next((dict(s.transformer_list) for s in steps if isinstance(s, FeatureUnion)), {})
+    return {
+        "column": steps[0].column,
+        "terms": {name: len(getattr(part, "vocabulary_", ())) for name, part in parts.items()},
+    }

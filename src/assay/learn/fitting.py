@@ -5,29 +5,46 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from assay.errors import InputError, ScoreError
-from assay.inference.operating import best_operating
-from assay.learn.run import Floats, Positions, Said
-from assay.learn.validation import Folds, GroupFolds, Rows
-from assay.sources.coded import Named
+from assay.inference.threshold_rules import best_operating
+from assay.learn.validation import Folds, GroupFolds, RowsToSplit
+from assay.sources.coded import NameColumn
 
 if TYPE_CHECKING:
     import polars as pl
 
     from assay.learn.data import Data
-    from assay.learn.recipes.recipe import Recipe, Task
+    from assay.learn.recipe import Recipe, Task
+
+Positions: TypeAlias = npt.NDArray[np.intp]
+Floats: TypeAlias = npt.NDArray[np.float64]
 
 USUAL = 0.5  # the threshold of a probability, where none was chosen
 _INNER_FOLDS = 5
 _SUM_TOLERANCE = 1e-6
 # What may go wrong in code that is not ours.
 FAULTS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What a model said of some rows.
+
+    ``scores`` are the probabilities of the positive class, or of more than two classes those of
+    each, a column a class. ``decisions`` are positions in the labels. ``threshold`` is the score
+    from which on a row was flagged.
+    """
+
+    scores: Floats
+    decisions: npt.NDArray[np.intp]
+    threshold: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +59,7 @@ class Fitting:
     task: Task
     data: Data
     max_far: float | None = None
-    groups: Named | None = None
+    groups: NameColumn | None = None
 
     def model(self, positions: Positions) -> Any:
         """A fresh model, fitted to these rows alone."""
@@ -78,14 +95,15 @@ class Fitting:
             model, data.frame[positions], len(self.data.labels), self.recipe.name, self._faults
         )
 
-    def said(self, model: Any, data: Data, positions: Positions, threshold: float | None) -> Said:
-        """Scores and decisions of some rows."""
+    def said(
+        self, model: Any, data: Data, positions: Positions, threshold: float | None
+    ) -> Answers:
+        """Scores and decisions of some rows; more than two classes have no threshold."""
         table = self.probabilities(model, data, positions)
-        if self.data.positive is None:
-            return Said(table, table.argmax(axis=1), None)
-        assert threshold is not None  # noqa: S101 - two classes have one
+        if threshold is None:
+            return Answers(table, table.argmax(axis=1), None)
         scores = np.ascontiguousarray(table[:, 1])
-        return Said(scores, (scores >= threshold).astype(np.intp), threshold)
+        return Answers(scores, (scores >= threshold).astype(np.intp), threshold)
 
     def threshold(
         self,
@@ -108,19 +126,20 @@ class Fitting:
             return USUAL, None
         if validation is not None:
             scores = self.probabilities(model, self.data, validation)[:, 1]
-            return self._keeping(scores, validation)
-        return self._keeping(self._out_of_fold(train), train)
+            return self._keeping(self.max_far, scores, validation)
+        return self._keeping(self.max_far, self._out_of_fold(train), train)
 
-    def _keeping(self, scores: Floats | None, positions: Positions) -> tuple[float, str | None]:
+    def _keeping(
+        self, max_far: float, scores: Floats | None, positions: Positions
+    ) -> tuple[float, str | None]:
         """The best threshold that keeps the false alarm rate on these rows."""
-        assert self.max_far is not None  # noqa: S101 - asked only where one is tolerated
         if scores is None:
             return USUAL, (
                 f"the training part has too few rows or groups of a class to choose a threshold in "
-                f"it for a false alarm rate of {self.max_far:g}, so {USUAL:g} was taken"
+                f"it for a false alarm rate of {max_far:g}, so {USUAL:g} was taken"
             )
-        best = best_operating(scores, self.data.truth[positions] == 1, self.max_far)
-        return (USUAL, _none_keeps(self.max_far)) if best is None else (best.threshold, None)
+        best = best_operating(scores, self.data.truth[positions] == 1, max_far)
+        return (USUAL, _none_keeps(max_far)) if best is None else (best.threshold, None)
 
     def _out_of_fold(self, train: Positions) -> Floats | None:
         """Scores of the training rows, each by a model that did not learn from it."""
@@ -129,7 +148,7 @@ class Fitting:
         if k < 2:
             return None
         groups = None if self.groups is None else self.groups.codes[train]
-        rows = Rows(truth, self.data.labels, groups)
+        rows = RowsToSplit(truth, self.data.labels, groups)
         try:
             if groups is None:
                 splits = Folds(k, seed=self.task.seed).splits(rows)
@@ -218,15 +237,15 @@ def probabilities_of(
     """
     try:
         with one_thread_a_sum():
-            found = np.asarray(model.predict_proba(frame), np.float64)
+            probabilities = np.asarray(model.predict_proba(frame), np.float64)
         classes = np.asarray(model.classes_).astype(np.intp)
-        if found.shape != (frame.height, len(classes)):
+        if probabilities.shape != (frame.height, len(classes)):
             raise ScoreError(
-                f"{called} gave probabilities of shape {found.shape} for {frame.height:,} rows and "
-                f"{len(classes)} classes"
+                f"{called} gave probabilities of shape {probabilities.shape} for "
+                f"{frame.height:,} rows and {len(classes)} classes"
             )
         table = np.zeros((frame.height, labels))
-        table[:, classes] = found
+        table[:, classes] = probabilities
     except InputError:
         raise
     except faults as odd:

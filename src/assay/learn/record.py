@@ -1,5 +1,6 @@
 """A training as plain values: what its documents say beside the evaluation.
 
+That is how rows were split, what each fold gave, what the model relies on, and the rules of a tree.
 Nothing in here needs scikit-learn, so that documents are drawn where none is.
 """
 
@@ -7,23 +8,158 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from assay.evaluation.entries import ByKey
 from assay.evaluation.findings import Finding, urgent_first
-from assay.evaluation.snapshot import Estimated, Snapshot, estimates_of
-from assay.evaluation.views import ByKey
+from assay.evaluation.snapshot import EstimateRecord, Snapshot, estimates_of
 from assay.inference import Estimate
-from assay.inference.fields import Recorded, codec_of, stored
-from assay.inference.result import Result
-from assay.learn.explained import Importance, TreeRules, tree_read, tree_written
-from assay.learn.validation.split import SplitCounts
+from assay.inference.fields import Recorded, Result, codec_of, stored
+from assay.learn.splitter import SplitCounts
 from assay.sources.files.request import RowSource, refused_row
 
 if TYPE_CHECKING:
     from assay.learn.data import Data
-    from assay.learn.run import Fold, Run
+    from assay.learn.run import Run, TrainedFold
+
+GINI, ENTROPY = "gini", "entropy"
+
+
+def _text(given: Any, at: str) -> str:
+    text: str | None = codec_of(str | None).read(given, at)
+    return text or ""
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word, or words, that speaks for a label, and how strongly."""
+
+    label: str
+    word: str
+    weight: float
+
+
+@dataclass(frozen=True)
+class ColumnImportance:
+    """One column: its MDI (nan where the model has none) and what shuffling it costs."""
+
+    column: str
+    mdi: float
+    permutation: Estimate
+    distinct: int
+
+
+@dataclass(frozen=True)
+class Importance(Recorded):
+    """All columns, the most important first.
+
+    ``measure`` is what falls when a column is shuffled: roc_auc for two classes, else accuracy.
+    ``criterion`` is the impurity that MDI is of, where it is one of ours.
+    ``words`` are those that tell most, for a model of texts. ``notes`` say how to read it, and
+    ``disagreement`` where the two ways contradict each other.
+    """
+
+    measure: str = field(metadata=stored(write=lambda name: name or None, read=_text))
+    baseline: float
+    rows: tuple[ColumnImportance, ...] = field(default=(), metadata=stored(key="columns"))
+    words: tuple[Word, ...] = ()
+    judged: int = field(default=0, metadata=stored(key="rows"))
+    repeats: int = 0
+    notes: tuple[str, ...] = ()
+    disagreement: str | None = None
+    criterion: str | None = None
+
+    def table(self) -> tuple[list[str], list[dict[str, Any]]]:
+        """The head and the rows of the table: words where there are some, else columns.
+
+        What is no number is None.
+        """
+        if self.words:
+            return ["label", "word", "weight"], [asdict(word) for word in self.words]
+        head = ["column", "mdi", "permutation", "low", "high", "distinct"]
+        return head, [dict(zip(head, _cells(row), strict=True)) for row in self.rows]
+
+
+def _cells(row: ColumnImportance) -> tuple[Any, ...]:
+    cost = row.permutation
+    numbers = (row.mdi, cost.value, cost.low, cost.high)
+    known = (None if math.isnan(number) else float(number) for number in numbers)
+    return (row.column, *known, row.distinct)
+
+
+@dataclass(frozen=True)
+class TreeRule:
+    """One leaf: what must hold, the label it gives, and the training rows it has.
+
+    ``shares`` are those of each label among the rows of the leaf, as the tree weighs them,
+    ``share`` that of its own label; ``impurity`` is theirs, by the criterion of the tree.
+    """
+
+    conditions: tuple[str, ...]
+    label: str
+    share: float
+    rows: int
+    shares: Mapping[str, float]
+    impurity: float
+
+    @property
+    def text(self) -> str:
+        """The rule as a sentence."""
+        when = " and ".join(self.conditions) or "always"
+        return f"{when}: {self.label} ({self.share:.1%} of {self.rows:,} rows)"
+
+
+@dataclass(frozen=True)
+class NodeSplit:
+    """One inner node: which rows come to it, what divides them, and what that is worth.
+
+    ``conditions`` lead to the node, and rows for which ``divides`` holds go left, ``rows_left`` of
+    them. ``decrease`` is the impurity of the node less that of its two children, weighted by their
+    share of its rows; ``weighted_decrease`` the same times the share of all rows that come here.
+    """
+
+    conditions: tuple[str, ...]
+    column: str
+    divides: str
+    rows: int
+    rows_left: int
+    shares: Mapping[str, float]
+    impurity: float
+    decrease: float
+    weighted_decrease: float
+
+
+@dataclass(frozen=True)
+class TreeRules:
+    """A tree in words: its leaves, those with the most rows first, and its splits.
+
+    ``criterion`` is what its impurity is: ``gini`` or ``entropy``. The splits with the largest
+    weighted decrease come first; added up by column and divided by their sum, the weighted
+    decreases are the importance of the columns (MDI).
+    """
+
+    criterion: str
+    leaves: tuple[TreeRule, ...] = field(metadata=stored(key="rules"))
+    splits: tuple[NodeSplit, ...]
+
+
+def tree_written(rules: TreeRules | None) -> dict[str, Any]:
+    """The keys of a tree; without one they are empty."""
+    nothing: dict[str, Any] = {"criterion": None, "rules": [], "splits": []}
+    return nothing if rules is None else codec_of(TreeRules).write(rules)
+
+
+def tree_read(given: dict[str, Any], at: str) -> TreeRules | None:
+    """The tree that its keys tell."""
+    if given.get("criterion") is None:
+        return None
+    rules: TreeRules = codec_of(TreeRules).read(given, at)
+    return rules
+
+
+# -- the training ----------------------------------------------------------------------------------
 
 # The standard deviation over folds, among the parts of a mean.
 SD = "sd"
@@ -94,7 +230,7 @@ class OverFolds(Recorded):
 class Judgement(ByKey):
     """Estimates by their key, of the part that was held back."""
 
-    def __init__(self, entries: tuple[Estimated, ...], labels: Any, positive: Any) -> None:
+    def __init__(self, entries: tuple[EstimateRecord, ...], labels: Any, positive: Any) -> None:
         self.entries, self.labels, self.positive = entries, labels, positive
         self.base_rates = ()
 
@@ -123,7 +259,7 @@ class TrainingRecord:
     rows_not_judged: int
     folds: tuple[FoldRecord, ...]
     measures: Mapping[str, OverFolds]
-    validation_part: tuple[Estimated, ...] | None
+    validation_part: tuple[EstimateRecord, ...] | None
     importance: Importance | None
     chosen: tuple[ChosenColumn, ...]
     tree: TreeRules | None = field(metadata=stored(inline=True, write=tree_written, read=tree_read))
@@ -158,7 +294,9 @@ class Training(Result, Recorded):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What was found in the training itself."""
-        return tuple(found for found in self.evaluation.findings if found.code.startswith("R"))
+        return tuple(
+            finding for finding in self.evaluation.findings if finding.code.startswith("R")
+        )
 
     @property
     def judged_name(self) -> str:
@@ -168,9 +306,9 @@ class Training(Result, Recorded):
     @cached_property
     def held_back(self) -> Judgement | None:
         """The estimates of a validation part."""
-        found = self.training.validation_part
+        evaluation = self.training.validation_part
         here = self.evaluation
-        return None if found is None else Judgement(found, here.labels, here.positive)
+        return None if evaluation is None else Judgement(evaluation, here.labels, here.positive)
 
 
 # -- taken of a run --------------------------------------------------------------------------------
@@ -179,12 +317,12 @@ class Training(Result, Recorded):
 def training_of(run: Run, trusted: tuple[str, ...] = ()) -> Training:
     """All that is known of a training but its model."""
     of_test = () if run.test is None else run.test.notes
-    found = run.evaluation.snapshot()
-    notes = (*run.data.notes, *of_test, *run.notes, *found.notes)
+    evaluation = run.evaluation.snapshot()
+    notes = (*run.data.notes, *of_test, *run.notes, *evaluation.notes)
     judged = replace(
-        found,
-        source=_judged_source(run, found.source),
-        findings=urgent_first((*run.findings, *found.findings)),
+        evaluation,
+        source=_judged_source(run, evaluation.source),
+        findings=urgent_first((*run.findings, *evaluation.findings)),
         notes=tuple(dict.fromkeys(notes)),
     )
     return Training(judged, _record(run, trusted))
@@ -229,7 +367,7 @@ def _record(run: Run, trusted: tuple[str, ...]) -> TrainingRecord:
     )
 
 
-def _fold(fold: Fold) -> FoldRecord:
+def _fold(fold: TrainedFold) -> FoldRecord:
     return FoldRecord(
         name=fold.name,
         repeat=fold.repeat,

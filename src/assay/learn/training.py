@@ -1,35 +1,52 @@
-"""Train a recipe by a validation scheme: every judged row by a model that did not learn from it."""
+"""Train a recipe by a validation scheme: every judged row by a model that did not learn from it.
+
+What was said of the judged rows becomes evaluations: of all of them, and fold by fold.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from assay import engines
 from assay.errors import InputError
-from assay.evaluation import Evaluation
-from assay.inference.operating import MaxFar
-from assay.inference.quantiles import check_level
+from assay.evaluation import Evaluation, Judge
+from assay.evaluation.deployment import PER_DAY
+from assay.evaluation.entries import Entry
+from assay.inference import Estimate
+from assay.inference.paired_tests import corrected_mean
+from assay.inference.significance import check_level
+from assay.inference.threshold_rules import MaxFar
 from assay.learn.data import Data, labelled_like
-from assay.learn.encoding import Columns
-from assay.learn.explained import Importance
+from assay.learn.encoding import ColumnEncoder
+from assay.learn.explanation import importance_of
 from assay.learn.findings import run_findings
-from assay.learn.fitting import Fitting, losses_of, one_thread_a_sum, rates_of, tolerated_by
-from assay.learn.importance import importance_of
-from assay.learn.judging import (
-    evaluation_of,
-    learned_values,
-    over_folds,
-    together,
-    values_by_fold,
+from assay.learn.fitting import (
+    Answers,
+    Fitting,
+    Positions,
+    losses_of,
+    one_thread_a_sum,
+    rates_of,
+    tolerated_by,
 )
 from assay.learn.recipes import Recipe, Task, find_recipe
-from assay.learn.run import Fold, Positions, Run, Said
-from assay.learn.validation import DEFAULT, Scheme, Split, parse_scheme
-from assay.learn.validation.scheme import recoded
-from assay.sources.coded import Named
+from assay.learn.record import SD, Importance
+from assay.learn.run import Run, TrainedFold
+from assay.learn.validation import DEFAULT, Scheme, Split, parse_scheme, recoded
+from assay.measures import Measure, find
+from assay.measures.catalogue import LEARNED, parse
+from assay.sources import FAMILY, Coded
+from assay.sources.coded import Labels, NameColumn
+from assay.sources.columns import TEXT
+from assay.tally import Resolved
+
+if TYPE_CHECKING:
+    from assay.learn.data import Data
 
 # How many models are done, how many there will be, and what is done now.
 Progress: TypeAlias = Callable[[int, int, str], None]
@@ -148,18 +165,18 @@ class _Trainer:
         chosen = self.fitting.threshold(pipeline, positions, validation)
         return _Model(pipeline, *chosen)
 
-    def said(self, model: _Model, data: Data, positions: Positions) -> Said:
+    def said(self, model: _Model, data: Data, positions: Positions) -> Answers:
         """What a model says of some rows."""
         return self.fitting.said(model.pipeline, data, positions, model.threshold)
 
-    def fold(self, split: Split, model: _Model, number: int) -> Fold:
+    def fold(self, split: Split, model: _Model, number: int) -> TrainedFold:
         """What a model is worth on the rows of a split that it did not learn."""
         test = split.test - self.offset
         data, known = self.fitting.data, split.train
         if len(known) > _SAMPLE:
             draw = np.random.default_rng([self.fitting.task.seed, number])
             known = np.sort(draw.choice(known, _SAMPLE, replace=False))
-        return Fold(
+        return TrainedFold(
             name=split.name,
             repeat=split.repeat,
             train=split.train,
@@ -184,7 +201,7 @@ class _Trainer:
 
 
 def _judged(
-    data: Data, folds: Sequence[Fold], groups: Named | None, options: Mapping[str, Any]
+    data: Data, folds: Sequence[TrainedFold], groups: NameColumn | None, options: Mapping[str, Any]
 ) -> dict[str, Any]:
     """What the folds say together, and each by itself."""
     repeats = []
@@ -210,17 +227,17 @@ def _importance(run: Run, first: _Model, level: float) -> Importance:
     """What the model relies on: measured on rows of a fold, with the model that judged them."""
     model, rows = first.pipeline, run.folds[0].test
     # Words have their weights in the model itself, and need no rows.
-    if not isinstance(run.model[0], Columns):
+    if not isinstance(run.model[0], ColumnEncoder):
         model = run.model
     data = run.judged_data
     with one_thread_a_sum():
-        found = importance_of(
+        importance = importance_of(
             model, data.frame[rows], data.truth[rows], data.labels, level=level, seed=run.seed
         )
-    if len(run.folds) == 1 or not found.rows:
-        return found
+    if len(run.folds) == 1 or not importance.rows:
+        return importance
     which = f"It is that of the model that judged {run.folds[0].name}, on rows of that fold."
-    return replace(found, notes=(*found.notes, which))
+    return replace(importance, notes=(*importance.notes, which))
 
 
 def _not_judged(learned_from: str, rows: int, folds: int) -> str:
@@ -267,7 +284,161 @@ def _alike(data: Data, test: Data, scheme: Scheme) -> tuple[Data, Data]:
         )
     truth = recoded(data, test)
     there = [test.labels[code] for code in np.unique(test.truth)]
-    found = labelled_like(data, there, test.name)
-    named: dict[str, Any] = {"labels": found.labels, "positive": found.positive}
+    labelling = labelled_like(data, there, test.name)
+    named: dict[str, Any] = {"labels": labelling.labels, "positive": labelling.positive}
     frame = test.frame.select(data.frame.columns)
     return replace(data, **named), replace(test, frame=frame, truth=truth, **named)
+
+
+# -- what was said, as evaluations -----------------------------------------------------------------
+
+_CORRECTED = "nadeau_bengio"
+_MOST_CELLS = 30_000_000  # of one confusion matrix a group
+
+
+def together(folds: Sequence[TrainedFold]) -> tuple[Positions, Answers, Positions]:
+    """The rows that some folds judged, in order, what was said of them, and in which fold."""
+    judged = np.concatenate([fold.test for fold in folds])
+    order = np.argsort(judged, kind="stable")
+    thresholds = {fold.said.threshold for fold in folds}
+    said = Answers(
+        np.concatenate([fold.said.scores for fold in folds])[order],
+        np.concatenate([fold.said.decisions for fold in folds])[order],
+        thresholds.pop() if len(thresholds) == 1 else None,
+    )
+    fold_of = np.repeat(np.arange(len(folds)), [len(fold.test) for fold in folds])
+    return judged[order], said, fold_of[order]
+
+
+def evaluation_of(
+    data: Data,
+    positions: Positions,
+    said: Answers,
+    *,
+    groups: NameColumn | None = None,
+    **options: Any,
+) -> Evaluation:
+    """The evaluation of what was said of some rows of a table.
+
+    Rows of one group are not independent, so intervals take the groups as clusters.
+    """
+    more: dict[str, Any] = {}
+    if data.family is not None and data.positive is not None:
+        more["slices"] = {FAMILY: _some(data.family, positions)}
+    notes = []
+    if groups is not None and len(groups.names) * len(data.labels) ** 2 <= _MOST_CELLS:
+        more["clusters"] = _some(groups, positions)
+    elif groups is not None:
+        notes.append(
+            f"intervals take rows as independent, which those of one group are not: "
+            f"{len(groups.names):,} groups of {len(data.labels)} classes are too many to count "
+            f"one by one"
+        )
+    source = {"name": data.name, "rows_read": len(positions)}
+    tally = _tally(data, positions, said, **more)
+    return Evaluation(tally, source=source, notes=notes, **options)
+
+
+def _some(names: NameColumn, positions: Positions) -> NameColumn:
+    return NameColumn(names.codes[positions], names.names)
+
+
+def _tally(data: Data, positions: Positions, said: Answers, **more: Any) -> Resolved:
+    def labels(codes: Positions) -> Labels:
+        return Labels(codes, data.labels, TEXT).used()
+
+    rows, threshold = Coded(labels(data.truth[positions]), rows=len(positions), **more), None
+    if data.positive is None:
+        rows = replace(rows, probabilities=said.scores, columns=data.labels)
+    else:
+        rows, threshold = replace(rows, score=said.scores), said.threshold
+        # Folds that chose thresholds of their own leave decisions, and no one threshold.
+        if threshold is None:
+            rows = replace(rows, decision=labels(said.decisions))
+    tally = engines.count_coded(rows, engines.Ask(threshold=threshold))
+    return engines.resolve(tally, positive=data.positive, labels=data.labels)[0]
+
+
+def values_by_fold(
+    data: Data, folds: Sequence[TrainedFold], evaluation: Evaluation
+) -> dict[str, tuple[float, ...]]:
+    """The value of each measure in each fold, by its name in the evaluation of all of them.
+
+    nan where it is undefined there. Of more than two classes those of all classes together, and
+    averages: of each class by itself a fold has too few rows.
+    """
+    judges = [Judge(_tally(data, fold.test, fold.said)) for fold in folds]
+    values_by_name: dict[str, tuple[float, ...]] = {}
+    for entry in evaluation.entries:
+        several = data.positive is None and entry.label is not None
+        if several or entry.slice is not None or entry.base_rate is not None:
+            continue
+        if entry.measure not in PER_DAY:
+            values = (_value(judge, entry) for judge in judges)
+            values_by_name[_key(entry, data.positive)] = tuple(map(float, values))
+    return values_by_name
+
+
+def _value(judge: Judge, entry: Entry) -> Estimate:
+    measure = find(entry.measure)
+    if entry.average is not None:
+        averaged = judge.averaged if measure.of_scores is None else judge.averaged_scores
+        return averaged(measure, entry.average)
+    return _whole(judge, measure, int(entry.label in (None, judge.tally.positive)))
+
+
+def _whole(judge: Judge, measure: Measure, label: int = 1) -> Estimate:
+    """A measure of two classes, or of all together."""
+    if measure.of_scores is not None:
+        return judge.scored(measure)
+    return judge.of_label(measure, label) if judge.binary else judge.of_classes(measure)
+
+
+def _key(entry: Entry, positive: str | None) -> str:
+    suffix = entry.average or (entry.label if entry.label != positive else None)
+    return entry.measure if suffix is None else f"{entry.measure}.{suffix}"
+
+
+def over_folds(
+    per_fold: Mapping[str, tuple[float, ...]], folds: Sequence[TrainedFold], level: float
+) -> dict[str, Estimate]:
+    """The mean of each measure over the folds, with Nadeau and Bengio's corrected interval.
+
+    The standard deviation (of folds as a sample, so divided by one less than there are) is among
+    the parts.
+    """
+    if len(folds) < 2:
+        return {}
+    return {name: _mean(name, values, folds, level) for name, values in per_fold.items()}
+
+
+def _mean(
+    name: str, values: tuple[float, ...], folds: Sequence[TrainedFold], level: float
+) -> Estimate:
+    pairs = zip(folds, values, strict=True)
+    absent = [fold.name for fold, value in pairs if not math.isfinite(value)]
+    if absent:
+        why = f"it has no value in {len(absent)} of {len(folds)} folds, such as {absent[0]}"
+        return Estimate(math.nan, n=len(folds), level=level, undefined=why)
+    mean = corrected_mean(
+        values,
+        n_train=float(np.mean([len(fold.train) for fold in folds])),
+        n_test=float(np.mean([len(fold.test) for fold in folds])),
+        level=level,
+    )
+    low, high = parse(name)[0].range
+    varies = not math.isnan(mean.low)
+    return mean.changed(
+        # A mean can't lie outside the range of the measure, whatever the t distribution says.
+        low=max(mean.low, low) if varies else math.nan,
+        high=min(mean.high, high) if varies else math.nan,
+        method=_CORRECTED if varies else "",
+        note=None if varies else "no interval: all folds have the same value",
+        parts={SD: float(np.std(values, ddof=1))},
+    )
+
+
+def learned_values(data: Data, positions: Positions, said: Answers) -> dict[str, float]:
+    """Measures of a model on the rows that it learned from."""
+    judge = Judge(_tally(data, positions, said))
+    return {name: float(_whole(judge, find(name))) for name in LEARNED.of(binary=judge.binary)}

@@ -3,6 +3,7 @@
 from assay.measures.agreement import (
     C_ID,
     DIAGNOSTIC_ODDS_RATIO,
+    EXPECTED_COST,
     FOWLKES_MALLOWS,
     INFORMEDNESS,
     JACCARD,
@@ -11,10 +12,12 @@ from assay.measures.agreement import (
     MARKEDNESS,
     MCC,
     NEGATIVE_LIKELIHOOD_RATIO,
+    NET_BENEFIT,
     POSITIVE_LIKELIHOOD_RATIO,
     PRECISION_GAIN,
     RECALL_GAIN,
 )
+from assay.measures.auc import Ranking, Smooth, rank
 from assay.measures.calibration import Reliability, reliability
 from assay.measures.catalogue import (
     AVERAGES,
@@ -26,16 +29,6 @@ from assay.measures.catalogue import (
     names,
     parse,
     same_classes,
-)
-from assay.measures.cost import EXPECTED_COST, NET_BENEFIT
-from assay.measures.hull import upper_hull
-from assay.measures.influence import (
-    MAX_FPR,
-    Influence,
-    ap_influence,
-    auc_influence,
-    correct_partial,
-    partial_influence,
 )
 from assay.measures.measure import (
     HIGHER,
@@ -54,7 +47,6 @@ from assay.measures.measure import (
     Needs,
     OfDecisions,
 )
-from assay.measures.operating import Points, last_within
 from assay.measures.probability import (
     BRIER,
     BRIER_RELIABILITY,
@@ -64,14 +56,19 @@ from assay.measures.probability import (
     EXPECTED_CALIBRATION_ERROR,
     LOG_LOSS,
 )
-from assay.measures.ranked import (
+from assay.measures.ranking_measures import (
     AVERAGE_PRECISION,
+    EQUAL_ERROR_RATE,
+    H_MEASURE,
+    H_MEASURE_SYMMETRIC,
+    KS,
     PARTIAL_AUC,
     PRECISION_RECALL_GAIN,
+    RECALL_AT_FPR,
     ROC_AUC,
     ROC_AUC_OVO,
+    TOP_DECILE_LIFT,
 )
-from assay.measures.ranking import Ranking, Smooth, rank
 from assay.measures.rates import (
     ACCURACY,
     ALERT_RATE,
@@ -92,6 +89,17 @@ from assay.measures.rates import (
     SPECIFICITY,
     f_beta,
 )
+from assay.measures.roc_points import (
+    MAX_FPR,
+    Influence,
+    Points,
+    ap_influence,
+    auc_influence,
+    correct_partial,
+    last_within,
+    partial_influence,
+    upper_hull,
+)
 from assay.measures.scores import (
     Binned,
     ByRow,
@@ -101,14 +109,6 @@ from assay.measures.scores import (
     OverPairs,
     Ranked,
     Share,
-)
-from assay.measures.thresholds import (
-    EQUAL_ERROR_RATE,
-    H_MEASURE,
-    H_MEASURE_SYMMETRIC,
-    KS,
-    RECALL_AT_FPR,
-    TOP_DECILE_LIFT,
 )
 
 __all__ = [

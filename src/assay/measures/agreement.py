@@ -1,4 +1,4 @@
-"""Agreement of decisions with the truth beyond chance, and ratios of rates."""
+"""Agreement of decisions with the truth beyond chance, ratios of rates, and what errors cost."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from assay.formula import (
     total,
 )
 from assay.measures.measure import HIGHER, LOWER, Band, Counts, Definition, Identity, Measure
-from assay.measures.rates import PI, A, P, Q, R, S, V
+from assay.measures.rates import ALL, PI, A, P, Q, R, S, V
 
 GROUP = "agreement"
 _EXAMPLE = Counts(tp=3, fp=1, fn=2, tn=4)
@@ -358,3 +358,47 @@ AGREEMENT = (
     RECALL_GAIN,
     C_ID,
 )
+
+
+# -- what errors cost, where it is known what a false alarm and a missed attack do -----------------
+
+COST_GROUP = "cost"
+
+
+def _expected_cost(false_alarm: Expression, miss: Expression) -> Expression:
+    return (false_alarm * FP + miss * FN) / ALL
+
+
+def net_benefit(false_alarm: Expression, miss: Expression) -> Expression:
+    """The net benefit where a false alarm and a missed attack cost so much."""
+    return (TP - false_alarm / miss * FP) / ALL
+
+
+EXPECTED_COST = Measure(
+    name="expected_cost",
+    group=COST_GROUP,
+    of_costs=_expected_cost,
+    better=LOWER,
+    range=(0, math.inf),
+    averaged=False,
+    reads="What errors cost a row, in the unit of the costs that were given.",
+    misleads="It holds for the share of attacks in the test set: quote it at the base rate of "
+    "deployment.",
+    reference="Elkan 2001",
+)
+
+NET_BENEFIT = Measure(
+    name="net_benefit",
+    group=COST_GROUP,
+    of_costs=net_benefit,
+    better=HIGHER,
+    range=(-math.inf, 1),
+    averaged=False,
+    reads="Attacks found a row, less the false alarms at what they cost: how many attacks found "
+    "for nothing it is worth. Flagging nothing is 0.",
+    misleads="Where no costs are given a threshold of t stands for costs of t to 1 - t, which is "
+    "what someone accepts who flags from a probability of t on.",
+    reference="Vickers and Elkin 2006",
+)
+
+COSTS = (EXPECTED_COST, NET_BENEFIT)

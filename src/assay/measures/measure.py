@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from assay.errors import MethodError
 from assay.formula import Expression, cells, constant, derivative, proportion, value
-from assay.formula.relations import BINARY, TABLES, Tables, agree, slope, unmoved
+from assay.formula.properties import BINARY, TABLES, Tables, agree, slope, unmoved
 from assay.formula.tree import Divide
 
 if TYPE_CHECKING:
@@ -228,7 +228,14 @@ class Measure:
         >>> plain(EXPECTED_COST.priced(Costs(Fraction(1), Fraction(20))).formula)
         '(FP + 20 FN) / (TP + TN + FP + FN)'
         """
-        return self if self.of_costs is None else _priced(self, costs)
+        return self if self.of_costs is None else _priced(self, self.of_costs, costs)
+
+    @property
+    def of_counts(self) -> Expression:
+        """Its formula, which a measure of scores has not, nor one of costs before it is priced."""
+        if self.formula is None:
+            raise MethodError(f"{self.name} is no formula of counts")
+        return self.formula
 
     @cached_property
     def interval(self) -> Interval:
@@ -244,9 +251,9 @@ class Measure:
         """Whether it is flat where it is 0, like a square: then errors there have no slope."""
         if self.formula is None or self.is_proportion or tuple(self.range) != (0.0, 1.0):
             return False
-        found = value(self.formula, _CHANCE)
+        by_chance = value(self.formula, _CHANCE)
         slopes = [value(derivative(self.formula, cell), _CHANCE) for cell in BINARY]
-        return found == 0 and not any(slopes)
+        return by_chance == 0 and not any(slopes)
 
     @property
     def _maps_jaccard(self) -> bool:
@@ -261,8 +268,7 @@ class Measure:
         """What does not change it: found on tables, or of scores declared."""
         if self.of_scores is not None:
             return self.of_scores.invariant_under
-        formula = self.priced(_UNLIKE).formula
-        assert formula is not None  # noqa: S101 - it is one of the three
+        formula = self.priced(_UNLIKE).of_counts
         return tuple(law for law, changed in _CHANGED.items() if unmoved(formula, changed))
 
     @property
@@ -335,9 +341,10 @@ _UNLIKE = Costs(Fraction(2), Fraction(7))
 
 
 @lru_cache(maxsize=512)
-def _priced(measure: Measure, costs: Costs) -> Measure:
-    assert measure.of_costs is not None  # noqa: S101 - asked only of such
-    formula = measure.of_costs(constant(costs.false_alarm), constant(costs.miss))
+def _priced(
+    measure: Measure, of_costs: Callable[[Expression, Expression], Expression], costs: Costs
+) -> Measure:
+    formula = of_costs(constant(costs.false_alarm), constant(costs.miss))
     # A mean of what each row is worth lies between the worths of the four cells.
     worths = [value(formula, {cell: int(cell == held) for cell in BINARY}) for held in BINARY]
     return replace(measure, formula=formula, of_costs=None, range=(min(worths), max(worths)))
@@ -368,4 +375,4 @@ _CAPITALS = re.compile(r"\b(?:roc|auc|mcc|ks|f\d[\d.]*)\b")
 
 def spoken(name: str) -> str:
     """A name with blanks, and capitals where they are usual."""
-    return _CAPITALS.sub(lambda found: found[0].upper(), name.replace("_", " "))
+    return _CAPITALS.sub(lambda match: match[0].upper(), name.replace("_", " "))

@@ -8,14 +8,15 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.measures.bins import BinRanges
-from assay.measures.calibration import resolution_in_blocks, resolution_influence
-from assay.measures.log_odds import (
+from assay.measures.calibration import (
+    BinRanges,
     calibration_intercept_in_blocks,
     calibration_intercept_influence,
     calibration_slope_in_blocks,
     calibration_slope_influence,
     certain,
+    resolution_in_blocks,
+    resolution_influence,
 )
 from assay.measures.measure import (
     HIGHER,
@@ -27,7 +28,7 @@ from assay.measures.measure import (
 )
 from assay.measures.scores import Binned, MeanLoss, Ranked
 from assay.tally import Confusion, LossSums
-from assay.tally.sums import SMALLEST_PROBABILITY
+from assay.tally.loss_sums import SMALLEST_PROBABILITY
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 

@@ -1,14 +1,20 @@
-"""How a measure of scores is declared.
+"""How a measure of scores is declared, and between which values it lies on a grid of scores.
 
 Influence is to scores what a formula is to counts: by how much each row moves a measure tells its
 value, and its variance with sampling weights, with clusters, and between two models. A mean of a
 loss is told by the loss of a row. What is neither says so and has no interval.
+
+Where scores are kept as a grid, the order of the rows inside a cell is not known. A measure of the
+ranking is bounded by the two orders that part the classes of every cell: any other one lies between
+them in the ROC plane, and the edges of cells are points of each. A measure of the scores themselves
+is bounded by the smallest and the largest score of each cell. Bounds are rigorous up to rounding,
+for which they leave room.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Any, ClassVar, NamedTuple, TypeAlias
@@ -17,15 +23,13 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import MethodError
-from assay.measures.bins import BinRanges, Ends
-from assay.measures.calibration import Reliability
-from assay.measures.influence import Influence
+from assay.measures.auc import UNKNOWN, Ranking, Smooth, rank
+from assay.measures.calibration import BinRanges, Ends, Reliability
 from assay.measures.measure import Interval, Law, Needs
-from assay.measures.operating import Points, Reading
-from assay.measures.ranking import UNKNOWN, Ranking, Smooth, rank
+from assay.measures.roc_points import Influence, Points, RocReading, ap_influence
 from assay.tally import Confusion, LossSums, Sample, ScoreTally
 from assay.tally.blocks import BLOCK
-from assay.tally.sums import Moments
+from assay.tally.loss_sums import Moments
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -114,14 +118,16 @@ class Ranked:
 
     def by_influence(self, tally: ScoreTally) -> Smooth:
         """The same by the influence of each row."""
-        found = self.influence(tally)
-        return Smooth(found.value, found.variance(tally, unbiased=self.unbiased))
+        influence = self.influence(tally)
+        return Smooth(influence.value, influence.variance(tally, unbiased=self.unbiased))
 
     def moves(self, sample: Sample, model: int) -> tuple[float, Floats]:
         """The value of one model, and by how much each row moves it."""
-        found = self._influence(sample.score_tally(model))
+        influence = self._influence(sample.score_tally(model))
         at = sample.positions[model][1]
-        return found.value, np.where(sample.truth == 1, found.positive[at], found.negative[at])
+        return influence.value, np.where(
+            sample.truth == 1, influence.positive[at], influence.negative[at]
+        )
 
     def resampled(self, sample: Sample, model: int, counts: npt.NDArray[np.int64]) -> float:
         """The value of one model on rows that are counted anew."""
@@ -139,7 +145,8 @@ class Ranked:
         def mixed(tally: ScoreTally) -> ScoreTally:
             by = np.array(factors(tally))[:, None]
             squares = tally.counts if tally.squares is None else tally.squares
-            return replace(tally, counts=tally.counts * by, squares=squares * by**2)
+            tables = tally.counts * by, squares * by**2
+            return ScoreTally(tally.labels, tally.scores, *tables, tally.kept)
 
         def influence(tally: ScoreTally) -> Influence:
             moved = self.influence(mixed(tally))
@@ -169,7 +176,7 @@ class Ranked:
 
 
 def read_off(
-    read: Callable[[Points], Reading],
+    read: Callable[[Points], RocReading],
     alone: Callable[[Points], float] | None = None,
     **facts: Any,
 ) -> Ranked:
@@ -211,7 +218,8 @@ class MeanLoss:
 
     def value(self, tally: ScoreTally) -> float:
         """The mean loss of a binary score tally, in floats, as resamples are."""
-        return float((self._losses(tally) * tally.counts).sum() / tally.counts.sum())
+        rows = tally.counts.sum()
+        return float((self._losses(tally) * tally.counts).sum() / rows) if rows else math.nan
 
     def moments(self, tally: ScoreTally) -> Moments:
         """The sums behind the mean and its variance."""
@@ -234,7 +242,8 @@ class MeanLoss:
         said = sample.of_model(model)
         if sample.width == 1:
             return np.asarray(self.loss(said[:, 0], sample.truth))
-        assert self.of_classes is not None  # noqa: S101 - checked by the caller
+        if self.of_classes is None:
+            raise MethodError("a loss of two classes has no value for a row of more")
         return np.asarray(self.of_classes(said, sample.truth))
 
     def moves(self, sample: Sample, model: int) -> tuple[float, Floats]:
@@ -272,7 +281,7 @@ class Share(NamedTuple):
     """One of the rankings that an average is made of: its weight, and how many rows it ranks."""
 
     weight: float
-    found: Smooth
+    smooth: Smooth
     positives: float
     negatives: float
 
@@ -357,13 +366,13 @@ class OverPairs:
     def parts(self, tallies: tuple[ScoreTally, ...]) -> list[Share]:
         """What is averaged: ``tallies`` hold one table a class, of its probabilities."""
         pairs = list(permutations(range(len(tallies)), 2))
-        found = [rank(tallies[i].pair(j, i)) for i, j in pairs]
-        return [_share(1 / len(pairs), self.ranked, ranking) for ranking in found]
+        rankings = [rank(tallies[i].pair(j, i)) for i, j in pairs]
+        return [_share(1 / len(pairs), self.ranked, ranking) for ranking in rankings]
 
     def value(self, tallies: tuple[ScoreTally, ...]) -> float:
         """The mean; nan where a class has no rows."""
         parts = self.parts(tallies)
-        return math.fsum(p.found.value for p in parts) / len(parts) if parts else math.nan
+        return math.fsum(p.smooth.value for p in parts) / len(parts) if parts else math.nan
 
     def moves(self, sample: Sample, model: int) -> tuple[float, Floats]:
         """The value of one model, and by how much each row moves it."""
@@ -432,3 +441,103 @@ def _sizes(sample: Sample, counts: npt.NDArray[Any]) -> Floats:
 
 ByRow: TypeAlias = Ranked | MeanLoss | ClassAverage | OverPairs
 OfScores: TypeAlias = Ranked | MeanLoss | Binned | OverPairs | OpenSet
+
+
+# -- bounds on a grid ------------------------------------------------------------------------------
+
+# What measures are promised to.
+ROUNDING = 1e-12
+# From here on the integral of precision is as good as the sum, and loses no digits.
+_MANY = 256.0
+
+
+def bound_of(declared: Ranked | MeanLoss | Binned, tally: ScoreTally) -> Ends:
+    """The bounds of a measure of one binary score tally."""
+    match declared:
+        case MeanLoss():
+            ends = _of_loss(declared, tally)
+        case Binned():
+            ends = declared.bound(BinRanges.of(tally))
+        case Ranked(bound=own):
+            ends = _of_orders(declared.value, tally) if own is None else own(tally)
+    return _rounded(ends)
+
+
+def bound_of_average(declared: ClassAverage, rankings: Sequence[Ranking]) -> Ends:
+    """The bounds of an average over classes."""
+    shares = declared.shares(np.array([float(ranking.positives) for ranking in rankings]))
+    return _mean(
+        [(share, bound_of(declared.ranked, rankings[at].tally)) for at, share in shares.items()]
+    )
+
+
+def bound_over_pairs(declared: OverPairs, tallies: Sequence[ScoreTally]) -> Ends:
+    """The bounds of a mean over ordered pairs of classes."""
+    pairs = list(permutations(range(len(tallies)), 2))
+    return _mean(
+        [(1 / len(pairs), bound_of(declared.ranked, tallies[i].pair(j, i))) for i, j in pairs]
+    )
+
+
+def _mean(parts: Sequence[tuple[float, Ends]]) -> Ends:
+    low, high = (math.fsum(weight * ends[side] for weight, ends in parts) for side in (0, 1))
+    return low, high
+
+
+def _rounded(ends: Ends) -> Ends:
+    low, high = ends
+    return low - ROUNDING * max(abs(low), 1.0), high + ROUNDING * max(abs(high), 1.0)
+
+
+# -- the order inside a cell -----------------------------------------------------------------------
+
+
+def _of_orders(value: Callable[[ScoreTally], float], tally: ScoreTally) -> Ends:
+    values = [value(tally), *(value(tally.apart(positives_above=up)) for up in (True, False))]
+    return min(values), max(values)
+
+
+def of_precision(tally: ScoreTally) -> Ends:
+    """The bounds of average precision, which rises where positives are tied.
+
+    At best the positives of a cell are tied above its negatives. At worst they come one by one
+    below them: with T positives and F negatives before, p of them add up to the sum over k of
+    (T + k) / (T + k + F), which is p - F (psi(T + p + F + 1) - psi(T + F + 1)). Where rows have
+    weights they may come in any small steps, as in an integral.
+    """
+    best = ap_influence(tally.apart(positives_above=True)).value
+    return _least_precision(tally), best
+
+
+def _least_precision(tally: ScoreTally) -> float:
+    from scipy.special import digamma
+
+    negatives, positives = (side.astype(np.float64) for side in tally.counts[:, ::-1])
+    passed = np.cumsum(negatives)
+    before = np.cumsum(positives) - positives + passed
+    total = float(positives.sum())
+    held = (positives > 0) & (passed > 0)
+    tied = tally.tied()[::-1][held]
+    positives, passed, before = positives[held], passed[held], before[held]
+    lost = passed * np.log1p(positives / (before if tally.weighted else before + 0.5))
+    few = (before + positives < _MANY) & (not tally.weighted)
+    steps = digamma(before[few] + positives[few] + 1) - digamma(before[few] + 1)
+    lost[few] = passed[few] * steps
+    lost[tied] = (passed * positives / (before + positives))[tied]
+    return 1 - float(lost.sum()) / total
+
+
+# -- the scores of a cell --------------------------------------------------------------------------
+
+
+def _of_loss(declared: MeanLoss, tally: ScoreTally) -> Ends:
+    """Negatives lose more the higher their score is, positives less."""
+    total = float(tally.counts.sum())
+    low, high = tally.ends()
+    negatives, positives = tally.counts
+    losses = [
+        float((declared.loss(of_negatives, 0) * negatives).sum())
+        + float((declared.loss(of_positives, 1) * positives).sum())
+        for of_negatives, of_positives in ((low, high), (high, low))
+    ]
+    return losses[0] / total, losses[1] / total

@@ -1,30 +1,35 @@
 """Figures by matplotlib: each takes results and axes, and returns the axes."""
 
-from assay.plots.canvas import save
-from assay.plots.chosen import ChosenPoint, chosen
-from assay.plots.costs import cost, decision, hull, hulls
-from assay.plots.det import det
-from assay.plots.figures import Figures, Named, name_models
-from assay.plots.intervals import dots, forest, over_time, sequence
-from assay.plots.lines import (
-    Point,
+from assay.plots.canvas import Figures, NamedFigures, name_models, save
+from assay.plots.curves import (
+    MarkedPoint,
     far_dr,
     gain,
     lift,
     precision_recall,
     precision_recall_gain,
+    reliability,
     roc,
+    scores,
     thresholds,
 )
-from assay.plots.matrix import confusion
-from assay.plots.ranks import mean_ranks
-from assay.plots.shares import reliability, scores
+from assay.plots.intervals import dots, forest, mean_ranks, over_time, sequence
+from assay.plots.operating_points import (
+    ChosenPoint,
+    chosen,
+    confusion,
+    cost,
+    decision,
+    det,
+    hull,
+    hulls,
+)
 
 __all__ = [
     "ChosenPoint",
     "Figures",
-    "Named",
-    "Point",
+    "MarkedPoint",
+    "NamedFigures",
     "chosen",
     "confusion",
     "cost",

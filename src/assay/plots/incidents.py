@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.errors import MethodError
-from assay.plots.canvas import BLUE, COLOURS, GREY, MARKS, ORANGE, PAGE, drawing, label
-from assay.plots.lines import MARGIN, WIDE
-from assay.plots.names import plain
+from assay.plots.canvas import BLUE, COLOURS, GREY, MARKS, ORANGE, PAGE, drawing, label, plain
+from assay.plots.curves import MARGIN, WIDE
 
 if TYPE_CHECKING:
     from assay.plots.canvas import Axes
@@ -33,7 +32,7 @@ Spans = Sequence[tuple[float, float]]
 
 
 @dataclass(frozen=True)
-class Shown:
+class IncidentSpan:
     """An incident: seconds from the beginning of the picture, and those of its first alert."""
 
     name: str
@@ -43,7 +42,7 @@ class Shown:
 
 
 def timeline(
-    incidents: Sequence[Shown],
+    incidents: Sequence[IncidentSpan],
     *,
     since: int,
     seconds: float,
@@ -153,10 +152,10 @@ def operating(
         axes.step(false_incidents, heights, where="post", color=BLUE, marker=".", ms=3)
         if limit is not None:
             axes.axvline(limit, color=GREY, linestyle="--", linewidth=0.8, label="at most")
-        for i, (said, x, y) in enumerate(points):
+        for i, (text, x, y) in enumerate(points):
             colour = COLOURS[(i + 1) % len(COLOURS)]
             mark = MARKS[i % len(MARKS)]
-            axes.plot(x, y, mark, color=colour, mfc=colour if not i else "white", label=plain(said))
+            axes.plot(x, y, mark, color=colour, mfc=colour if not i else "white", label=plain(text))
         axes.set_ylim(
             0, (1 + 2 * MARGIN) * max(highest, *heights, *(y for _, _, y in points), 1e-9)
         )

@@ -1,13 +1,14 @@
-"""Values with their intervals, and reported numbers beside what they should be."""
+"""Values with their intervals: of slices, periods and models; claimed numbers; mean ranks."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from assay.errors import MethodError
 from assay.inference import Estimate
+from assay.inference.rank_tests import runs_not_told_apart
 from assay.measures import Better, Measure
 from assay.plots.canvas import (
     BLUE,
@@ -19,10 +20,12 @@ from assay.plots.canvas import (
     ORANGE,
     PAGE,
     drawing,
+    full_title,
     label,
+    plain,
     reach,
+    size,
 )
-from assay.plots.names import full_title, plain, size
 
 if TYPE_CHECKING:
     from assay.plots.canvas import Axes
@@ -63,7 +66,7 @@ def dots(
             axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1))
         _list(
             axes,
-            [f"{plain(name, 24)} ({size(found.n)})" for name, found in shown],
+            [f"{plain(name, 24)} ({size(estimate.n)})" for name, estimate in shown],
             shown,
             filled=True,
         )
@@ -97,7 +100,7 @@ def over_time(
     ax: Axes | None = None,
 ) -> Axes:
     """Measures of each period in their order, with intervals; a gap where a period has no rows."""
-    _known([row for title, found in courses for row in zip(names, found, strict=True)])
+    _known([row for title, course in courses for row in zip(names, course, strict=True)])
     with drawing(ax, _HIGH, PAGE) as axes:
         for i, (title, estimates) in enumerate(courses):
             known = [(x, e) for x, e in zip(positions, estimates, strict=True) if math.isfinite(e)]
@@ -160,10 +163,10 @@ def sequence(
 
 
 def _known(rows: Rows) -> list[tuple[str, Estimate]]:
-    found = [(name, estimate) for name, estimate in rows if math.isfinite(estimate)]
-    if not found:
+    finite = [(name, estimate) for name, estimate in rows if math.isfinite(estimate)]
+    if not finite:
         raise MethodError("there is nothing to draw: none of the estimates has a value")
-    return found
+    return finite
 
 
 def _below(title: str, rows: Rows, *notes: str) -> str:
@@ -173,10 +176,10 @@ def _below(title: str, rows: Rows, *notes: str) -> str:
 
 def _list(ax: Axes, names: Sequence[str], rows: Rows, *, filled: bool) -> None:
     """One row each, from top to bottom."""
-    estimates = [found for _, found in rows]
+    estimates = [estimate for _, estimate in rows]
     places = range(len(rows))
     ax.errorbar(
-        [float(found) for found in estimates],
+        [float(estimate) for estimate in estimates],
         places,
         xerr=reach(estimates),
         fmt="none",
@@ -184,9 +187,9 @@ def _list(ax: Axes, names: Sequence[str], rows: Rows, *, filled: bool) -> None:
         elinewidth=1,
         capsize=2,
     )
-    for place, found in zip(places, estimates, strict=True):
-        clear = filled or found.low > 0 or found.high < 0
-        ax.plot(float(found), place, "o", color=BLUE, mfc=BLUE if clear else "white")
+    for place, estimate in zip(places, estimates, strict=True):
+        clear = filled or estimate.low > 0 or estimate.high < 0
+        ax.plot(float(estimate), place, "o", color=BLUE, mfc=BLUE if clear else "white")
     ax.set_yticks(places, names, usetex=False)
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
@@ -197,7 +200,7 @@ MOST_CLAIMS = 40
 _CLAIM_ROW, _MORE_CLAIMS = 0.17, 1.2  # inches
 
 
-class Claimed(NamedTuple):
+class ClaimedNumber(NamedTuple):
     """A number as reported and as recomputed, and whether the two agree."""
 
     name: str
@@ -206,7 +209,7 @@ class Claimed(NamedTuple):
     agrees: bool
 
 
-def claimed(rows: Sequence[Claimed], *, ax: Axes | None = None) -> Axes:
+def claimed(rows: Sequence[ClaimedNumber], *, ax: Axes | None = None) -> Axes:
     """Each number as a dot where it was reported and a ring where it should be.
 
     A line joins the two; it is orange where they can't both be right. At most 40 numbers are
@@ -233,4 +236,63 @@ def claimed(rows: Sequence[Claimed], *, ax: Axes | None = None) -> Axes:
         axes.spines["left"].set_visible(False)
         left = len(rows) - len(shown)
         label(axes, "Value" + (f"\n{left} more not shown" if left else ""))
+    return axes
+
+
+# In units of a line of text: the axis, the first name below it, and the bars between.
+_LINE, _FIRST, _BAR = 1.0, 1.1, 0.32
+# In inches: a letter, and the least that is left for the axis in a column.
+_LETTER, _LEAST = 0.064, 1.2
+_LONGEST_MODEL = 24
+
+
+def mean_ranks(
+    ranks: Mapping[str, float], *, critical: float, title: str = "", ax: Axes | None = None
+) -> Axes:
+    """Models by their mean rank, the best at the left; a bar joins those that are not told apart.
+
+    ``critical`` is the critical difference, drawn above the axis.
+
+    Reference: Demsar 2006.
+    """
+    if len(ranks) < 2:
+        raise MethodError("a critical-difference diagram needs two models or more")
+    ordered = sorted(ranks, key=lambda model: ranks[model])
+    places = [ranks[model] for model in ordered]
+    groups = runs_not_told_apart(places, critical)
+    left = math.ceil(len(ordered) / 2)
+    low, high = 1.0, float(max(len(ordered), math.ceil(places[-1])))
+    first = _FIRST + _BAR * len(groups)
+    depth = first + _LINE * max(left - 1, 0)
+    names = [f"{plain(model, _LONGEST_MODEL)}  {ranks[model]:.2f}" for model in ordered]
+    aside = _LETTER * (max(map(len, names)) + 2)
+    width = COLUMN if COLUMN - 2 * aside > _LEAST else PAGE
+    with drawing(ax, height=0.55 + 0.17 * (depth + 1.6), width=width) as axes:
+        axes.axis("off")
+        room = (high - low) * aside / (width - 2 * aside)
+        axes.set_xlim(low - room, high + room)
+        axes.set_ylim(depth + 0.6, -1.9)
+        line: dict[str, Any] = {"color": "black", "linewidth": 0.8, "clip_on": False}
+        axes.plot([low, high], [0, 0], **line)
+        for tick in range(int(low), int(high) + 1):
+            axes.plot([tick, tick], [0, -0.15], **line)
+            axes.text(tick, -0.25, str(tick), ha="center", va="bottom", usetex=False)
+        axes.plot([low, low + critical], [-1.25, -1.25], **(line | {"color": GREY}))
+        for end in (low, low + critical):
+            axes.plot([end, end], [-1.35, -1.15], **(line | {"color": GREY}))
+        text = f"CD = {critical:.2f}"
+        axes.text(low + critical / 2, -1.4, text, ha="center", va="bottom", usetex=False)
+        for i, rank in enumerate(places):
+            at_left = i < left
+            y = first + _LINE * (i if at_left else len(ordered) - 1 - i)
+            end = low - 0.04 * room if at_left else high + 0.04 * room
+            axes.plot([rank, rank, end], [0, y, y], **line)
+            x, side = (end - 0.05 * room, "right") if at_left else (end + 0.05 * room, "left")
+            axes.text(x, y, names[i], ha=side, va="center", usetex=False)
+        for k, (start, stop) in enumerate(groups):
+            y = 0.35 + _BAR * k
+            ends = [places[start] - 0.03, places[stop] + 0.03]
+            axes.plot(ends, [y, y], color=BLUE, linewidth=2.4, solid_capstyle="round")
+        if title:
+            axes.set_title(title, usetex=False)
     return axes

@@ -14,14 +14,12 @@ of 47%; at a base rate of 0.1% that becomes 95.7%.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from assay.report.document import Document, document_of
-    from assay.report.faces import draw
-    from assay.report.kinds import FORMATS
+    from assay.report.document import Document, document_of, draw
+    from assay.report.measure_pages import measure_document, measures_document
     from assay.report.provenance import Provenance
-    from assay.report.reference import measure_document, measures_document
     from assay.report.sections import Report
 
 __all__ = [
@@ -35,15 +33,92 @@ __all__ = [
     "measures_document",
 ]
 
+# Nothing here is slow to import: the command line lists formats before it does anything.
+# What draws each face of a report is a function of a module of this package.
+FACES = {
+    "terminal": "terminal.render",
+    "json": "document.to_json",
+    "csv": "document.to_csv",
+    "markdown": "markdown.render",
+    "latex": "latex.render",
+    "html": "html.render",
+}
+FORMATS = tuple(FACES)
+# Faces that only some documents have.
+FURTHER = ("junit", "card", "openmetrics")
+# What the suffix of a file tells.
+SUFFIXES = {
+    ".html": "html",
+    ".htm": "html",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".tex": "latex",
+    ".json": "json",
+    ".csv": "csv",
+    ".txt": "terminal",
+}
+# Numbers of other tools, which a store keeps beside documents.
+IMPORTED = "imported"
+
+
+class DocumentKind(NamedTuple):
+    """A kind of document: its schema, the module and name of its result, and what draws it.
+
+    That is a function of a module of this package, such as ``plan.report_of``.
+    """
+
+    schema: str
+    home: str
+    result: str
+    drawn_by: str
+
+    @property
+    def type(self) -> Any:
+        """The class of the result."""
+        return getattr(import_module(self.home), self.result)
+
+
+KINDS = {
+    "evaluation": DocumentKind(
+        "assay.evaluation/1", "assay.evaluation.snapshot", "Snapshot", "evaluation.report_of"
+    ),
+    "threshold": DocumentKind(
+        "assay.threshold/1", "assay.decisions.threshold.choice", "Choice", "threshold.report_of"
+    ),
+    "plan": DocumentKind("assay.plan/1", "assay.decisions.plan", "Plan", "plan.report_of"),
+    "sample": DocumentKind(
+        "assay.sample/1", "assay.decisions.sample_strata", "StratifiedSample", "plan.sample_report"
+    ),
+    "compare": DocumentKind(
+        "assay.compare/1", "assay.decisions.compare.comparison", "Comparison", "compare.report_of"
+    ),
+    "audit": DocumentKind(
+        "assay.audit/1", "assay.decisions.audit.verdicts", "Audit", "audit.report_of"
+    ),
+    "check": DocumentKind("assay.check/1", "assay.learn.checks.check", "Check", "check.report_of"),
+    "gate": DocumentKind("assay.gate/1", "assay.decisions.gate", "Gate", "gate.report_of"),
+    "incidents": DocumentKind(
+        "assay.incidents/1",
+        "assay.decisions.incidents.detections",
+        "Incidents",
+        "incidents.report_of",
+    ),
+    "monitor": DocumentKind(
+        "assay.monitor/1", "assay.decisions.monitor_result", "Monitor", "monitor.report_of"
+    ),
+    "training": DocumentKind(
+        "assay.evaluation/1", "assay.learn.record", "Training", "training.report_of"
+    ),
+}
+
 _HOMES = {
     "Document": "document",
-    "FORMATS": "kinds",
     "Provenance": "provenance",
     "Report": "sections",
     "document_of": "document",
-    "draw": "faces",
-    "measure_document": "reference",
-    "measures_document": "reference",
+    "draw": "document",
+    "measure_document": "measure_pages",
+    "measures_document": "measure_pages",
 }
 
 
@@ -51,6 +126,6 @@ def __getattr__(name: str) -> Any:
     """A public name, imported when it is first asked for."""
     if name not in _HOMES:
         raise AttributeError(f"module 'assay.report' has no attribute {name!r}")
-    found = getattr(import_module(f"assay.report.{_HOMES[name]}"), name)
-    globals()[name] = found
-    return found
+    value = getattr(import_module(f"assay.report.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

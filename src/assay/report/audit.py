@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from assay.decisions.audit.printed import printed
-from assay.decisions.audit.result import Audit, AuditedClaim, Judged, Verdict
+from assay.decisions.audit.verdicts import Audit, AuditedClaim, JudgedNumber, NumberVerdict, printed
+from assay.escaping import name
 from assay.evaluation.findings import Finding
-from assay.evaluation.words import listed
-from assay.report.names import name
+from assay.evaluation.wording import listed
+from assay.report.formatting import plural, quoted
 from assay.report.sections import (
     Block,
     Cell,
@@ -22,17 +22,16 @@ from assay.report.sections import (
     Table,
     Tier,
 )
-from assay.report.words import plural, quoted
 
 NO_MISTAKE = "no single mistake found"
 
 
 def report_of(audit: Audit) -> Report:
     """What a report says of an audit."""
-    said = tuple(_headline(audit))
+    headline = tuple(_headline(audit))
     return Report(
         title=_title(audit),
-        headline=said,
+        headline=headline,
         sections=(*map(_section, audit.claims), *_every_number(audit)),
         findings=tuple(_findings(audit)),
         notes=tuple(_notes(audit)),
@@ -48,17 +47,17 @@ def _title(audit: Audit) -> str:
 
 def _headline(audit: Audit) -> Iterator[str]:
     numbers = [number for claim in audit.claims for number in claim.numbers]
-    found = Counter(number.verdict for number in numbers)
-    wrong = found[Verdict.INCONSISTENT]
+    verdicts = Counter(number.verdict for number in numbers)
+    wrong = verdicts[NumberVerdict.INCONSISTENT]
     of = f"{len(numbers)} {plural(len(numbers), 'number', 'numbers')}"
     if wrong:
         yield f"{wrong} of {of} can't be right."
-    disputed = found[Verdict.CONFLICT]
+    disputed = verdicts[NumberVerdict.CONFLICT]
     if disputed:
         among = "" if wrong else f" of {of}"
         yield f"{disputed}{among} can't all be right, and it can't be told which is wrong."
     if not wrong and not disputed:
-        judged = found[Verdict.CONSISTENT] + found[Verdict.ROUNDING]
+        judged = verdicts[NumberVerdict.CONSISTENT] + verdicts[NumberVerdict.ROUNDING]
         if not numbers:
             yield "There is no reported number to judge."
         elif judged:
@@ -66,20 +65,20 @@ def _headline(audit: Audit) -> Iterator[str]:
         else:
             yield f"None of {of} could be judged: there are no counts to hold them against."
     parts = [
-        f"{found[verdict]} {words}"
+        f"{verdicts[verdict]} {words}"
         for verdict, words in (
-            (Verdict.CONSISTENT, "consistent"),
-            (Verdict.ROUNDING, "off by rounding alone"),
-            (Verdict.UNDETERMINED, "can't be told from what is given"),
+            (NumberVerdict.CONSISTENT, "consistent"),
+            (NumberVerdict.ROUNDING, "off by rounding alone"),
+            (NumberVerdict.UNDETERMINED, "can't be told from what is given"),
         )
-        if found[verdict]
+        if verdicts[verdict]
     ]
     if parts:
         yield f"{'The others' if wrong or disputed else 'They are'}: {listed(parts)}."
 
 
 def _section(claim: AuditedClaim) -> Section:
-    wrong = [number for number in claim.numbers if number.verdict is Verdict.INCONSISTENT]
+    wrong = [number for number in claim.numbers if number.verdict is NumberVerdict.INCONSISTENT]
     blocks: list[Block] = []
     if wrong:
         blocks = [_table(f"What can't be right{_of(claim)}", wrong)]
@@ -110,20 +109,20 @@ def _of(claim: AuditedClaim) -> str:
 
 
 def _nothing_wrong(claim: AuditedClaim) -> str:
-    found = Counter(number.verdict for number in claim.numbers)
+    verdicts = Counter(number.verdict for number in claim.numbers)
     if not claim.numbers:
         return "It reports no number."
-    unknown = found[Verdict.UNDETERMINED]
+    unknown = verdicts[NumberVerdict.UNDETERMINED]
     judged = len(claim.numbers) - unknown
     rest = f"; {unknown} can't be told from what is given" if unknown else ""
     if not judged:
         return f"Nothing could be judged{rest}."
-    rounded = found[Verdict.ROUNDING]
+    rounded = verdicts[NumberVerdict.ROUNDING]
     note = f", {rounded} of them off by rounding alone" if rounded else ""
     return f"{judged} {plural(judged, 'number agrees', 'numbers agree')}{note}{rest}."
 
 
-def _table(caption: str, numbers: list[Judged]) -> Table:
+def _table(caption: str, numbers: list[JudgedNumber]) -> Table:
     columns = (
         Column("number"),
         Column("reported"),
@@ -137,7 +136,7 @@ def _table(caption: str, numbers: list[Judged]) -> Table:
     return Table(caption, columns, rows)
 
 
-def _full_table(caption: str, numbers: tuple[Judged, ...]) -> Table:
+def _full_table(caption: str, numbers: tuple[JudgedNumber, ...]) -> Table:
     columns = (
         Column("number"),
         Column("reported"),
@@ -158,17 +157,17 @@ def _full_table(caption: str, numbers: tuple[Judged, ...]) -> Table:
     return Table(caption, columns, rows)
 
 
-def _called(number: Judged) -> str:
+def _called(number: JudgedNumber) -> str:
     return name(number.key)
 
 
-def _reported(number: Judged) -> str:
+def _reported(number: JudgedNumber) -> str:
     if isinstance(number.reported, tuple):
         return f"[{', '.join(number.reported)}]"
     return number.reported
 
 
-def _should_be(number: Judged) -> str:
+def _should_be(number: JudgedNumber) -> str:
     """The recomputed value, written as the reported one is."""
     value = number.recomputed
     if value is None:
@@ -187,29 +186,29 @@ def written_like(reported: str, value: float) -> str:
     >>> written_like("93.33%", 0.93380575), written_like("51,324,897", 51320697.0)
     ('93.38%', '51,320,697')
     """
-    found = printed(reported)
+    number = printed(reported)
     percent = reported.rstrip().endswith("%")
     comma = "," if "," in reported else ""
     if "e" in reported.lower():
-        return f"{value * 100 if percent else value:.{max(found.digits - 1, 0)}e}"
+        return f"{value * 100 if percent else value:.{max(number.digits - 1, 0)}e}"
     digits = reported.rstrip("% ").partition(".")[2]
     # A percentage without its sign stands among shares as 96.7.
-    scale = 100 if percent or (abs(value) <= 1 < abs(found.value)) else 1
+    scale = 100 if percent or (abs(value) <= 1 < abs(number.value)) else 1
     text = f"{value * scale:{comma}.{len(digits)}f}"
     return f"{text}%" if percent else text
 
 
-def _mistake(number: Judged) -> str:
+def _mistake(number: JudgedNumber) -> str:
     """The likeliest mistake, or why it is wrong."""
     if not number.explanations:
         return f"{number.said.rstrip('.')}; {NO_MISTAKE}" if number.said else NO_MISTAKE
     return number.explanations[0].text
 
 
-def _further(wrong: list[Judged]) -> Iterator[str]:
+def _further(wrong: list[JudgedNumber]) -> Iterator[str]:
     """Other mistakes that give the same digits."""
     for number in wrong:
-        others = [found.text.rstrip(".") for found in number.explanations[1:3]]
+        others = [explanation.text.rstrip(".") for explanation in number.explanations[1:3]]
         if others:
             yield f"{quoted(number.key)} may also be: {'; or '.join(others)}."
 
@@ -218,9 +217,9 @@ def _findings(audit: Audit) -> Iterator[Finding]:
     yield from audit.findings
     many = len(audit.claims) > 1
     for claim in audit.claims:
-        for found in claim.findings:
-            told = f"{quoted(claim.name)}: {found.message}" if many else found.message
-            yield replace(found, message=told)
+        for finding in claim.findings:
+            told = f"{quoted(claim.name)}: {finding.message}" if many else finding.message
+            yield replace(finding, message=told)
 
 
 def _notes(audit: Audit) -> Iterator[str]:

@@ -8,22 +8,28 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from assay.evaluation.words import listed
-from assay.learn.checks import Check, Finding
-from assay.learn.checks.baselines import Baseline
+from assay.escaping import name
+from assay.evaluation.wording import listed
+from assay.learn.checks import Check, CheckFinding
 from assay.learn.checks.case import HELD_OUT
-from assay.learn.checks.pitfalls import FOUND, Pitfall
+from assay.learn.checks.check import FOUND, Pitfall
+from assay.learn.checks.not_better_than_trivial import Baseline
 from assay.learn.checks.retest import NO_LEAK, Retest
 from assay.measures import find
-from assay.measures.shown import CHECKED, DECIDING
-from assay.report.names import name
-from assay.report.numbers import count, difference_parts, measured_parts
-from assay.report.refused import refused_rows
+from assay.measures.catalogue import CHECKED, DECIDING
+from assay.report.formatting import (
+    count,
+    difference_parts,
+    measure_name,
+    measured_parts,
+    plural,
+    quoted,
+)
 from assay.report.sections import (
     Cell,
     Change,
     Column,
-    Forest,
+    ForestPlot,
     Kind,
     Prose,
     Report,
@@ -31,7 +37,7 @@ from assay.report.sections import (
     Table,
     Tier,
 )
-from assay.report.words import measure_name, plural, quoted
+from assay.report.slices import refused_rows
 
 _MOST_ROWS = 10
 HEADS = (
@@ -44,7 +50,7 @@ TOLD = {"leak": ("leak", "leaks"), "warning": ("warning", "warnings"), "info": (
 
 def report_of(check: Check) -> Report:
     """What a report says of a check."""
-    said = tuple(_headline(check))
+    headline = tuple(_headline(check))
     sections = (
         *_found(check),
         *_retest(check),
@@ -56,7 +62,7 @@ def report_of(check: Check) -> Report:
     )
     return Report(
         title=_title(check),
-        headline=said,
+        headline=headline,
         sections=sections,
         notes=check.notes,
         records=tuple(_records(check)),
@@ -69,19 +75,19 @@ def _title(check: Check) -> str:
 
 
 def _headline(check: Check) -> Iterator[str]:
-    found = Counter(finding.severity for finding in check.findings)
+    severities = Counter(finding.severity for finding in check.findings)
     if check.leaks:
         codes = listed([finding.code for finding in check.leaks])
-        leaks = f"{found['leak']} {plural(found['leak'], *TOLD['leak'])}"
+        leaks = f"{severities['leak']} {plural(severities['leak'], *TOLD['leak'])}"
         yield f"Not honest as it is: {leaks} ({codes})."
     elif len(check.parts) == 1:
         yield "No leak was found in this file; how it is split is still to be done with care."
     else:
         yield "No leak between these parts was found."
     others = [
-        f"{found[severity]} {plural(found[severity], *TOLD[severity])}"
+        f"{severities[severity]} {plural(severities[severity], *TOLD[severity])}"
         for severity in ("warning", "info")
-        if found[severity]
+        if severities[severity]
     ]
     rows = [
         f"{count(part['rows'])} {called + ' ' if len(check.parts) > 1 else ''}rows"
@@ -127,16 +133,16 @@ def _drop(retest: Retest | None) -> Iterator[str]:
 def _found(check: Check) -> Iterator[Section]:
     """Every finding with what it changes and what to do about it, leaks first."""
     if check.findings:
-        said = tuple(
-            Prose(f"{CALLED[found.severity]} {found.code}: {found.message}{_advice(found)}")
-            for found in check.findings
+        lines = tuple(
+            Prose(f"{CALLED[finding.severity]} {finding.code}: {finding.message}{_advice(finding)}")
+            for finding in check.findings
         )
-        yield Section("What was found", said, Tier.MAIN)
+        yield Section("What was found", lines, Tier.MAIN)
 
 
-def _advice(found: Finding) -> str:
+def _advice(finding: CheckFinding) -> str:
     """What it changes and what to do, where something is to be done."""
-    return "" if found.severity == "info" else f" {found.why} What to do: {found.remedy}"
+    return "" if finding.severity == "info" else f" {finding.why} What to do: {finding.remedy}"
 
 
 def _reasons(check: Check) -> Iterator[Section]:
@@ -145,8 +151,8 @@ def _reasons(check: Check) -> Iterator[Section]:
         return
     columns = (Column("finding"), Column("is"), Column("what it changes"))
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (found.code, found.title, found.why)
-        for found in sorted(check.findings, key=lambda each: each.code)
+        (finding.code, finding.title, finding.why)
+        for finding in sorted(check.findings, key=lambda each: each.code)
     )
     table = Table("What the codes stand for", columns, rows)
     yield Section("Why it matters", (table,), Tier.APPENDIX, detail=True)
@@ -160,14 +166,14 @@ def _where(check: Check) -> Iterator[Section]:
     part = "test" if len(check.parts) > 1 else "the file"
     columns = (Column("finding"), Column("columns"), Column(f"rows of {part}"))
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (found.code, ", ".join(map(name, found.columns)), _rows(found)) for found in shown
+        (finding.code, ", ".join(map(name, finding.columns)), _rows(finding)) for finding in shown
     )
     yield Section("Where", (Table("The first of each", columns, rows),), Tier.APPENDIX, detail=True)
 
 
-def _rows(found: Finding) -> str:
-    first = ", ".join(map(str, found.rows[:_MOST_ROWS]))
-    return f"{first}, ..." if len(found.rows) > _MOST_ROWS else first
+def _rows(finding: CheckFinding) -> str:
+    first = ", ".join(map(str, finding.rows[:_MOST_ROWS]))
+    return f"{first}, ..." if len(finding.rows) > _MOST_ROWS else first
 
 
 # -- numbers ---------------------------------------------------------------------------------------
@@ -230,7 +236,7 @@ def _retest(check: Check) -> Iterator[Section]:
             )
             for measure, drop in retest.drops.items()
         )
-        blocks.append(Forest("What removing it changes", changes, notes=(retest.note,)))
+        blocks.append(ForestPlot("What removing it changes", changes, notes=(retest.note,)))
     elif retest.note:
         blocks.append(Prose(f"{retest.note}."))
     yield Section(title, tuple(blocks), Tier.MAIN)
@@ -264,16 +270,16 @@ def _refused(check: Check) -> Iterator[Section]:
 def _records(check: Check) -> Iterator[Mapping[str, Any]]:
     """One row a finding, and one a measure of each trivial model and each training."""
     nothing = dict.fromkeys(HEADS)
-    for found in check.findings:
+    for finding in check.findings:
         yield {
             **nothing,
             "kind": "finding",
-            "code": found.code,
-            "severity": found.severity,
-            "pitfall": found.pitfall,
-            "message": found.message,
-            "columns": " ".join(found.columns),
-            "rows": " ".join(map(str, found.rows)),
+            "code": finding.code,
+            "severity": finding.severity,
+            "pitfall": finding.pitfall,
+            "message": finding.message,
+            "columns": " ".join(finding.columns),
+            "rows": " ".join(map(str, finding.rows)),
         }
     for kind, model, estimates in _estimates(check):
         for measure, estimate in estimates.items():

@@ -1,4 +1,4 @@
-"""The document of a comparison."""
+"""The document of a comparison: which model is better, by how much, and for which costs."""
 
 from __future__ import annotations
 
@@ -6,26 +6,23 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from assay.decisions.compare.comparison import Comparison, Difference, leading
-from assay.decisions.compare.flips import Flip
+from assay.decisions.compare.comparison import Comparison, Difference, Flip, leading
+from assay.decisions.optimal import BestOf, Optimal
 from assay.errors import UnknownMeasure
-from assay.evaluation.kept import bound_text
-from assay.evaluation.words import listed
+from assay.escaping import name
+from assay.evaluation.wording import bound_text, listed
 from assay.inference import Significance
-from assay.inference.operating import AtThreshold
+from assay.inference.threshold_rules import AtThreshold
 from assay.measures import Better, find, parse
+from assay.measures.catalogue import DIFFERENCES
 from assay.measures.measure import spoken
-from assay.measures.shown import DIFFERENCES
-from assay.report.data_sets import called, equals, marked_rule, on_data_sets, overall, p_cell
-from assay.report.names import name
-from assay.report.numbers import count
-from assay.report.optimal import where_optimal
-from assay.report.refused import refused_rows
+from assay.report.formatting import count, percent, plural, quoted
+from assay.report.over_data_sets import called, equals, marked_rule, on_data_sets, overall, p_cell
 from assay.report.sections import (
     Cell,
     Change,
     Column,
-    Forest,
+    ForestPlot,
     Kind,
     Marked,
     Prose,
@@ -34,7 +31,7 @@ from assay.report.sections import (
     Table,
     Tier,
 )
-from assay.report.words import plural, quoted
+from assay.report.slices import refused_rows
 
 TESTS = {
     "mcnemar": "McNemar",
@@ -61,10 +58,10 @@ _CLASSES = 50
 
 def report_of(comparison: Comparison) -> Report:
     """What a report says of a comparison."""
-    said, source = tuple(_headline(comparison)), comparison.source
+    headline, source = tuple(_headline(comparison)), comparison.source
     return Report(
         title=f"Comparison of {listed([name(model) for model in comparison.models])}",
-        headline=said,
+        headline=headline,
         sections=(
             *on_data_sets(comparison),
             *_side_by_side(comparison),
@@ -78,17 +75,17 @@ def report_of(comparison: Comparison) -> Report:
         ),
         findings=comparison.findings,
         notes=comparison.notes,
-        records=tuple(_record(found) for found in comparison.differences),
+        records=tuple(_record(difference) for difference in comparison.differences),
     )
 
 
-def _record(found: Difference) -> dict[str, Any]:
+def _record(difference: Difference) -> dict[str, Any]:
     """A difference as a line of a table of plain numbers."""
-    record = found.to_dict()
+    record = difference.to_dict()
     low, high = record["bound"] or (None, None)
     # Of two equal models there may be no method.
-    kept = {key: record[key] for key in _RECORD} | {"method": found.difference.method}
-    return {**kept, "bound_low": low, "bound_high": high}
+    columns = {key: record[key] for key in _RECORD} | {"method": difference.difference.method}
+    return {**columns, "bound_low": low, "bound_high": high}
 
 
 def _headline(comparison: Comparison) -> Iterator[str]:
@@ -104,7 +101,7 @@ def _headline(comparison: Comparison) -> Iterator[str]:
 
 
 def _side_by_side(comparison: Comparison) -> Iterator[Section]:
-    measures = list(dict.fromkeys(found.measure for found in comparison.differences))
+    measures = list(dict.fromkeys(difference.measure for difference in comparison.differences))
     main = [m for m in (*_deciding(comparison), *DIFFERENCES) if m in measures]
     main = list(dict.fromkeys(main)) or measures
     others = [measure for measure in measures if measure not in main]
@@ -139,8 +136,8 @@ def _table(comparison: Comparison, measures: list[str], caption: str) -> Table:
         best = leading(comparison.differences, measure, comparison.level)
         cells: list[Cell] = []
         for model in comparison.models:
-            found = comparison.estimates.get(model, {}).get(measure)
-            cells.append(Marked(found) if model in best else found)
+            estimate = comparison.estimates.get(model, {}).get(measure)
+            cells.append(Marked(estimate) if model in best else estimate)
         rows.append((called(measure), *cells))
     return Table(caption, columns, tuple(rows), (marked_rule(comparison.level),))
 
@@ -157,7 +154,7 @@ def _better(measure: str) -> Better:
 
 def _differences(comparison: Comparison) -> Iterator[Section]:
     pairs = [(verdict.a, verdict.b) for verdict in comparison.by_importance]
-    measures = {found.measure for found in comparison.differences}
+    measures = {difference.measure for difference in comparison.differences}
     wanted = [m for m in dict.fromkeys([*_deciding(comparison), *DIFFERENCES]) if m in measures]
     wanted = wanted or sorted(measures)
     if len(pairs) > _PAIRS:
@@ -170,16 +167,18 @@ def _differences(comparison: Comparison) -> Iterator[Section]:
     yield Section("All differences", (_all_differences(comparison),), Tier.APPENDIX, detail=True)
 
 
-def _of_pair(comparison: Comparison, a: str, b: str, wanted: list[str]) -> Forest:
-    found = {d.measure: d for d in comparison.differences if (d.a, d.b) == (a, b)}
-    changes = tuple(_change(comparison, found[m], called(m)) for m in wanted if m in found)
+def _of_pair(comparison: Comparison, a: str, b: str, wanted: list[str]) -> ForestPlot:
+    differences = {d.measure: d for d in comparison.differences if (d.a, d.b) == (a, b)}
+    changes = tuple(
+        _change(comparison, differences[m], called(m)) for m in wanted if m in differences
+    )
     caption = f"{name(b)} less {name(a)}"
-    return Forest(
+    return ForestPlot(
         f"{caption}, {_intervals(comparison)}", changes, comparison.margin, _keys(changes)
     )
 
 
-def _of_all(comparison: Comparison, measure: str) -> Forest:
+def _of_all(comparison: Comparison, measure: str) -> ForestPlot:
     of_pair = {(d.a, d.b): d for d in comparison.differences if d.measure == measure}
     changes = tuple(
         _change(comparison, of_pair[v.a, v.b], f"{name(v.b)} less {name(v.a)}")
@@ -187,14 +186,16 @@ def _of_all(comparison: Comparison, measure: str) -> Forest:
         if (v.a, v.b) in of_pair
     )
     caption = f"{called(measure)}: {_intervals(comparison)}"
-    return Forest(caption, changes, comparison.margin, _keys(changes), column="models")
+    return ForestPlot(caption, changes, comparison.margin, _keys(changes), column="models")
 
 
-def _change(comparison: Comparison, found: Difference, called: str) -> Change:
+def _change(comparison: Comparison, difference: Difference, called: str) -> Change:
     """A line of the plot; of several pairs, and over data sets, p has to bear out the interval."""
     alone = len(comparison.verdicts) == 1 and not comparison.datasets
-    shown = alone or (found.p_adjusted is not None and found.p_adjusted < 1 - comparison.level)
-    return Change(called, found.difference, _better(found.measure), _p(found), shown)
+    shown = alone or (
+        difference.p_adjusted is not None and difference.p_adjusted < 1 - comparison.level
+    )
+    return Change(called, difference.difference, _better(difference.measure), _p(difference), shown)
 
 
 def _intervals(comparison: Comparison) -> str:
@@ -208,13 +209,13 @@ def _keys(changes: tuple[Change, ...]) -> tuple[str, ...]:
     return ("↓ less is better.",) if lower else ()
 
 
-def _p(found: Difference) -> str:
-    if math.isnan(found.p):
+def _p(difference: Difference) -> str:
+    if math.isnan(difference.p):
         return ""
-    adjusted = found.p_adjusted
-    if adjusted is None or adjusted == found.p:
-        return f"p {equals(found.p)}"
-    return f"p {equals(found.p)}, Holm {equals(adjusted)}"
+    adjusted = difference.p_adjusted
+    if adjusted is None or adjusted == difference.p:
+        return f"p {equals(difference.p)}"
+    return f"p {equals(difference.p)}, Holm {equals(adjusted)}"
 
 
 def _all_differences(comparison: Comparison) -> Table:
@@ -263,9 +264,9 @@ def _per_class(comparison: Comparison) -> Iterator[Section]:
         *(Column(_short(measure), Kind.SHARE) for measure in measures),
     )
     rows: list[tuple[Cell, ...]] = [
-        (label, name(model), *(found[label, measure] for measure in measures))
+        (label, name(model), *(shares[label, measure] for measure in measures))
         for label in labels[:_CLASSES]
-        for model, found in comparison.per_class.items()
+        for model, shares in comparison.per_class.items()
     ]
     left = max(len(labels) - _CLASSES, 0)
     notes = (f"{count(left)} more {plural(left, 'class', 'classes')} are not shown.",) * bool(left)
@@ -388,3 +389,65 @@ def _thresholds(comparison: Comparison) -> Iterator[Section]:
     caption = f"Rows are flagged from this score on{_chosen(comparison)}"
     table = Table(caption, (Column("model"), Column("threshold")), rows)
     yield Section("Thresholds", (table,), Tier.APPENDIX)
+
+
+# -- which model is ever optimal -------------------------------------------------------------------
+
+
+TITLE = "Which model is ever optimal"
+_CAPTION = "Where each model has the cheapest threshold, by the probability cost PC"
+_PROBABILITY_COST = (
+    "PC is c / (c + d), with c the base rate times the cost of a miss, and d the share of the "
+    "other rows times the cost of a false alarm."
+)
+_NO_INTERVAL = (
+    "These are the corners of the joint ROC hull of all thresholds. They have no intervals: what "
+    "is cheapest was read off these rows, so a narrow range may be gone on others."
+)
+# A model that comes and goes has so many of its ranges shown; JSON has all.
+_RANGES = 4
+
+
+def where_optimal(optimal: Optimal | None) -> Iterator[Section]:
+    """For which costs each model is the best; nothing for more than two classes."""
+    if optimal is None:
+        return
+    rows = [
+        (name(best.model), percent(best.share), _best_at(best), _tied(best))
+        for best in optimal.models
+    ]
+    for strategy, low, high in (
+        ("no model: flag nothing", 0.0, optimal.nothing),
+        ("no model: flag everything", optimal.everything, 1.0),
+    ):
+        if high > low:
+            rows.append((strategy, percent(high - low), _from_to(low, high), ""))
+    tied = any(others for *_, others in rows)
+    columns = (
+        Column("model"),
+        Column("share of PC"),
+        Column("best at PC"),
+        *((Column("as good there"),) if tied else ()),
+    )
+    cells = tuple(row if tied else row[:-1] for row in rows)
+    table = Table(_CAPTION, columns, cells, (_PROBABILITY_COST, _NO_INTERVAL))
+    yield Section(TITLE, (table,), Tier.ADVANCED)
+
+
+def _best_at(best: BestOf) -> str:
+    if best.never:
+        return "never"
+    if not best.ranges:
+        return f"only as good as others, at {listed([f'{pc:.3g}' for pc in best.ties])}"
+    shown = [_from_to(part.low, part.high) for part in best.ranges[:_RANGES]]
+    left = len(best.ranges) - len(shown)
+    return ", ".join(shown) + (f" and {left} more ranges" if left else "")
+
+
+def _tied(best: BestOf) -> str:
+    others = dict.fromkeys(other for part in best.ranges for other in part.tied_with)
+    return listed([name(other) for other in others]) if others else ""
+
+
+def _from_to(low: float, high: float) -> str:
+    return f"{low:.3g} to {high:.3g}"

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from assay.escaping import name
 from assay.report.document import Document
-from assay.report.names import name
-from assay.report.numbers import count, plain_number
+from assay.report.formatting import count, plain_number, plural
 from assay.report.sections import Block, Cell, Column, Report, Section, Table, Tier
-from assay.report.words import plural
 
 SCHEMA = "assay.diff/1"
 PROVENANCE = "provenance"
@@ -30,7 +29,7 @@ Scalar: TypeAlias = str | int | float | bool | None
 
 
 @dataclass(frozen=True)
-class Change:
+class ChangedValue:
     """A place of both documents, and what stands there; None where there is nothing."""
 
     key: str
@@ -57,32 +56,34 @@ class Change:
         return float(self.second) - float(self.first)
 
 
-def changes(first: Document | Report, second: Document | Report) -> list[Change]:
+def changes(first: Document | Report, second: Document | Report) -> list[ChangedValue]:
     """Every place at which two documents differ, in the order of the first."""
-    one, other = (dict(_flat(found.plain)) for found in (first, second))
+    one, other = (dict(_flat(document.plain)) for document in (first, second))
     keys = dict.fromkeys((*one, *other))
-    return [Change(key, one.get(key), other.get(key)) for key in keys if _differ(one, other, key)]
+    return [
+        ChangedValue(key, one.get(key), other.get(key)) for key in keys if _differ(one, other, key)
+    ]
 
 
 def _differ(one: Mapping[str, Scalar], other: Mapping[str, Scalar], key: str) -> bool:
     return (key in one, one.get(key)) != (key in other, other.get(key))
 
 
-def _flat(found: Any, at: str = "") -> Iterator[tuple[str, Scalar]]:
+def _flat(value: Any, at: str = "") -> Iterator[tuple[str, Scalar]]:
     """The scalars of plain values, each by a key that says what it is of."""
-    if isinstance(found, dict):
-        for key, part in found.items():
+    if isinstance(value, dict):
+        for key, part in value.items():
             if key not in _DERIVED:
                 yield from _flat(part, f"{at} {key}".strip())
-    elif isinstance(found, list):
+    elif isinstance(value, list):
         taken: set[str] = set()
-        for i, part in enumerate(found):
+        for i, part in enumerate(value):
             called = _called(part)
             called = called if called and called not in taken else str(i + 1)
             taken.add(called)
             yield from _flat(part, f"{at} [{called}]")
     else:
-        yield at, found
+        yield at, value
 
 
 def _called(part: Any) -> str:
@@ -106,17 +107,17 @@ def difference_report(
     first: Document | Report, second: Document | Report, names: tuple[str, str]
 ) -> Report:
     """What differs between two documents, called by their names."""
-    found = changes(first, second)
-    made = [each for each in found if each.key.startswith(PROVENANCE)]
-    numbers = [each for each in found if each.numeric and each not in made]
-    words = [each for each in found if each not in made and each not in numbers]
+    changed = changes(first, second)
+    provenance = [each for each in changed if each.key.startswith(PROVENANCE)]
+    numbers = [each for each in changed if each.numeric and each not in provenance]
+    words = [each for each in changed if each not in provenance and each not in numbers]
     return Report(
         title=f"{name(names[0])} and {name(names[1])}",
-        headline=tuple(_headline(first, second, numbers, words, made)),
+        headline=tuple(_headline(first, second, numbers, words, provenance)),
         sections=(
             *_section("Numbers", "What they come to", numbers, names, Tier.MAIN),
             *_section("Words", "What they say", words, names, Tier.ADVANCED),
-            *_section("Provenance", "How they came about", made, names, Tier.APPENDIX),
+            *_section("Provenance", "How they came about", provenance, names, Tier.APPENDIX),
         ),
         plain={
             "schema": SCHEMA,
@@ -124,11 +125,11 @@ def difference_report(
             "second": {"name": names[1], "kind": _kind(second)},
             "numbers": [each.plain() for each in numbers],
             "words": [each.plain() for each in words],
-            PROVENANCE: [each.plain() for each in made],
+            PROVENANCE: [each.plain() for each in provenance],
         },
         records=tuple(
             {"key": e.key, "first": e.first, "second": e.second, "difference": e.difference}
-            for e in found
+            for e in changed
         ),
     )
 
@@ -136,9 +137,9 @@ def difference_report(
 def _headline(
     first: Document | Report,
     second: Document | Report,
-    numbers: list[Change],
-    words: list[Change],
-    made: list[Change],
+    numbers: list[ChangedValue],
+    words: list[ChangedValue],
+    provenance: list[ChangedValue],
 ) -> Iterator[str]:
     if _kind(first) != _kind(second):
         yield f"They are of two kinds: {_kind(first)} and {_kind(second)}."
@@ -148,19 +149,19 @@ def _headline(
         yield (
             f"{_so_many(len(numbers), 'number')} and {_so_many(len(words), 'other value')} differ."
         )
-    hashes = [each for each in made if each.key.endswith("sha256")]
+    hashes = [each for each in provenance if each.key.endswith("sha256")]
     if hashes:
         yield f"{_so_many(len(hashes), 'input')} {plural(len(hashes), 'is', 'are')} not the same."
-    elif not any(each.key.startswith(f"{PROVENANCE} inputs") for each in made):
+    elif not any(each.key.startswith(f"{PROVENANCE} inputs") for each in provenance):
         told = first.plain.get(PROVENANCE, {}).get("inputs")
         yield "The inputs are the same." if told else "No inputs are told."
 
 
-def _kind(found: Document | Report) -> str:
+def _kind(document: Document | Report) -> str:
     """What a document is of: its own word, or that of its schema."""
-    if isinstance(found, Document):
-        return found.kind
-    return str(found.plain["schema"]).removeprefix("assay.").partition("/")[0]
+    if isinstance(document, Document):
+        return document.kind
+    return str(document.plain["schema"]).removeprefix("assay.").partition("/")[0]
 
 
 def _so_many(number: int, what: str) -> str:
@@ -168,11 +169,11 @@ def _so_many(number: int, what: str) -> str:
 
 
 def _section(
-    title: str, caption: str, found: list[Change], names: tuple[str, str], tier: Tier
+    title: str, caption: str, changed: list[ChangedValue], names: tuple[str, str], tier: Tier
 ) -> Iterator[Section]:
-    if not found:
+    if not changed:
         return
-    numeric = any(each.difference is not None for each in found)
+    numeric = any(each.difference is not None for each in changed)
     columns = (
         Column("value"),
         Column(names[0]),
@@ -180,23 +181,23 @@ def _section(
         *((Column("difference"),) if numeric else ()),
     )
     rows: list[tuple[Cell, ...]] = []
-    for each in [each for each in found if _told(each)][:_MOST]:
+    for each in [each for each in changed if _told(each)][:_MOST]:
         ends = (_shown(each.first), _shown(each.second))
         last = "" if each.difference is None else plain_number(each.difference)
         rows.append((_name_of(each), *ends, *((last,) if numeric else ())))
-    left = len(found) - len(rows)
+    left = len(changed) - len(rows)
     notes = (f"{count(left)} more differ with them; JSON and CSV have all.",) if left > 0 else ()
     blocks: tuple[Block, ...] = (Table(caption, columns, tuple(rows), notes),)
     yield Section(title, blocks, tier)
 
 
-def _name_of(change: Change) -> str:
+def _name_of(change: ChangedValue) -> str:
     """What differs, the value of an estimate by what it is of."""
     estimate = change.key.startswith("estimates [") and change.key.endswith("] value")
     return change.key[len("estimates [") : -len("] value")] if estimate else change.key
 
 
-def _told(change: Change) -> bool:
+def _told(change: ChangedValue) -> bool:
     """Whether a table has it, or another line stands for it."""
     words = change.key.split()
     return words[0] not in _CURVES and words[-1] not in _BESIDE

@@ -1,26 +1,30 @@
-"""The document: one result as plain values, which JSON gives back and every face is drawn from."""
+"""The document: one result as plain values, which JSON gives back and every face is drawn from.
+
+What stands here too: which face draws it, CSV, and the JSON Schema (draft 2020-12) of each kind.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
+from importlib.resources import files
 from typing import Any
 
 from assay.errors import AssayError, InputError
-from assay.inference.fields import codec_of, restored
-from assay.inference.not_finite import settled, shortened, unsettled
-from assay.report.kinds import KINDS
+from assay.escaping import visible
+from assay.inference.fields import codec_of, restored, settled, shortened, unsettled
+from assay.report import FACES, FORMATS, FURTHER, KINDS
 from assay.report.provenance import Provenance
 from assay.report.sections import Report
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Where numbers stand that JSON does not know: by their place, inf, -inf or nan.
-_ODD = "not_finite"
+_NOT_FINITE = "not_finite"
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,13 +60,16 @@ class Document:
     @cached_property
     def report(self) -> Report:
         """What is said of it, section by section: derived when a face is drawn, never stored."""
-        drawn: Report = import_module(f"assay.report.{KINDS[self.kind].drawn_by}").report_of(
-            self.result
-        )
-        made = self.provenance
-        said = (*_first_line(drawn), *drawn.headline)
+        home, _, function = KINDS[self.kind].drawn_by.partition(".")
+        drawn: Report = getattr(import_module(f"assay.report.{home}"), function)(self.result)
+        provenance = self.provenance
+        headline = (*_first_line(drawn), *drawn.headline)
         # Of a result that was made in Python there is nothing to tell but the version.
-        return replace(drawn, headline=said, made=made if made.command or made.inputs else None)
+        return replace(
+            drawn,
+            headline=headline,
+            made=provenance if provenance.command or provenance.inputs else None,
+        )
 
     @property
     def headline(self) -> str:
@@ -72,14 +79,13 @@ class Document:
     @cached_property
     def plain(self) -> dict[str, Any]:
         """The plain values of the contract."""
-        values = codec_of(KINDS[self.kind].type).write(self.result)
         odd: dict[str, str] = {}
-        found: dict[str, Any] = settled(values, odd)
+        values: dict[str, Any] = settled(codec_of(KINDS[self.kind].type).write(self.result), odd)
         return {
-            **found,
+            **values,
             **self.report.plain,
             "headline": list(self.report.headline),
-            **({_ODD: odd} if odd else {}),
+            **({_NOT_FINITE: odd} if odd else {}),
             "provenance": self.provenance.to_dict(),
         }
 
@@ -97,16 +103,16 @@ class Document:
         """The document of the plain values of the contract."""
         kind = kind_of(plain)
         values = _copied(plain)
-        odd = values.pop(_ODD, {})
+        odd = values.pop(_NOT_FINITE, {})
         if not isinstance(odd, dict):
-            raise InputError(f"/{_ODD} is {shortened(repr(odd))}; expected an object")
+            raise InputError(f"/{_NOT_FINITE} is {shortened(repr(odd))}; expected an object")
         unsettled(values, odd)
         given = values.pop("provenance", None)
         made = Provenance("") if given is None else restored(Provenance, given, "/provenance")
         with sound():
-            found = cls(restored(KINDS[kind].type, values), made)
-            found.plain  # noqa: B018 - what can't be drawn is refused now
-        return found
+            document = cls(restored(KINDS[kind].type, values), made)
+            document.plain  # noqa: B018 - what can't be drawn is refused now
+        return document
 
 
 def _first_line(report: Report) -> Iterator[str]:
@@ -116,7 +122,7 @@ def _first_line(report: Report) -> Iterator[str]:
         if each.mistake:
             titles.setdefault(each.code, []).append(each.title)
     if titles:
-        mistakes = (f"{_of_all(found)} ({code})" for code, found in titles.items())
+        mistakes = (f"{_of_all(names)} ({code})" for code, names in titles.items())
         yield f"Likely a mistake: {'; '.join(mistakes)}."
 
 
@@ -191,26 +197,189 @@ def json_text(plain: Any) -> str:
     return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text) + "\n"
 
 
-def _copied(found: Any) -> Any:
+def _copied(value: Any) -> Any:
     """The same values in new objects, since numbers are put back into them in place."""
-    if isinstance(found, dict):
-        return {key: _copied(part) for key, part in found.items()}
-    return [_copied(part) for part in found] if isinstance(found, list) else found
+    if isinstance(value, dict):
+        return {key: _copied(part) for key, part in value.items()}
+    return [_copied(part) for part in value] if isinstance(value, list) else value
 
 
 def document_of(result: Any, provenance: Provenance | None = None) -> Document:
     """The document of a result: what any command has to say, with how it came about."""
     result = result.snapshot() if hasattr(result, "snapshot") else result
-    made = provenance or Provenance.here()
-    return Document(result, made if made.rows is not None else replace(made, rows=_rows(result)))
+    origin = provenance or Provenance.here()
+    return Document(
+        result, origin if origin.rows is not None else replace(origin, rows=_rows(result))
+    )
 
 
 def _rows(result: Any) -> int | None:
     """How many rows a result rests on, where it says so."""
     counted, parts = getattr(result, "rows", None), getattr(result, "parts", None)
-    found = (getattr(result, "source", None) or {}).get("rows_used")
+    rows = (getattr(result, "source", None) or {}).get("rows_used")
     if isinstance(counted, Mapping):
-        found = counted.get("rows")
+        rows = counted.get("rows")
     elif isinstance(parts, Mapping):
-        found = sum(part["rows"] for part in parts.values())
-    return None if found is None else int(found)
+        rows = sum(part["rows"] for part in parts.values())
+    return None if rows is None else int(rows)
+
+
+# -- its faces -------------------------------------------------------------------------------------
+
+
+def draw(
+    document: Document | Report,
+    format: str,  # noqa: A002 - the word of the command line
+    *,
+    width: int | None = None,
+    color: bool = False,
+    encoding: str = "utf-8",
+    fragment: bool = False,
+    tiers: Sequence[str] = (),
+) -> str:
+    """The document as text; width, color and encoding are those of a terminal.
+
+    ``fragment`` gives the tables of LaTeX alone, for a paper to input, and ``tiers`` some of
+    ``main``, ``advanced`` and ``appendix``.
+    """
+    if (fragment or tiers) and format != "latex":
+        raise InputError(f"fragment= and tiers= are of the format latex; found {format!r}")
+    if tiers and not fragment:
+        raise InputError("tiers= is of a fragment; give fragment=True too")
+    if isinstance(document, Document) and format == "json":
+        return document.to_json()
+    if format in FURTHER:
+        return _further(document, format)
+    if format not in FACES:
+        raise InputError(f"a report is one of {', '.join(FORMATS + FURTHER)}; found {format!r}")
+    report = document.report if isinstance(document, Document) else document
+    if fragment:
+        from assay.report.latex import render_fragment, tiers_of
+
+        return render_fragment(report, tiers_of(tiers))
+    home, _, function = FACES[format].partition(".")
+    render: Callable[..., str] = getattr(import_module(f"assay.report.{home}"), function)
+    of_terminal = {"width": width, "color": color, "encoding": encoding}
+    return render(report, **of_terminal) if format == "terminal" else render(report)
+
+
+def _further(document: Document | Report, format: str) -> str:  # noqa: A002 - as above
+    kind = document.kind if isinstance(document, Document) else "report"
+    if isinstance(document, Document) and (kind, format) == ("gate", "junit"):
+        from assay.report.gate import junit
+
+        return junit(document.result, seconds=document.provenance.seconds or 0.0)
+    if isinstance(document, Document) and (kind, format) == ("training", "card"):
+        from assay.report.training import card_of
+
+        return card_of(document)
+    if isinstance(document, Document) and (kind, format) == ("monitor", "openmetrics"):
+        from assay.report.monitor import metrics_of
+
+        return metrics_of(document.result)
+    only = {"junit": "a gate", "card": "a training", "openmetrics": "a monitor"}[format]
+    raise InputError(f"only {only} has the face {format}; this document is of kind {kind}")
+
+
+def to_json(report: Report) -> str:
+    """What a report that is of no document has for programs."""
+    return json_text(report.plain)
+
+
+# -- CSV, which spreadsheets read ------------------------------------------------------------------
+
+
+_QUOTE = "'"
+# What a spreadsheet takes for the start of a formula, full-width forms too, blanks before it or
+# not; and what begins like a cell that was made harmless.
+_FORMULA = re.compile("['\t\r\n\0]|[\\s\0\ufeff\u200b\u2060]*[-=+@\uff1d\uff0b\uff0d\uff20]")
+
+# Quoted where it must be, and where a spreadsheet might split at another delimiter.
+_TO_QUOTE = re.compile('[",;|\t\r\n\0]|^\\s|\\s$')
+
+
+def to_csv(report: Report) -> str:
+    """One row a record, as RFC 4180 has it: CRLF, numbers with all their digits, null as nothing.
+
+    Text that a spreadsheet would run is made harmless by :func:`neutralised`, and what acts on a
+    terminal or turns the text around is shown as an escape.
+    """
+    if not report.records:
+        return ""
+    return csv_text(tuple(report.records[0]), report.records)
+
+
+def csv_text(heads: Sequence[str], records: Sequence[Mapping[str, Any]]) -> str:
+    """Records as lines of CSV, under their heads."""
+    lines = [",".join(heads)]
+    lines += [",".join(_csv_cell(record[head]) for head in heads) for record in records]
+    return "".join(f"{line}\r\n" for line in lines)
+
+
+def _csv_cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool | int | float):
+        return repr(value)
+    text = neutralised(visible(_SURROGATE.sub("\ufffd", str(value))))
+    if _TO_QUOTE.search(text):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def neutralised(text: str) -> str:
+    """Text that no spreadsheet takes for a formula: an apostrophe goes before what looks like one.
+
+    Text that begins with an apostrophe gets another, so that :func:`original_text` gives it back.
+
+    >>> neutralised("=cmd|' /C calc'!A0"), neutralised("dos"), neutralised("'quoted'")
+    ("'=cmd|' /C calc'!A0", 'dos', "''quoted'")
+    """
+    return _QUOTE + text if _FORMULA.match(text) else text
+
+
+def original_text(text: str) -> str:
+    """What the text was before :func:`neutralised`.
+
+    >>> original_text("'=1+1"), original_text("dos")
+    ('=1+1', 'dos')
+    """
+    return text.removeprefix(_QUOTE)
+
+
+# -- JSON Schema -----------------------------------------------------------------------------------
+
+
+SCHEMAS = (
+    "assay.about/1",
+    "assay.audit/1",
+    "assay.check/1",
+    "assay.compare/1",
+    "assay.diff/1",
+    "assay.evaluation/1",
+    "assay.gate/1",
+    "assay.imported/1",
+    "assay.incidents/1",
+    "assay.measures/1",
+    "assay.monitor/1",
+    "assay.plan/1",
+    "assay.runs/1",
+    "assay.sample/1",
+    "assay.threshold/1",
+    "assay.trend/1",
+    "assay.unpaired/1",
+)
+
+
+def schema_of(document: str) -> dict[str, Any]:
+    """The schema of a document by the name that it carries.
+
+    >>> schema_of("assay.evaluation/1")["title"]
+    'assay.evaluation/1'
+    """
+    if document not in SCHEMAS:
+        raise InputError(f"there is no schema {document!r}; there are {', '.join(SCHEMAS)}")
+    name = document.replace("/", "-")
+    path = files("assay.report") / "schemas" / f"{name}.schema.json"
+    schema: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return schema

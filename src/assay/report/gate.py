@@ -1,15 +1,24 @@
-"""The document of a gate: did the new model keep the rules, and which ones not."""
+"""The document of a gate: did the new model keep the rules, and which not; also as JUnit XML."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from assay.decisions.gate import Gate, Judged, Outcome
-from assay.evaluation.words import listed
-from assay.report.names import name
-from assay.report.numbers import count, daily_parts, difference_parts, measured_parts
+from assay.decisions.gate import Gate, JudgedRule
+from assay.decisions.rule import Outcome
+from assay.escaping import name, short, visible
+from assay.evaluation.wording import listed
+from assay.report.formatting import (
+    count,
+    daily_parts,
+    difference_parts,
+    measured_parts,
+    plural,
+    quoted,
+)
 from assay.report.sections import (
     Cell,
     Column,
@@ -20,7 +29,6 @@ from assay.report.sections import (
     Table,
     Tier,
 )
-from assay.report.words import plural, quoted
 
 WORDS = {
     Outcome.PASS: ("is kept", "are kept"),
@@ -39,10 +47,10 @@ _ORDER = (Outcome.FAIL, Outcome.UNDECIDED, Outcome.PASS)
 
 def report_of(gate: Gate) -> Report:
     """What a report says of a gate."""
-    said = tuple(_headline(gate))
+    headline = tuple(_headline(gate))
     return Report(
         title=_title(gate),
-        headline=said,
+        headline=headline,
         sections=(_rules(gate), *_reasons(gate), _detail(gate), *_refused(gate)),
         findings=gate.findings,
         notes=gate.notes,
@@ -74,13 +82,13 @@ def summary(gate: Gate) -> str:
 
     ``2 of 3 rules are broken, 1 is undecided.``
     """
-    found = Counter(judged.outcome for judged in gate.rules)
+    outcomes = Counter(judged.outcome for judged in gate.rules)
     total = len(gate.rules)
-    if len(found) == 1 and total > 1:
+    if len(outcomes) == 1 and total > 1:
         return f"all {total} rules {WORDS[gate.outcome][1]}."
     parts: list[str] = []
     for outcome in _ORDER:
-        if number := found[outcome]:
+        if number := outcomes[outcome]:
             of = (
                 f"{number} of {total} {plural(total, 'rule', 'rules')}"
                 if not parts
@@ -105,12 +113,12 @@ def _rules(gate: Gate) -> Section:
     return Section("Rules", (Table(caption, columns, rows),), Tier.MAIN)
 
 
-def _because(judged: Judged) -> str:
+def _because(judged: JudgedRule) -> str:
     """Why a rule is not kept; of one that is, the caption says all."""
     return "" if judged.outcome is Outcome.PASS else judged.reason
 
 
-def shown(judged: Judged) -> str:
+def shown(judged: JudgedRule) -> str:
     """The value of a rule with its interval, on the scale of its measure."""
     if judged.rule.per_day:
         parts = daily_parts(judged.estimate)
@@ -152,20 +160,20 @@ def _detail(gate: Gate) -> Section:
     )
 
 
-def _details(judged: Judged) -> tuple[Cell, ...]:
-    found = judged.estimate
+def _details(judged: JudgedRule) -> tuple[Cell, ...]:
+    estimate = judged.estimate
     values = (judged.values.get(model) for model in ("new", "old"))
     return (
         judged.rule.text,
         *(None if value is None else value for value in values),
         *(_threshold(judged, model) for model in ("new", "old")),
-        found.method,
-        found.n or None,
-        "" if found.note is None or found.note == judged.reason else found.note,
+        estimate.method,
+        estimate.n or None,
+        "" if estimate.note is None or estimate.note == judged.reason else estimate.note,
     )
 
 
-def _threshold(judged: Judged, model: str) -> str:
+def _threshold(judged: JudgedRule, model: str) -> str:
     if model not in judged.thresholds:
         return ""
     at = judged.thresholds[model]
@@ -200,7 +208,7 @@ def _refused(gate: Gate) -> Iterator[Section]:
     if not refused:
         return
     listed_rows = gate.source["refused"]
-    said = f"{count(refused)} of {count(gate.source['rows_read'])} rows were left out"
+    caption = f"{count(refused)} of {count(gate.source['rows_read'])} rows were left out"
     columns = (Column("file"), Column("line or row"), Column("reason"))
     rows = tuple(
         (
@@ -210,7 +218,7 @@ def _refused(gate: Gate) -> Iterator[Section]:
         )
         for each in listed_rows
     )
-    yield Section("Refused rows", (Table(said, columns, rows),), detail=True)
+    yield Section("Refused rows", (Table(caption, columns, rows),), detail=True)
 
 
 def _records(gate: Gate) -> Iterator[Mapping[str, Any]]:
@@ -223,3 +231,81 @@ def _records(gate: Gate) -> Iterator[Mapping[str, Any]]:
             "threshold_new": thresholds.get("new"),
             "threshold_old": thresholds.get("old"),
         }
+
+
+# -- JUnit XML, which build servers show: one test case a rule -------------------------------------
+
+
+SUITE = "assay gate"
+BROKEN_OFF = "the run broke off before it came to a verdict: see what it printed"
+_LONGEST = 500
+
+
+def junit(gate: Gate, *, seconds: float = 0.0) -> str:
+    """The rules as test cases: a broken one failed, and an undecided one too unless allowed.
+
+    What can't stand in XML, such as a control character in the name of a family, is shown as an
+    escape.
+    """
+    outcomes = Counter(judged.outcome for judged in gate.rules)
+    undecided = outcomes[Outcome.UNDECIDED]
+    failures = outcomes[Outcome.FAIL] + (0 if gate.allow_undecided else undecided)
+    skipped = undecided if gate.allow_undecided else 0
+    root, suite = _suites(len(gate.rules), failures, 0, skipped, seconds)
+    names: Counter[str] = Counter()
+    for judged in gate.rules:
+        case = _case(suite, _name(judged, names))
+        message = f"{shown(judged)}: {judged.reason}"
+        if judged.outcome is Outcome.FAIL:
+            _add_message(case, "failure", message, "fail")
+        elif judged.outcome is Outcome.UNDECIDED:
+            tag = "skipped" if gate.allow_undecided else "failure"
+            _add_message(case, tag, f"undecided: {message}", "undecided")
+        SubElement(case, "system-out").text = visible(f"{judged.rule.text}: {message}")
+    return _written(root)
+
+
+def broken_off() -> str:
+    """What stands there until there is a verdict: one test case with an error."""
+    root, suite = _suites(1, 0, 1, 0, 0.0)
+    _add_message(_case(suite, "the gate comes to a verdict"), "error", BROKEN_OFF, "error")
+    return _written(root)
+
+
+def _suites(
+    tests: int, failures: int, errors: int, skipped: int, seconds: float
+) -> tuple[Element, Element]:
+    numbers = {
+        "tests": str(tests),
+        "failures": str(failures),
+        "errors": str(errors),
+        "skipped": str(skipped),
+        "time": f"{seconds:.3f}",
+    }
+    root = Element("testsuites", {"name": SUITE, **numbers})
+    return root, SubElement(root, "testsuite", {"name": SUITE, **numbers})
+
+
+def _case(suite: Element, name: str) -> Element:
+    attributes = {"classname": "assay.gate", "name": name, "time": "0.000"}
+    return SubElement(suite, "testcase", attributes)
+
+
+def _name(judged: JudgedRule, names: Counter[str]) -> str:
+    """A name that no other case has, since viewers fold equal ones."""
+    text = short(visible(judged.rule.name or judged.rule.text), _LONGEST)
+    names[text] += 1
+    return text if names[text] == 1 else f"{text} ({names[text]})"
+
+
+def _add_message(case: Element, tag: str, message: str, kind: str) -> None:
+    text = visible(message)
+    attributes = {"message": short(text, _LONGEST)}
+    if tag != "skipped":
+        attributes["type"] = kind
+    SubElement(case, tag, attributes).text = text
+
+
+def _written(root: Element) -> str:
+    indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'

@@ -1,37 +1,40 @@
-"""The blocks of a document as rows of text cells, which every text face draws in its own way."""
+"""The blocks of a document as rows of text cells, which every text face draws in its own way.
+
+Here they are also fitted into so many columns, and a forest plot is drawn in characters.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from assay.report.names import LONGEST, name
-from assay.report.numbers import (
+from assay.escaping import LONGEST, name
+from assay.report.formatting import (
     cell_parts,
     count,
     difference_parts,
     even_decimals,
     even_parts,
+    measure_name,
     measured_parts,
 )
 from assay.report.sections import (
     Bare,
     Column,
+    DifferenceOutcome,
     Dots,
-    Forest,
+    ForestPlot,
     Formula,
     Kind,
     Marked,
     Matrix,
-    Outcome,
     Table,
 )
-from assay.report.strip import span_of, strips_of
-from assay.report.words import measure_name
 
 
-class Text(NamedTuple):
+class TextCell(NamedTuple):
     """A cell: its value, its interval apart from it, its formula as a paper sets it, its mark."""
 
     value: str
@@ -45,14 +48,14 @@ LONGEST_REMARK = 500
 
 
 @dataclass(frozen=True)
-class Grid:
+class TextGrid:
     """A table as text; the first column names the rows."""
 
     columns: tuple[Column, ...]
-    rows: tuple[tuple[Text, ...], ...]
+    rows: tuple[tuple[TextCell, ...], ...]
 
     @property
-    def filled(self) -> Grid:
+    def filled(self) -> TextGrid:
         """The same without columns in which no row has anything."""
         grid = self
         for i in reversed(range(1, len(self.columns))):
@@ -61,7 +64,7 @@ class Grid:
         return grid
 
     @property
-    def outlined(self) -> Grid:
+    def outlined(self) -> TextGrid:
         """The same without columns that are a detail."""
         grid = self
         for i in reversed(range(len(self.columns))):
@@ -69,21 +72,21 @@ class Grid:
                 grid = grid.without(i)
         return grid
 
-    def without(self, gone: int) -> Grid:
+    def without(self, gone: int) -> TextGrid:
         """The same without one column."""
-        return Grid(
+        return TextGrid(
             self.columns[:gone] + self.columns[gone + 1 :],
             tuple(row[:gone] + row[gone + 1 :] for row in self.rows),
         )
 
 
 def grid_of(
-    block: Table | Dots | Forest | Matrix,
+    block: Table | Dots | ForestPlot | Matrix,
     longest: int = LONGEST,
     *,
     drawn: bool = False,
     even: bool = False,
-) -> Grid:
+) -> TextGrid:
     """The cells of a block as text; names longer than ``longest`` are cut.
 
     ``drawn`` adds what can be drawn in characters of one width; ``even`` gives all numbers of a
@@ -97,7 +100,7 @@ def grid_of(
             grid = _of_dots(block, longest)
             cells = [dot.estimate for dot in block.dots]
             return _with_even(grid, 1, cells + [block.whole] * (block.whole is not None), even=even)
-        case Forest():
+        case ForestPlot():
             grid = _of_forest(block, longest, drawn=drawn)
             cells = [change.difference for change in block.changes]
             return _with_even(grid, 1, cells, even=even).filled
@@ -105,7 +108,7 @@ def grid_of(
             return _of_matrix(block, longest)
 
 
-def _of_table(table: Table, longest: int) -> Grid:
+def _of_table(table: Table, longest: int) -> TextGrid:
     rows = []
     for row in table.rows:
         cells = []
@@ -114,10 +117,10 @@ def _of_table(table: Table, longest: int) -> Grid:
             text = _text(bare, column.kind, longest, first=i == 0)
             cells.append(text._replace(marked=True) if isinstance(cell, Marked) else text)
         rows.append(tuple(cells))
-    return Grid(table.columns, tuple(rows))
+    return TextGrid(table.columns, tuple(rows))
 
 
-def _evened(grid: Grid, table: Table) -> Grid:
+def _evened(grid: TextGrid, table: Table) -> TextGrid:
     for i, column in enumerate(table.columns):
         if column.kind in (Kind.SHARE, Kind.DAILY, Kind.DIFFERENCE, Kind.P_VALUE):
             column_cells = [row[i] for row in table.rows]
@@ -126,7 +129,7 @@ def _evened(grid: Grid, table: Table) -> Grid:
     return grid
 
 
-def _with_even(grid: Grid, i: int, cells: Sequence[Bare | Marked], *, even: bool) -> Grid:
+def _with_even(grid: TextGrid, i: int, cells: Sequence[Bare | Marked], *, even: bool) -> TextGrid:
     """The grid with as many decimals in every number of one column; text stays as it is."""
     if not even:
         return grid
@@ -135,28 +138,28 @@ def _with_even(grid: Grid, i: int, cells: Sequence[Bare | Marked], *, even: bool
     decimals = even_decimals(numbers, kind)
     rows = []
     for row, cell in zip(grid.rows, cells, strict=True):
-        found = row[i]
+        text = row[i]
         if isinstance(cell, int | float):
             value, interval = even_parts(cell, kind, decimals)
-            found = found._replace(value=value, interval=interval)
-        rows.append((*row[:i], found, *row[i + 1 :]))
-    return Grid(grid.columns, tuple(rows))
+            text = text._replace(value=value, interval=interval)
+        rows.append((*row[:i], text, *row[i + 1 :]))
+    return TextGrid(grid.columns, tuple(rows))
 
 
-def _text(cell: Bare, kind: Kind, longest: int, *, first: bool) -> Text:
+def _text(cell: Bare, kind: Kind, longest: int, *, first: bool) -> TextCell:
     if isinstance(cell, str):
-        return Text(name(cell, longest)) if first else remark(cell)
+        return TextCell(name(cell, longest)) if first else remark(cell)
     if isinstance(cell, Formula):
-        return Text(cell.plain, formula=cell.latex)
-    return Text(*cell_parts(cell, kind))
+        return TextCell(cell.plain, formula=cell.latex)
+    return TextCell(*cell_parts(cell, kind))
 
 
-def remark(text: str) -> Text:
+def remark(text: str) -> TextCell:
     """What is said of a row, nothing where that is nothing."""
-    return Text(name(text, LONGEST_REMARK) if text else "")
+    return TextCell(name(text, LONGEST_REMARK) if text else "")
 
 
-def _of_dots(dots: Dots, longest: int) -> Grid:
+def _of_dots(dots: Dots, longest: int) -> TextGrid:
     """Slices as rows, all rows together last."""
     columns = (
         Column(name(dots.column, longest)),
@@ -164,15 +167,19 @@ def _of_dots(dots: Dots, longest: int) -> Grid:
         Column("of how many"),
     )
     rows = [
-        (Text(name(dot.name, longest)), Text(*measured_parts(dot.estimate)), remark(dot.remark))
+        (
+            TextCell(name(dot.name, longest)),
+            TextCell(*measured_parts(dot.estimate)),
+            remark(dot.remark),
+        )
         for dot in dots.dots
     ]
     if dots.whole is not None:
-        rows.append((Text("all rows"), Text(*measured_parts(dots.whole)), Text("")))
-    return Grid(columns, tuple(rows))
+        rows.append((TextCell("all rows"), TextCell(*measured_parts(dots.whole)), TextCell("")))
+    return TextGrid(columns, tuple(rows))
 
 
-def _of_forest(forest: Forest, longest: int, *, drawn: bool) -> Grid:
+def _of_forest(forest: ForestPlot, longest: int, *, drawn: bool) -> TextGrid:
     low, high = span_of(forest)
     columns = (
         Column(name(forest.column, longest)),
@@ -185,18 +192,159 @@ def _of_forest(forest: Forest, longest: int, *, drawn: bool) -> Grid:
     rows = []
     for change, strip in zip(forest.changes, strips, strict=True):
         outcome = change.outcome(forest.margin)
-        told = Text("" if outcome is Outcome.UNDEFINED else outcome.value)
-        called = Text(name(change.name, longest))
-        value = Text(*difference_parts(change.difference))
-        rows.append((called, value, Text(strip), told, remark(change.remark)))
-    return Grid(columns, tuple(rows))
+        told = TextCell("" if outcome is DifferenceOutcome.UNDEFINED else outcome.value)
+        called = TextCell(name(change.name, longest))
+        value = TextCell(*difference_parts(change.difference))
+        rows.append((called, value, TextCell(strip), told, remark(change.remark)))
+    return TextGrid(columns, tuple(rows))
 
 
-def _of_matrix(matrix: Matrix, longest: int) -> Grid:
+def _of_matrix(matrix: Matrix, longest: int) -> TextGrid:
     labels = [name(label, longest) for label in matrix.labels]
     columns = (Column("truth \\ decision"), *(Column(label, Kind.COUNT) for label in labels))
     rows = tuple(
-        (Text(label), *(Text(count(cell)) for cell in row))
+        (TextCell(label), *(TextCell(count(cell)) for cell in row))
         for label, row in zip(labels, matrix.cells, strict=True)
     )
-    return Grid(columns, rows)
+    return TextGrid(columns, rows)
+
+
+# -- a forest plot in characters -------------------------------------------------------------------
+
+# Intervals on a line, a mark at 0, and the margin around it.
+WIDTH = 19
+ZERO, BAND, RANGE, CROSSED, TOLD, OPEN = "│", "·", "─", "┼", "●", "○"
+
+
+def span_of(forest: ForestPlot) -> tuple[float, float]:
+    """The ends of what is drawn: 0, all intervals, and the margin where it is not far away."""
+    ends = [0.0]
+    for change in forest.changes:
+        difference = change.difference
+        ends += [
+            end
+            for end in (float(difference), difference.low, difference.high)
+            if math.isfinite(end)
+        ]
+    low, high = min(ends), max(ends)
+    if forest.margin is not None:
+        reach = min(forest.margin, 2 * max(high, -low) or forest.margin)
+        low, high = min(low, -reach), max(high, reach)
+    if high - low < 1e-9:
+        low, high = low - 0.05, high + 0.05
+    room = (high - low) / (WIDTH - 1)
+    return low - room / 2, high + room / 2
+
+
+def strips_of(forest: ForestPlot) -> list[str]:
+    """One line of characters for each change."""
+    low, high = span_of(forest)
+
+    def at(number: float) -> int:
+        share = (number - low) / (high - low)
+        return min(max(int(share * WIDTH), 0), WIDTH - 1)
+
+    blank = [" "] * WIDTH
+    if forest.margin is not None:
+        for i in range(at(-forest.margin), at(forest.margin) + 1):
+            blank[i] = BAND
+    blank[at(0)] = ZERO
+    lines = []
+    for change in forest.changes:
+        line, difference = list(blank), change.difference
+        if math.isfinite(difference.low) and math.isfinite(difference.high):
+            for i in range(at(difference.low), at(difference.high) + 1):
+                line[i] = CROSSED if i == at(0) else RANGE
+        if math.isfinite(difference):
+            line[at(difference)] = OPEN if change.outcome() is DifferenceOutcome.OPEN else TOLD
+        lines.append("".join(line))
+    return lines
+
+
+# -- how a grid fits into so many columns of text --------------------------------------------------
+
+
+GAP = 2
+# Before a cell that stands out, where nothing is set in bold.
+MARK = "*"
+# What a column of text can be narrowed to: with ease, and at the worst.
+NARROW = (24, 18)
+# Words of the first column up to this long stay whole.
+WHOLE = 28
+
+
+@dataclass(frozen=True)
+class TextLayout:
+    """A grid that fits: how wide its columns are, and whether intervals stand below values."""
+
+    grid: TextGrid
+    widths: tuple[int, ...]
+    folded: bool
+
+
+def fitted(grid: TextGrid, room: int) -> TextLayout | None:
+    """The grid as it fits; None where it does not.
+
+    Columns of text are wrapped, optional columns go, the last of them first, and at last intervals
+    are put below their values.
+    """
+    smallest = grid
+    for narrow in NARROW:
+        for smaller in _smaller(grid):
+            widths = widths_of(smaller, room, narrow, folded=False)
+            if widths is not None:
+                return TextLayout(smaller, widths, folded=False)
+            smallest = smaller
+    widths = widths_of(smallest, room, NARROW[-1], folded=True)
+    return None if widths is None else TextLayout(smallest, widths, folded=True)
+
+
+def _smaller(grid: TextGrid) -> Iterator[TextGrid]:
+    """The grid, and with ever fewer of its optional columns."""
+    yield grid
+    for i in reversed(range(len(grid.columns))):
+        if grid.columns[i].optional:
+            grid = grid.without(i)
+            yield grid
+
+
+def cell_text(cell: TextCell, *, folded: bool) -> str:
+    """A cell with its interval beside or below its value."""
+    between = "\n" if folded else " "
+    value = f"{MARK}{cell.value}" if cell.marked else cell.value
+    return f"{value}{between}{cell.interval}" if cell.interval else value
+
+
+def widths_of(
+    grid: TextGrid, room: int, narrow: int, *, folded: bool, wrapped: bool = True
+) -> tuple[int, ...] | None:
+    """The width of each column, where all fit; columns of text share what is left.
+
+    ``narrow`` is what a column of text can be narrowed to, ``wrapped`` whether heads may be.
+    """
+    from rich.cells import cell_len
+
+    least, most = [], []
+    for i, column in enumerate(grid.columns):
+        lines = [line for row in grid.rows for line in cell_text(row[i], folded=folded).split("\n")]
+        widest = max(map(cell_len, lines), default=0)
+        heads = column.name.split() if wrapped else [column.name]
+        head = max(map(cell_len, heads), default=0)
+        needed = min(widest, narrow) if column.kind is Kind.TEXT else widest
+        if i == 0:
+            # What a row is called is not broken within a word.
+            words = [word for line in lines for word in line.split()]
+            needed = max(needed, min(max(map(cell_len, words), default=0), WHOLE))
+        least.append(max(needed, head))
+        most.append(max(widest, cell_len(column.name)))
+    spare = room - sum(least) - GAP * (len(least) - 1)
+    if spare < 0:
+        return None
+    widths = list(least)
+    while spare > 0 and widths != most:
+        # One more for each that is short, so that no column takes all.
+        for i, wanted in enumerate(most):
+            if widths[i] < wanted and spare > 0:
+                widths[i] += 1
+                spare -= 1
+    return tuple(widths)

@@ -1,16 +1,40 @@
-"""What an evaluation comes to, in words."""
+"""What an evaluation comes to, in words, and how it reads at the base rate of deployment."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
-from assay.evaluation.entries import per_label
+from assay.evaluation import ByMeasure
+from assay.evaluation.deployment import AT_TOP, PER_DAY, Reach, Unlabelled
+from assay.evaluation.entries import DEFAULT_BASE_RATES, per_label
 from assay.evaluation.snapshot import Snapshot
 from assay.inference import Estimate
-from assay.measures import ACCURACY, ALERT_RATE, FALSE_DISCOVERY_RATE, PREVALENCE, RECALL, ROC_AUC
-from assay.report.numbers import about, count, exact_percent, percent
+from assay.inference.top import THRESHOLD
+from assay.measures import (
+    ACCURACY,
+    ALERT_RATE,
+    FALSE_DISCOVERY_RATE,
+    FALSE_POSITIVE_RATE,
+    PRECISION,
+    PREVALENCE,
+    RECALL,
+    ROC_AUC,
+    catalogue,
+)
+from assay.measures.catalogue import AT_BASE_RATES, RANKED_AT_BASE_RATES
+from assay.report.formatting import (
+    about,
+    count,
+    exact_percent,
+    measure_name,
+    percent,
+    plural,
+    positives,
+    quoted,
+)
+from assay.report.sections import Block, Cell, Column, Kind, Prose, Section, Table, Tier
 from assay.report.slices import too_wide
-from assay.report.words import plural, positives, quoted
 
 
 def headline(evaluation: Snapshot) -> tuple[str, ...]:
@@ -18,7 +42,7 @@ def headline(evaluation: Snapshot) -> tuple[str, ...]:
     if evaluation.positive is None:
         return (*_of_many(evaluation), _rows_of_many(evaluation))
     if evaluation.unlabelled is not None:
-        return (_of_alerts(evaluation), _rows_of_alerts(evaluation))
+        return (_of_alerts(evaluation), _rows_of_alerts(evaluation, evaluation.unlabelled))
     verdict = _of_two(evaluation) if evaluation.decided else _of_ranks(evaluation)
     return (verdict, _rows_of_two(evaluation))
 
@@ -112,9 +136,7 @@ def _of_alerts(evaluation: Snapshot) -> str:
     return text[0].upper() + text[1:]
 
 
-def _rows_of_alerts(evaluation: Snapshot) -> str:
-    rest = evaluation.unlabelled
-    assert rest is not None  # noqa: S101 - asked only where there are such rows
+def _rows_of_alerts(evaluation: Snapshot, rest: Unlabelled) -> str:
     return (
         f"{_rows(evaluation)} with a label; {count(rest.flagged)} without one raised an alarm, "
         f"{count(rest.not_flagged)} did not{_flagged(evaluation)}."
@@ -150,9 +172,9 @@ def _classes(evaluation: Snapshot) -> tuple[str, ...]:
     known = told if len(told) > 1 else known
     best = max(known, key=lambda label: known[label])
     worst = min(known, key=lambda label: known[label])
-    said = f"Every class is found alike, {percent(known[best])} of its rows."
+    text = f"Every class is found alike, {percent(known[best])} of its rows."
     if known[best] > known[worst]:
-        said = (
+        text = (
             f"Best is {quoted(best)}, of which {percent(known[best])} are found; worst is "
             f"{quoted(worst)} with {percent(known[worst])}."
         )
@@ -163,7 +185,7 @@ def _classes(evaluation: Snapshot) -> tuple[str, ...]:
         f"{quoted(evaluation.labels[decision])}, {count(rows)} of {count(of)} rows "
         f"({percent(rows / of)})."
     )
-    return (said, confusion)
+    return (text, confusion)
 
 
 def largest_confusions(evaluation: Snapshot) -> list[tuple[float, int, int]]:
@@ -177,3 +199,143 @@ def largest_confusions(evaluation: Snapshot) -> list[tuple[float, int, int]]:
 
 def _rows_of_many(evaluation: Snapshot) -> str:
     return f"{_rows(evaluation)} in {len(evaluation.labels)} classes."
+
+
+# -- at the base rate of deployment ----------------------------------------------------------------
+
+
+# What is said of base rates where none was given.
+USUAL_BASE_RATE = 0.001
+
+
+def deployment_sections(evaluation: Snapshot) -> tuple[Section, ...]:
+    """The section of base rates; none for more than two classes."""
+    if evaluation.positive is None:
+        return ()
+    deployed = {rate: evaluation.at(rate) for rate in evaluation.base_rates or DEFAULT_BASE_RATES}
+    title = "At the base rate of deployment"
+    precise = [each[PRECISION] for each in deployed.values()]
+    if all(map(math.isnan, precise)):
+        said = f"Nothing can be said at another base rate: {precise[0].undefined}."
+        return (Section(title, (Prose(said),), Tier.ADVANCED),)
+    costs = tuple(measure.name for measure in catalogue.CATALOGUE if measure.of_costs is not None)
+    names = (*AT_BASE_RATES, *RANKED_AT_BASE_RATES, *costs)
+    blocks: list[Block] = [_table(evaluation, deployed, names)]
+    if evaluation.volume is not None:
+        blocks.append(_table(evaluation, deployed, PER_DAY, evaluation.volume))
+    blocks += [Prose(text) for text in reverse(evaluation)]
+    return (Section(title, tuple(blocks), Tier.ADVANCED),)
+
+
+def _table(
+    evaluation: Snapshot,
+    deployed: Mapping[float, ByMeasure],
+    names: tuple[str, ...],
+    volume: float | None = None,
+) -> Table:
+    """Measures at base rates; a day with so many rows where these are of a day."""
+    kind = Kind.SHARE if volume is None else Kind.DAILY
+    prevalence = evaluation[PREVALENCE]
+    here = "test set" if math.isnan(prevalence) else f"test set ({about(prevalence)})"
+    columns = (
+        Column("measure"),
+        Column(here, kind),
+        *(Column(f"base rate {exact_percent(rate)}", kind) for rate in deployed),
+    )
+    rows: list[tuple[Cell, ...]] = [
+        (measure_name(name), evaluation[name], *(each.get(name) for each in deployed.values()))
+        for name in names
+        if any(name in each for each in deployed.values())
+    ]
+    if volume is not None:
+        return Table(f"A day with {count(volume)} rows", columns, tuple(rows))
+    caption = "The same detection and false positive rates at other shares of positives"
+    why: dict[str, None] = {}
+    for name in names:
+        for rate, each in deployed.items():
+            estimate = each.get(name)
+            if estimate is not None and estimate.undefined and name in RANKED_AT_BASE_RATES:
+                at = f"{measure_name(name)} at {exact_percent(rate)}"
+                why[f"{at}: {estimate.undefined}."] = None
+    return Table(caption, columns, tuple(rows), tuple(why))
+
+
+def top_alerts(evaluation: Snapshot) -> tuple[Section, ...]:
+    """Precision and detection rate among the alerts that are read of a day."""
+    top = evaluation.top
+    if top is None:
+        return ()
+    deployed = {rate: evaluation.at(rate) for rate in evaluation.base_rates}
+    if top.days is None:
+        here = f"test set ({about(evaluation[PREVALENCE])})"
+        size = "" if top.volume is None else f" with {count(top.volume)} rows"
+        caption = f"The top {count(top.k)} alerts of a day{size}"
+        text = (
+            "Read are the highest scores: those from the threshold on at which so many alerts are "
+            "expected. Rows that are tied there count in proportion."
+        )
+    else:
+        days = f"{count(top.days)} {plural(top.days, 'day', 'days')}"
+        here = f"{days} of the test set"
+        caption = f"The top {count(top.k)} alerts of each day, {days}"
+        text = (
+            f"Read are the {count(top.k)} highest scores of each day, {count(top.alerts)} in all; "
+            f"rows that are tied at the border count in proportion. "
+        )
+        text += (
+            "Intervals are by the spread between days."
+            if top.days > 1
+            else "The interval takes the rows of the day as a sample."
+        )
+        if top.volume is not None and deployed:
+            text += f" At a base rate a day has {count(top.volume)} rows."
+    deployed = {rate: estimates for rate, estimates in deployed.items() if AT_TOP[0] in estimates}
+    columns = (
+        Column("measure"),
+        Column(here, Kind.SHARE),
+        *(Column(f"base rate {exact_percent(rate)}", Kind.SHARE) for rate in deployed),
+    )
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            measure_name(name),
+            evaluation[name],
+            *(estimates[name] for estimates in deployed.values()),
+        )
+        for name in AT_TOP
+    )
+    borders = [e.parts.get(THRESHOLD) for e in (evaluation[AT_TOP[0]], *_precise(deployed))]
+    if any(border is not None for border in borders):
+        rows = (*rows, ("from the score", *borders))
+    reasons = dict.fromkeys(evaluation[n].undefined or evaluation[n].note for n in AT_TOP)
+    notes = tuple(f"{why[0].upper()}{why[1:]}." for why in reasons if why)
+    table = Table(caption, columns, rows, notes)
+    return (Section("Top alerts of a day", (table, Prose(text)), Tier.ADVANCED),)
+
+
+def _precise(deployed: Mapping[float, ByMeasure]) -> list[Estimate]:
+    return [estimates[AT_TOP[0]] for estimates in deployed.values()]
+
+
+def reverse(evaluation: Snapshot) -> list[str]:
+    """What a tolerable false alarm rate would ask for, at each base rate that was given."""
+    rates = evaluation.base_rates or (USUAL_BASE_RATE,)
+    return [_asked(evaluation, each) for each in evaluation.deployment if each.base_rate in rates]
+
+
+def _asked(evaluation: Snapshot, each: Reach) -> str:
+    text = (
+        f"At a base rate of {exact_percent(each.base_rate)}, a false alarm rate under "
+        f"{exact_percent(each.tolerated_far)} asks for a false positive rate of at most "
+        f"{percent(each.largest_fpr)}; here it is {percent(evaluation[FALSE_POSITIVE_RATE])}"
+    )
+    here, needed = count(each.negatives), count(each.negatives_needed)
+    if each.held:
+        return f"{text}, which shows it."
+    if each.held is False:
+        text += ", which is more"
+    if each.enough:
+        return f"{text}. The {here} negatives of this test set are enough to tell."
+    return (
+        f"{text}. To show it a test set needs {needed} negatives without one false alarm; this "
+        f"one has {here}."
+    )

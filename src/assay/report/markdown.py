@@ -10,14 +10,14 @@ import html
 import re
 from collections.abc import Iterable, Iterator
 
+from assay.escaping import name, sentence
 from assay.evaluation.findings import Finding
-from assay.report.grid import Grid, Text, grid_of
-from assay.report.names import name, sentence
-from assay.report.numbers import count
+from assay.report.formatting import count
+from assay.report.grid import TextCell, TextGrid, grid_of
 from assay.report.provenance import Provenance
 from assay.report.sections import (
     Dots,
-    Forest,
+    ForestPlot,
     Kind,
     Matrix,
     Prose,
@@ -44,8 +44,8 @@ def render(report: Report) -> str:
 
 def _parts(report: Report) -> Iterator[str]:
     yield f"## {prose(name(report.title, 200))}"
-    for i, said in enumerate(report.headline):
-        yield f"**{prose(sentence(said))}**" if not i else prose(sentence(said))
+    for i, text in enumerate(report.headline):
+        yield f"**{prose(sentence(text))}**" if not i else prose(sentence(text))
     if report.warnings:
         yield "\n".join(_finding(finding) for finding in report.warnings)
     for section in report.sections:
@@ -62,21 +62,22 @@ def _parts(report: Report) -> Iterator[str]:
 
 def _finding(finding: Finding) -> str:
     mark = "" if finding.severity == "info" else "⚠️ "
-    return f"- {mark}**{finding.code}** {finding.severity}: {prose(sentence(finding.message))}"
+    kind = prose(name(finding.code)), prose(name(finding.severity))
+    return f"- {mark}**{kind[0]}** {kind[1]}: {prose(sentence(finding.message))}"
 
 
 def _made(made: Provenance) -> str:
-    said = [f"assay {made.version}"]
+    parts = [f"assay {made.version}"]
     if made.command:
-        said.append(code(name(made.command, 200)))
-    said += [
-        f"{code(name(file))} ({count(size)} bytes, SHA-256 {code(digest)})"
+        parts.append(code(name(made.command, 200)))
+    parts += [
+        f"{code(name(file))} ({count(size)} bytes, SHA-256 {code(name(digest, 80))})"
         for file, size, digest in made.inputs
         if size is not None and digest is not None
     ]
-    said += [f"commit {code(name(made.commit or ''))}"] * bool(made.commit)
-    said += [prose(name(made.made or ""))] * bool(made.made)
-    return "Made by " + ", ".join(said) + "."
+    parts += [f"commit {code(name(made.commit or ''))}"] * bool(made.commit)
+    parts += [prose(name(made.made or ""))] * bool(made.made)
+    return "Made by " + ", ".join(parts) + "."
 
 
 def _section(section: Section) -> Iterator[str]:
@@ -97,7 +98,7 @@ def _html(text: str) -> str:
     return apart.replace("\\", "&#92;")
 
 
-def _block(block: Table | Dots | Forest | Matrix) -> str:
+def _block(block: Table | Dots | ForestPlot | Matrix) -> str:
     caption = prose(sentence(block.caption))
     if isinstance(block, Matrix) and len(block.labels) > _WIDEST_MATRIX:
         return f"{caption}: {len(block.labels)} classes are too many for a table here."
@@ -107,14 +108,14 @@ def _block(block: Table | Dots | Forest | Matrix) -> str:
     return "\n".join(lines)
 
 
-def _table(grid: Grid) -> Iterator[str]:
+def _table(grid: TextGrid) -> Iterator[str]:
     yield _row(prose(name(column.name)) for column in grid.columns)
     yield _row("---" if column.kind is Kind.TEXT else "---:" for column in grid.columns)
     for row in grid.rows:
         yield _row(map(_cell, row))
 
 
-def _cell(cell: Text) -> str:
+def _cell(cell: TextCell) -> str:
     if cell.formula:
         # A bar would end the cell.
         return "$" + cell.formula.replace("|", r"\vert ") + "$"
@@ -140,8 +141,8 @@ def prose(text: str) -> str:
     return f"{digits}\\{escaped[len(digits) :]}"
 
 
-def _escape(found: re.Match[str]) -> str:
-    character = found[0]
+def _escape(match: re.Match[str]) -> str:
+    character = match[0]
     if character in _APART:
         return f"<span>{character}</span>"
     return _WRITTEN.get(character, f"\\{character}")

@@ -1,44 +1,49 @@
-"""The document of a monitor: rules, figures that hold at every look, labels that wait, shifts."""
+"""The document of a monitor: rules, figures that hold at every look, labels that wait, shifts.
+
+Prometheus reads its last look as OpenMetrics.
+"""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
 
-from assay.decisions.gate.rule import DIFFERENCE, NEW
-from assay.decisions.monitor.figures import Watched
-from assay.decisions.monitor.result import Monitor, Period, RuleOutcome, WatchedRule
+from assay.decisions.monitor_result import Monitor, Period, RuleOutcome, WatchedRule
+from assay.decisions.rule import DIFFERENCE, NEW
+from assay.decisions.watched_figures import Watched
+from assay.escaping import name
 from assay.evaluation.deployment import PER_DAY
-from assay.evaluation.words import listed
+from assay.evaluation.wording import listed
 from assay.measures import PRECISION, find
-from assay.report.names import name
-from assay.report.numbers import (
+from assay.report.formatting import (
     count,
     daily,
     daily_parts,
     difference_parts,
     exact_percent,
+    measure_name,
     measured_parts,
     percent,
     plain_number,
+    plural,
+    quoted,
 )
-from assay.report.refused import refused_rows
 from assay.report.sections import (
     Block,
     Cell,
     Column,
     Kind,
-    Periods,
+    PeriodCourse,
     Prose,
     Report,
     Section,
     Table,
     Tier,
 )
-from assay.report.shift import shift_sections
-from assay.report.words import measure_name, plural, quoted
+from assay.report.slices import refused_rows
 
 # The last so many periods are shown.
 MOST = 50
@@ -89,8 +94,8 @@ def _headline(monitor: Monitor) -> Iterator[str]:
     if monitor.rules:
         yield f"{monitor.outcome.value.upper()}: {summary(monitor)}"
     else:
-        found = monitor[PRECISION.name].estimate
-        told = "is not known yet" if math.isnan(found) else f"is {percent(found)}"
+        precision = monitor[PRECISION.name].estimate
+        told = "is not known yet" if math.isnan(precision) else f"is {percent(precision)}"
         yield f"Until {monitor.until} precision {told}; no rule was given."
     periods = monitor.periods
     days = sum(period.days for period in periods)
@@ -109,11 +114,11 @@ def summary(monitor: Monitor) -> str:
 
     ``1 of 2 rules is broken, since 2026-03-08; 1 holds.``
     """
-    found = Counter(judged.outcome for judged in monitor.rules)
+    outcomes = Counter(judged.outcome for judged in monitor.rules)
     total = len(monitor.rules)
     parts: list[str] = []
     for outcome in (RuleOutcome.BROKEN, RuleOutcome.OPEN, RuleOutcome.HOLDS):
-        if number := found[outcome]:
+        if number := outcomes[outcome]:
             of = "" if parts else f" of {total} {plural(total, 'rule', 'rules')}"
             since = ""
             if outcome is RuleOutcome.BROKEN:
@@ -153,33 +158,33 @@ def _of_rule(judged: WatchedRule) -> str:
     return _joined(_parts(name_, rule.subject, judged.estimate)) or _between(name_, judged.estimate)
 
 
-def _parts(measure: str, subject: str, found: Any) -> tuple[str, str]:
+def _parts(measure: str, subject: str, estimate: Any) -> tuple[str, str]:
     """A figure and its interval; nothing where it has no value."""
-    if math.isnan(found):
+    if math.isnan(estimate):
         return "", ""
     if subject == DIFFERENCE:
-        return difference_parts(found)
-    return daily_parts(found) if measure in PER_DAY else measured_parts(found)
+        return difference_parts(estimate)
+    return daily_parts(estimate) if measure in PER_DAY else measured_parts(estimate)
 
 
 def _joined(parts: tuple[str, str]) -> str:
     return " ".join(part for part in parts if part)
 
 
-def _between(measure: str, found: Any, *, ends: bool = True) -> str:
+def _between(measure: str, estimate: Any, *, ends: bool = True) -> str:
     """What a figure lies between where labels are missing, and the ends of its interval."""
-    if found.bound is None:
+    if estimate.bound is None:
         return "undefined"
-    low, high = ((daily if measure in PER_DAY else plain_number)(end) for end in found.bound)
-    interval = _parts(measure, NEW, found.changed(found.bound[0]))[1] if ends else ""
+    low, high = ((daily if measure in PER_DAY else plain_number)(end) for end in estimate.bound)
+    interval = _parts(measure, NEW, estimate.changed(estimate.bound[0]))[1] if ends else ""
     return f"{low} to {high} {interval}".rstrip()
 
 
 def _called(measure: str, subject: str, *, several: bool) -> str:
-    said = measure_name(measure) if measure in PER_DAY else find(measure).title
+    title = measure_name(measure) if measure in PER_DAY else find(measure).title
     if subject == DIFFERENCE:
-        return f"{said}, new less old"
-    return f"{said}, {subject}" if several else said
+        return f"{title}, new less old"
+    return f"{title}, {subject}" if several else title
 
 
 def _so_far(monitor: Monitor) -> Section:
@@ -218,13 +223,13 @@ def _so_far(monitor: Monitor) -> Section:
 
 
 def _ordinary(each: Watched) -> str:
-    found = each.ordinary
-    if found is None or math.isnan(found.low):
+    ordinary = each.ordinary
+    if ordinary is None or math.isnan(ordinary.low):
         return ""
     shown = each.estimate.changed(
-        (found.low + found.high) / 2, low=found.low, high=found.high, bound=None
+        (ordinary.low + ordinary.high) / 2, low=ordinary.low, high=ordinary.high, bound=None
     )
-    return f"{_parts(each.measure, each.subject, shown)[1]} {found.method}"
+    return f"{_parts(each.measure, each.subject, shown)[1]} {ordinary.method}"
 
 
 def _over_time(monitor: Monitor) -> Iterator[Section]:
@@ -249,7 +254,7 @@ def _over_time(monitor: Monitor) -> Iterator[Section]:
         )
 
 
-def _course(monitor: Monitor, shown: list[Watched], scope: Any) -> Periods:
+def _course(monitor: Monitor, shown: list[Watched], scope: Any) -> PeriodCourse:
     kinds = {True: Kind.DAILY, False: Kind.SHARE}
     columns = [
         Column("until" if scope == "cumulative" else "period"),
@@ -263,12 +268,12 @@ def _course(monitor: Monitor, shown: list[Watched], scope: Any) -> Periods:
     ]
     rows = []
     for period in monitor.periods[-MOST:]:
-        found = [period.figure(each.measure, scope, each.subject) for each in shown]
+        figures = [period.figure(each.measure, scope, each.subject) for each in shown]
         cells = [
             _between(one.measure, one.estimate, ends=False)
             if math.isnan(one.estimate)
             else one.estimate
-            for one in found
+            for one in figures
         ]
         rows.append((period.end if scope == "cumulative" else _span(period), *cells))
     left = len(monitor.periods) - MOST
@@ -279,7 +284,7 @@ def _course(monitor: Monitor, shown: list[Watched], scope: Any) -> Periods:
         else "Each period by itself, with a confidence sequence of its own"
     )
     bounds = _bounds(monitor) if scope == "cumulative" else ()
-    return Periods(caption, tuple(columns), tuple(rows), notes, bounds=bounds)
+    return PeriodCourse(caption, tuple(columns), tuple(rows), notes, bounds=bounds)
 
 
 def _bounds(monitor: Monitor) -> tuple[tuple[str, float, str], ...]:
@@ -356,7 +361,7 @@ def _age(first: int, last: int | None) -> str:
 
 def _records(monitor: Monitor) -> Iterator[Mapping[str, Any]]:
     """One row a period and figure, for the CSV table."""
-    kept = ("measure", "subject", "scope", "value", "low", "high", "method", "n", "undefined")
+    keys = ("measure", "subject", "scope", "value", "low", "high", "method", "n", "undefined")
     for period in monitor.periods:
         for each in period.estimates:
             plain = each.to_dict()
@@ -366,10 +371,144 @@ def _records(monitor: Monitor) -> Iterator[Mapping[str, Any]]:
                 "start": period.start,
                 "end": period.end,
                 "rows": period.rows,
-                **{key: plain[key] for key in kept},
+                **{key: plain[key] for key in keys},
                 "least": bound[0],
                 "most": bound[1],
                 "ordinary_low": ordinary.get("low"),
                 "ordinary_high": ordinary.get("high"),
                 "mature": plain["mature"],
             }
+
+
+# -- shift since the reference ---------------------------------------------------------------------
+
+
+RANKS = (
+    "Mean rank: where a row stands among those of the reference, 0.5 where nothing has changed. "
+    "Rows moved: the share of rows by which the two differ, a little above 0 by chance."
+)
+NO_LOSS = (
+    "A shift is no loss of quality: it is a reason to label a sample of recent rows. All columns "
+    "together are wrongly said to have shifted in at most {error} of streams, however long; the "
+    "size of the reference is accounted for."
+)
+
+
+def shift_sections(monitor: Monitor) -> Iterator[Section]:
+    """A section of all columns that were held against the reference, where there is one."""
+    if not monitor.shift:
+        return
+    columns = (
+        Column("column"),
+        Column("shifted"),
+        Column("since"),
+        Column("evidence (log10)", Kind.SHARE),
+        Column("enough", Kind.SHARE),
+        Column("mean rank", Kind.SHARE, optional=True),
+        Column("rows moved", Kind.SHARE, optional=True),
+    )
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            name(each.column),
+            "yes" if each.shifted else "not shown",
+            each.since or "",
+            f"{each.largest / math.log(10):.2f}",
+            f"{each.limit / math.log(10):.2f}",
+            each.mean_rank,
+            each.distance,
+        )
+        for each in monitor.shift
+    )
+    reference = monitor.shift[0].reference_rows
+    error = exact_percent(round(1 - monitor.level, 12))
+    notes = (RANKS,)
+    caption = f"Against a reference of {count(reference)} rows"
+    blocks: list[Block] = [
+        Table(caption, columns, rows, notes),
+        Prose(NO_LOSS.format(error=error)),
+    ]
+    blocks += map(Prose, _base_rate(monitor))
+    yield Section("Shift since the reference", tuple(blocks), Tier.ADVANCED)
+
+
+def _base_rate(monitor: Monitor) -> Iterator[str]:
+    share = monitor.base_rate
+    if share is None or monitor.reference_base_rate is None:
+        return
+    if math.isnan(share):
+        yield f"The share of attacks can't be told from alerts alone: {share.undefined}."
+        return
+    before = percent(monitor.reference_base_rate)
+    yield (
+        f"By their alerts alone, {percent(share)} of rows are attacks; {before} were in the "
+        f"reference. {share.note}"
+    )
+
+
+# -- OpenMetrics, which Prometheus reads -----------------------------------------------------------
+
+
+# The family of a sample, its labels and its value.
+Sample: TypeAlias = tuple[str, Mapping[str, str], float]
+
+_OF_MONITOR = {
+    "assay_watched": "A figure of all rows so far.",
+    "assay_watched_low": "The lower end of its confidence sequence.",
+    "assay_watched_high": "The upper end of its confidence sequence.",
+    "assay_watched_mature": "The share of the rows in question that have a label.",
+    "assay_rule_broken": "Whether a rule is shown to be broken.",
+    "assay_rule_holds": "Whether a rule is shown to hold.",
+    "assay_shift_evidence": "The log of the largest evidence so far that a column has shifted.",
+    "assay_shift_limit": "The log of the evidence that is enough.",
+    "assay_rows": "How many rows were counted.",
+    "assay_until_seconds": "The last day that has rows.",
+}
+
+
+def exposition(families: Mapping[str, str], samples: Iterable[Sample]) -> str:
+    """The text of OpenMetrics 1.0; a family that ends with its unit says so."""
+    lines: dict[str, list[str]] = {family: [] for family in families}
+    for family, labels, value in samples:
+        inside = ",".join(f'{name}="{_escaped(text)}"' for name, text in labels.items())
+        lines[family].append(f"{family}{{{inside}}} {value!r}" if inside else f"{family} {value!r}")
+    text = []
+    for family, about in families.items():
+        if lines[family]:
+            unit = [f"# UNIT {family} seconds"] if family.endswith("_seconds") else []
+            text += [f"# TYPE {family} gauge", *unit, f"# HELP {family} {about}", *lines[family]]
+    return "\n".join([*text, "# EOF"]) + "\n"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def metrics_of(monitor: Monitor) -> str:
+    """A monitor as gauges, all of the last look."""
+    return exposition(_OF_MONITOR, _samples(monitor))
+
+
+def _samples(monitor: Monitor) -> Iterator[Sample]:
+    yield "assay_rows", {}, float(monitor.rows)
+    last = datetime.fromisoformat(monitor.until).replace(tzinfo=UTC)
+    yield "assay_until_seconds", {}, last.timestamp()
+    for each in monitor.last.estimates:
+        if each.scope != "cumulative":
+            continue
+        labels = {"measure": each.measure, "subject": each.subject}
+        for suffix, value in (
+            ("", float(each.estimate)),
+            ("_low", each.estimate.low),
+            ("_high", each.estimate.high),
+            ("_mature", each.mature),
+        ):
+            if math.isfinite(value):
+                yield f"assay_watched{suffix}", labels, value
+    for judged in monitor.rules:
+        labels = {"rule": judged.rule.text}
+        yield "assay_rule_broken", labels, float(judged.outcome is RuleOutcome.BROKEN)
+        yield "assay_rule_holds", labels, float(judged.outcome is RuleOutcome.HOLDS)
+    for shift in monitor.shift:
+        labels = {"column": shift.column}
+        yield "assay_shift_evidence", labels, shift.largest
+        yield "assay_shift_limit", labels, shift.limit

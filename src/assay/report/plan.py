@@ -1,13 +1,14 @@
-"""The document of a plan: how many labelled rows are needed."""
+"""The documents of a plan and of a sample: how many labelled rows are needed, and which."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from assay.decisions.plan import Goal, Need, Plan
-from assay.decisions.plan.planning import WORST
-from assay.evaluation.words import listed
-from assay.report.numbers import count, exact_percent, percent
+from assay.decisions.plan import WORST, Goal, Need, Plan
+from assay.decisions.sample import DrawnStratum, StratifiedSample
+from assay.decisions.sample_strata import STRATUM, WEIGHT
+from assay.evaluation.wording import listed
+from assay.report.formatting import count, exact_percent, percent, quoted
 from assay.report.sections import (
     Block,
     Cell,
@@ -19,7 +20,6 @@ from assay.report.sections import (
     Table,
     Tier,
 )
-from assay.report.words import quoted
 
 _UNLIKELY = 1e-4
 _METHODS = {"wilson": "Wilson", "clopper-pearson": "Clopper-Pearson", "connor": "Connor's formula"}
@@ -27,10 +27,10 @@ _METHODS = {"wilson": "Wilson", "clopper-pearson": "Clopper-Pearson", "connor": 
 
 def report_of(plan: Plan) -> Report:
     """What a report says of a plan."""
-    said = tuple(_headline(plan))
+    headline = tuple(_headline(plan))
     return Report(
         title="How many labelled rows are needed",
-        headline=said,
+        headline=headline,
         sections=tuple(_section(plan, goal) for goal in plan.goals),
         notes=(*plan.notes, *_notes(plan)),
         records=tuple(plan.records()),
@@ -99,12 +99,12 @@ def _least(goal: Goal) -> str:
             )
         case "width":
             worst = next(need for need in needs if need.expected == WORST)
-            said = f"{count(worst.rows or 0)} rows, whatever the share is"
+            text = f"{count(worst.rows or 0)} rows, whatever the share is"
             if needs[0].expected != WORST:
                 share = exact_percent(needs[0].expected or 0)
                 usual = f"{count(needs[0].rows or 0)} rows where the share is {share}"
-                said = f"{usual}, {count(worst.rows or 0)} whatever it is"
-            return said
+                text = f"{usual}, {count(worst.rows or 0)} whatever it is"
+            return text
         case "recall_width":
             rare = next((n for n in _by_rate(goal)[::-1] if n[1].rows is not None), needs[:3])
             where = f"where {exact_percent(rare[0].base_rate or 0)} of rows are attacks"
@@ -146,17 +146,17 @@ def _missed(need: Need) -> str:
 
 def _enough(plan: Plan, goal: Goal) -> str:
     """What succeeds with the power, given the expected rates."""
-    found = goal.enough
-    if found is None or goal.name == "difference":
+    enough = goal.enough
+    if enough is None or goal.name == "difference":
         return ""
     rows = [
         f"{count(number)} {what}"
-        for number, what in ((found.negatives, "negatives"), (found.positives, "positives"))
+        for number, what in ((enough.negatives, "negatives"), (enough.positives, "positives"))
         if number is not None
     ]
     allowed = [
         f"{count(number)} {what}"
-        for number, what in ((found.false_alarms, "false alarms"), (found.misses, "misses"))
+        for number, what in ((enough.false_alarms, "false alarms"), (enough.misses, "misses"))
         if number is not None
     ]
     return (
@@ -205,8 +205,8 @@ def _certified(plan: Plan, goal: Goal) -> tuple[str, list[Block]]:
 
 def _sorted(goal: Goal) -> list[Need]:
     """The needs, with what is enough among them, the fewest rows first."""
-    found = dict.fromkeys((*goal.needs, *((goal.enough,) if goal.enough else ())))
-    return sorted(found, key=lambda need: need.total)
+    sizes = dict.fromkeys((*goal.needs, *((goal.enough,) if goal.enough else ())))
+    return sorted(sizes, key=lambda need: need.total)
 
 
 def _expected(plan: Plan, goal: Goal) -> tuple[str, ...]:
@@ -283,11 +283,11 @@ def _width(_: Plan, goal: Goal) -> tuple[str, list[Block]]:
         for need in goal.needs
     )
     caption = "Rows of the denominator: negatives of a false positive rate, alerts of a precision"
-    said = (
+    text = (
         "The share that is seen differs from the expected one, and the interval with it: the "
         "second number of rows of each method allows for that."
     )
-    notes = (said,) if any(need.expected != WORST for need in goal.needs) else ()
+    notes = (text,) if any(need.expected != WORST for need in goal.needs) else ()
     title = f"{_share(goal.confidence)} interval at most {goal.target:g} wide"
     return title, [Table(caption, columns, rows, notes)]
 
@@ -371,3 +371,84 @@ def _notes(plan: Plan) -> Iterator[str]:
             "threshold lets through."
         )
         yield "Rows are independent of each other: flows of one host count for less."
+
+
+# -- samples: which rows to label, and what they will tell -----------------------------------------
+
+
+_RULES = {
+    "sqrt": "by the root of the rows of each stratum",
+    "optimal": "as if scores were chances of an attack (Neyman)",
+    "proportional": "by the rows of each stratum",
+    "equal": "in equal parts",
+}
+# Where none was seen in a stratum, fewer than this many times the weight may be there, at 95%.
+_UNSEEN = 3.69
+
+
+def sample_report(sample: StratifiedSample) -> Report:
+    """What a report says of a sample."""
+    return Report(
+        title="Which rows to label",
+        headline=tuple(_sample_headline(sample)),
+        sections=(Section("Strata", tuple(_strata(sample)), Tier.MAIN),),
+        notes=(*sample.notes, *_sample_notes(sample)),
+        records=tuple(sample.records()),
+    )
+
+
+def _sample_headline(sample: StratifiedSample) -> Iterator[str]:
+    yield (
+        f"{count(sample.labels)} of {count(sample.rows)} rows are to be labelled, drawn by "
+        f"{len(sample.strata)} strata of the score, with seed {sample.seed}."
+    )
+    if sample.alerts:
+        drawn = sum(stratum.drawn for stratum in sample.strata if stratum.alerts)
+        share = "all" if drawn == sample.alerts else count(drawn)
+        yield (
+            f"{share.capitalize()} of the {count(sample.alerts)} alerts (from {sample.threshold:g} "
+            f"on) are among them."
+        )
+
+
+def _strata(sample: StratifiedSample) -> Iterator[Block]:
+    columns = (
+        Column("stratum"),
+        Column("scores from"),
+        Column("to"),
+        Column("rows", Kind.COUNT),
+        Column("to label", Kind.COUNT),
+        Column("each stands for"),
+    )
+    rows = tuple(_row(stratum) for stratum in sample.strata)
+    yield Table(
+        f"Labels are shared out {_RULES[sample.allocation]}",
+        columns,
+        rows,
+        tuple(_of_alerts(sample)),
+    )
+    heaviest = max(sample.strata, key=lambda stratum: stratum.weight)
+    unseen = min(round(_UNSEEN * heaviest.weight), heaviest.rows - heaviest.drawn)
+    if unseen:
+        yield Prose(
+            f"If no attack is found in stratum {heaviest.stratum}, up to {count(unseen)} may still "
+            f"be there (at 95%): the interval of the detection rate holds them."
+        )
+
+
+def _row(stratum: DrawnStratum) -> tuple[Cell, ...]:
+    name = f"{stratum.stratum} (alerts)" if stratum.alerts else stratum.stratum
+    low, high = f"{stratum.low:.4g}", f"{stratum.high:.4g}"
+    return name, low, high, stratum.rows, stratum.drawn, f"{stratum.weight:.4g}"
+
+
+def _of_alerts(sample: StratifiedSample) -> Iterator[str]:
+    if sample.alerts:
+        yield "Alerts are a stratum of their own, with labels of their own."
+
+
+def _sample_notes(sample: StratifiedSample) -> Iterator[str]:
+    yield (
+        f"Label every row that was drawn, add the labels as a column, and evaluate with --score "
+        f"{sample.score} --weight {WEIGHT} --strata {STRATUM}; rows left out would bias the answer."
+    )

@@ -1,6 +1,6 @@
 """Results in hand: what a notebook shows of one, the file it is saved to, its rows as a dataframe.
 
-:class:`assay.inference.result.Result` asks for these by name.
+:class:`assay.inference.fields.Result` asks for these by name.
 """
 
 from __future__ import annotations
@@ -15,11 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import InputError
-from assay.report import aside
-from assay.report.document import Document, document_of
-from assay.report.faces import draw
-from assay.report.kinds import SUFFIXES
-from assay.report.names import sentence
+from assay.escaping import sentence
+from assay.report import SUFFIXES, atomic_files
+from assay.report.document import Document, document_of, draw
 from assay.report.sections import Report
 
 PDF = ".pdf"
@@ -62,7 +60,7 @@ def text_of(result: Any) -> str:
 
 def cell_of(result: Any) -> str:
     """What a notebook shows: at most 40 lines of HTML, the rest folded."""
-    from assay.report.html.cell import render
+    from assay.report.html.notebook import render
 
     return render(_report(result))
 
@@ -74,8 +72,8 @@ def _drawable(result: Any) -> Document | Report:
 
 
 def _report(result: Any) -> Report:
-    found = _drawable(result)
-    return found.report if isinstance(found, Document) else found
+    document = _drawable(result)
+    return document.report if isinstance(document, Document) else document
 
 
 # -- dataframes ------------------------------------------------------------------------------------
@@ -91,12 +89,12 @@ def frame_of(result: Any, library: str | None = None) -> Any:
     columns = {name: [record[name] for record in records] for name in (records or ({},))[0]}
     kinds = {name: _kind_of(name, values) for name, values in columns.items()}
     types: dict[type, Any] = {bool: nw.Boolean, int: nw.Int64, float: nw.Float64, str: nw.String}
-    made = nw.from_dict(
+    frame = nw.from_dict(
         {name: _as(kinds[name], values) for name, values in columns.items()},
         {name: types[kind] for name, kind in kinds.items()},
         backend=chosen,
     )
-    return made.to_native()
+    return frame.to_native()
 
 
 def _library(library: str | None) -> Any:
@@ -151,12 +149,12 @@ def save(result: Any, path: str | os.PathLike[str]) -> Path:
                 f"{target} is a file that this result was made from, which its report would "
                 f"replace; give another name"
             )
-    found = _drawable(result)
+    document = _drawable(result)
     if suffix == PDF:
-        content = _pdf(found)
+        content = _pdf(document)
     else:
-        content = draw(found, SUFFIXES[suffix], width=_WIDTH).encode("utf-8", "backslashreplace")
-    aside.write(target, content)
+        content = draw(document, SUFFIXES[suffix], width=_WIDTH).encode("utf-8", "backslashreplace")
+    atomic_files.write(target, content)
     return target
 
 
@@ -171,7 +169,7 @@ def _inputs(result: Any) -> Iterator[str]:
         yield claim.file
 
 
-def _pdf(found: Document | Report) -> bytes:
+def _pdf(document: Document | Report) -> bytes:
     """The page as Chromium prints it, or the LaTeX file as a TeX sets it."""
     failed: list[str] = []
     for programs, face, name in ((BROWSERS, "html", "page.html"), (TEX, "latex", "page.tex")):
@@ -180,12 +178,12 @@ def _pdf(found: Document | Report) -> bytes:
             continue
         with tempfile.TemporaryDirectory(prefix="assay", ignore_cleanup_errors=True) as folder:
             source = Path(folder, name)
-            source.write_text(draw(found, face), "utf-8")
+            source.write_text(draw(document, face), "utf-8")
             printed = source.with_suffix(PDF)
-            said = _ran(_command(program, source, printed), Path(folder))
+            output = _ran(_command(program, source, printed), Path(folder))
             if printed.is_file() and printed.stat().st_size:
                 return printed.read_bytes()
-            failed.append(f"{program} wrote none ({said})")
+            failed.append(f"{program} wrote none ({output})")
     raise InputError(
         f"a PDF is printed by Chromium, or set by a TeX: {'; '.join(failed) or 'neither is here'}. "
         f"Install one (on Debian, apt-get install chromium, or texlive-latex-recommended), or "
@@ -223,5 +221,5 @@ def _ran(command: Sequence[str], folder: Path) -> str:
         )
     except (OSError, subprocess.TimeoutExpired) as wrong:
         return str(wrong)[:_LAST_WORDS]
-    said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
-    return " ".join(said[-_LAST_WORDS:].split()) or f"exit {done.returncode}"
+    output = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
+    return " ".join(output[-_LAST_WORDS:].split()) or f"exit {done.returncode}"

@@ -96,7 +96,7 @@ class Course(Table):
 
 
 @dataclass(frozen=True)
-class Periods(Course):
+class PeriodCourse(Course):
     """A course over days, weeks or months; a page draws each measure by itself, with intervals.
 
     ``bounds`` are values that a column is held to: its name, the value, and what is said of it.
@@ -191,7 +191,7 @@ class Dots:
     notes: tuple[str, ...] = ()
 
 
-class Outcome(Enum):
+class DifferenceOutcome(Enum):
     """What a difference with its interval tells."""
 
     BETTER = "better"
@@ -215,27 +215,27 @@ class Change:
     remark: str = ""
     shown: bool = True
 
-    def outcome(self, margin: float | None = None) -> Outcome:
+    def outcome(self, margin: float | None = None) -> DifferenceOutcome:
         """What the interval tells: on one side of 0, else wholly within the margin, else open."""
         low, high = self.difference.low, self.difference.high
         if math.isnan(self.difference):
-            return Outcome.UNDEFINED
+            return DifferenceOutcome.UNDEFINED
         if self.better is Better.LOWER:
             low, high = -high, -low
         if (low > 0 or high < 0) and self.shown:
             if self.better is Better.NEITHER:
-                return Outcome.DIFFERENT
-            return Outcome.BETTER if low > 0 else Outcome.WORSE
+                return DifferenceOutcome.DIFFERENT
+            return DifferenceOutcome.BETTER if low > 0 else DifferenceOutcome.WORSE
         if low == high:
             # No row tells a difference, which only many rows make sure of.
             rows = self.difference.n or 0
             high = 1 - (1 - self.difference.level) ** (1 / rows) if rows else math.inf
         within = margin is not None and -margin < low and high < margin
-        return Outcome.SAME if within else Outcome.OPEN
+        return DifferenceOutcome.SAME if within else DifferenceOutcome.OPEN
 
 
 @dataclass(frozen=True)
-class Forest:
+class ForestPlot:
     """Differences with their intervals around a line at 0, and the margin of what is the same."""
 
     caption: str
@@ -252,7 +252,7 @@ class Prose:
     text: str
 
 
-Block: TypeAlias = Table | Matrix | Dots | Forest | Prose
+Block: TypeAlias = Table | Matrix | Dots | ForestPlot | Prose
 
 
 @dataclass(frozen=True)

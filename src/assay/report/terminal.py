@@ -1,29 +1,32 @@
-"""A document in a terminal."""
+"""A document in a terminal; on a small screen its headline, its findings and ten numbers."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from assay.evaluation.words import listed
-from assay.report.grid import Grid, grid_of
-from assay.report.grid import Text as Cell
-from assay.report.layout import GAP, Layout, cell_text, fitted
-from assay.report.names import name, sentence
+from assay.escaping import name, sentence
+from assay.evaluation.wording import listed
+from assay.report.grid import GAP, TextGrid, TextLayout, cell_text, fitted, grid_of
+from assay.report.grid import TextCell as Cell
 from assay.report.sections import (
+    Block,
     Dots,
-    Forest,
+    ForestPlot,
     Kind,
     Matrix,
     Prose,
     Report,
     Section,
     Table,
+    Tier,
 )
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+
 
 # Sentences are hard to read in longer lines.
 _WIDEST_TEXT = 100
@@ -77,8 +80,8 @@ def _written(text: str, encoding: str) -> str:
 def _draw(console: Console, report: Report) -> None:
     _say(console, name(report.title), "bold underline")
     console.print()
-    for i, said in enumerate(report.headline):
-        _say(console, sentence(said), "" if i else "bold")
+    for i, text in enumerate(report.headline):
+        _say(console, sentence(text), "" if i else "bold")
     if report.warnings:
         console.print()
     for finding in report.warnings:
@@ -126,7 +129,7 @@ def _section(console: Console, section: Section) -> None:
             _block(console, block)
 
 
-def _block(console: Console, block: Table | Dots | Forest | Matrix) -> None:
+def _block(console: Console, block: Table | Dots | ForestPlot | Matrix) -> None:
     from rich.padding import Padding
 
     _say(console, sentence(block.caption), "dim", indent=_INDENT)
@@ -134,8 +137,8 @@ def _block(console: Console, block: Table | Dots | Forest | Matrix) -> None:
     if isinstance(block, Matrix):
         layout = _matrix(block, room)
         if layout is None:
-            said = f"{len(block.labels)} classes do not fit here; other formats have them all."
-            _say(console, said, indent=_INDENT)
+            text = f"{len(block.labels)} classes do not fit here; other formats have them all."
+            _say(console, text, indent=_INDENT)
             return
         drawn: RenderableType = _table(layout)
     else:
@@ -147,7 +150,7 @@ def _block(console: Console, block: Table | Dots | Forest | Matrix) -> None:
         _say(console, sentence(note), indent=_INDENT)
 
 
-def _matrix(matrix: Matrix, room: int) -> Layout | None:
+def _matrix(matrix: Matrix, room: int) -> TextLayout | None:
     """The matrix with labels as long as there is room for; None where there is none."""
     if len(matrix.labels) > _WIDEST_MATRIX:
         return None
@@ -158,7 +161,7 @@ def _matrix(matrix: Matrix, room: int) -> Layout | None:
     return None
 
 
-def _table(layout: Layout) -> RenderableType:
+def _table(layout: TextLayout) -> RenderableType:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable
     from rich.text import Text
@@ -180,7 +183,7 @@ def _cell(cell: Cell, *, folded: bool) -> RenderableType:
     return Text(cell_text(cell, folded=folded), style="bold" if cell.marked else "")
 
 
-def _stacked(grid: Grid, room: int) -> RenderableType:
+def _stacked(grid: TextGrid, room: int) -> RenderableType:
     """A record a row: its name, and a line or two for each further column."""
     from rich.cells import cell_len
     from rich.console import Group
@@ -194,10 +197,10 @@ def _stacked(grid: Grid, room: int) -> RenderableType:
             value = cell_text(cell, folded=False)
             if not value or column.optional:
                 continue
-            said = f"{name(column.name)}: {value}"
-            if column.kind is not Kind.TEXT and cell_len(said) > room - _INDENT:
-                said = f"{name(column.name)}:\n  {value}"
-            lines.append(Padding(Text(said, overflow="fold"), (0, 0, 0, _INDENT)))
+            text = f"{name(column.name)}: {value}"
+            if column.kind is not Kind.TEXT and cell_len(text) > room - _INDENT:
+                text = f"{name(column.name)}:\n  {value}"
+            lines.append(Padding(Text(text, overflow="fold"), (0, 0, 0, _INDENT)))
     return Group(*lines)
 
 
@@ -212,3 +215,72 @@ def _listing(console: Console, report: Report) -> None:
         _say(console, "Notes", "bold")
     for note in report.notes:
         _say(console, sentence(note), indent=_INDENT)
+
+
+# -- a small screen --------------------------------------------------------------------------------
+
+
+NUMBERS = 10
+
+
+def brief(report: Report, rest: str) -> Report:
+    """The headline, the findings and the first numbers; ``rest`` says where the others are.
+
+    Numbers are those of the main results, where there are any, and of what a page folds never.
+    """
+    known = [section for section in report.sections if not section.detail]
+    main = [section for section in known if section.tier is Tier.MAIN]
+    shown = main if any(map(_size, main)) else known
+    return replace(
+        report, sections=tuple(_first(shown, NUMBERS)), notes=(rest,), panel=None, records=()
+    )
+
+
+def _first(sections: list[Section], most: int) -> Iterator[Section]:
+    """Sections with so many rows between them, in equal parts where all would be too many.
+
+    Matrices and sentences are left to the rest, but for sections of sentences alone.
+    """
+    counted = [section for section in sections if _size(section)]
+    share = most // max(len(counted), 1) or 1
+    spare = most - sum(min(_size(section), share) for section in counted)
+    for section in sections:
+        if all(isinstance(block, Prose) for block in section.blocks):
+            yield section
+            continue
+        room = min(_size(section), share + max(spare, 0))
+        spare -= max(room - share, 0)
+        blocks: list[Block] = []
+        for block in section.blocks:
+            if _rows(block) and room:
+                blocks.append(_cut(block, room))
+                room -= min(_rows(block), room)
+        if blocks:
+            yield replace(section, blocks=tuple(blocks))
+
+
+def _size(section: Section) -> int:
+    return sum(map(_rows, section.blocks))
+
+
+def _rows(block: Block) -> int:
+    match block:
+        case Table():
+            return len(block.rows)
+        case Dots():
+            return len(block.dots)
+        case ForestPlot():
+            return len(block.changes)
+    return 0
+
+
+def _cut(block: Block, rows: int) -> Block:
+    match block:
+        case Table():
+            return replace(block, rows=block.rows[:rows])
+        case Dots():
+            return replace(block, dots=block.dots[:rows])
+        case ForestPlot():
+            return replace(block, changes=block.changes[:rows])
+        case Matrix() | Prose():
+            return block

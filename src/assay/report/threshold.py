@@ -6,28 +6,25 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assay.decisions.threshold.result import (
-    DAYS_OVER_BUDGET,
-    Choice,
-    Point,
-    Shown,
-)
+from assay.decisions.threshold.choice import DAYS_OVER_BUDGET, Choice, Point, Shown
+from assay.escaping import name
 from assay.evaluation.deployment import ALERTS, FALSE_ALARMS, MISSED
+from assay.evaluation.wording import listed
 from assay.inference import Estimate
-from assay.measures import EXPECTED_COST, PRECISION
-from assay.measures.shown import SIDE_BY_SIDE
-from assay.report.chosen import (
-    all_of,
-    constraint_text,
-    headline,
-    limit_text,
-    limits_of,
-    threshold_text,
-    where,
+from assay.measures import EXPECTED_COST, FALSE_DISCOVERY_RATE, PRECISION, RECALL
+from assay.measures.catalogue import SIDE_BY_SIDE
+from assay.report.formatting import (
+    about,
+    count,
+    daily,
+    exact_percent,
+    measure_name,
+    percent,
+    plain_number,
+    positives,
+    quoted,
+    shortest_between,
 )
-from assay.report.names import name
-from assay.report.numbers import about, count, daily, exact_percent, percent, plain_number
-from assay.report.refused import refused_rows
 from assay.report.sections import (
     Block,
     Cell,
@@ -39,7 +36,7 @@ from assay.report.sections import (
     Table,
     Tier,
 )
-from assay.report.words import measure_name, positives
+from assay.report.slices import refused_rows
 
 # What stands side by side, in this order, as far as it was computed.
 _DAILY = (ALERTS, FALSE_ALARMS, MISSED)
@@ -60,10 +57,10 @@ _FAMILIES = 50
 
 def report_of(choice: Choice) -> Report:
     """What a report says of a choice of threshold."""
-    said = tuple(headline(choice))
+    sentences = tuple(headline(choice))
     return Report(
         title=f"Threshold for {name(choice.source.get('name', 'scores'))}",
-        headline=said,
+        headline=sentences,
         sections=(
             *_side_by_side(choice),
             *_candidates(choice),
@@ -121,23 +118,23 @@ def _upper(text: str) -> str:
 def _compared(points: list[Point]) -> Iterator[tuple[str, list[Cell]]]:
     """Rates, then numbers a day, then what no measure is: each of all points."""
     for measure in (*SIDE_BY_SIDE, EXPECTED_COST.name, *_DAILY, DAYS_OVER_BUDGET):
-        found = [_find(point.estimates, measure) for point in points]
-        if all(estimate is None for estimate in found):
+        estimates = [_find(point.estimates, measure) for point in points]
+        if all(estimate is None for estimate in estimates):
             continue
-        yield _called(measure), [_cell(measure, estimate) for estimate in found]
+        yield _called(measure), [_cell(measure, estimate) for estimate in estimates]
 
 
-def _cell(measure: str, found: Estimate | None) -> Cell:
-    if found is None or measure not in (*_DAILY, DAYS_OVER_BUDGET):
-        return found
+def _cell(measure: str, estimate: Estimate | None) -> Cell:
+    if estimate is None or measure not in (*_DAILY, DAYS_OVER_BUDGET):
+        return estimate
     # A column has one way to write numbers, and rates are the rule.
-    return _days(found) if measure == DAYS_OVER_BUDGET else daily(found)
+    return _days(estimate) if measure == DAYS_OVER_BUDGET else daily(estimate)
 
 
-def _days(found: Estimate) -> str:
+def _days(estimate: Estimate) -> str:
     """A share of days, which is near 0 or 1 unless the budget is just met."""
-    ends = "" if math.isnan(found.low) else f" [{about(found.low)}, {about(found.high)}]"
-    return f"{about(found)}{ends}"
+    ends = "" if math.isnan(estimate.low) else f" [{about(estimate.low)}, {about(estimate.high)}]"
+    return f"{about(estimate)}{ends}"
 
 
 def _called(measure: str) -> str:
@@ -146,8 +143,8 @@ def _called(measure: str) -> str:
 
 def _find(estimates: tuple[Shown, ...], measure: str) -> Estimate | None:
     """The estimate over all rows, at the base rate where there is one."""
-    found = [e.estimate for e in estimates if e.measure == measure and e.family is None]
-    return found[-1] if found else None
+    matches = [e.estimate for e in estimates if e.measure == measure and e.family is None]
+    return matches[-1] if matches else None
 
 
 def _level(level: float) -> str:
@@ -174,11 +171,11 @@ def _constraints(choice: Choice) -> Iterator[Section]:
         for key, limit in limits.items()
     )
     caption = f"What was asked; objective: {choice.objective}"
-    said = (
+    text = (
         f"The confidence of {exact_percent(choice.confidence)} is for {all_of(len(limits))} "
         f"together: they share the error in equal parts (Bonferroni)."
     )
-    notes = (said,) if len(limits) > 1 else ()
+    notes = (text,) if len(limits) > 1 else ()
     yield Section("Constraints", (Table(caption, columns, rows, notes),), Tier.ADVANCED)
 
 
@@ -205,7 +202,7 @@ def _holdout(choice: Choice) -> Iterator[Section]:
     points = [compared, *([chosen] if chosen is not None else [])]
     heads = [Column("on the holdout", Kind.SHARE)]
     heads += [Column("where it was chosen", Kind.SHARE)] * (chosen is not None)
-    cells = tuple((called, *found) for called, found in _compared(points))
+    cells = tuple((called, *numbers) for called, numbers in _compared(points))
     caption = f"Flagged from a score of {threshold_text(compared)} on"
     blocks.append(Table(caption, (Column("measure"), *heads), cells))
     yield Section("Holdout", tuple(blocks), Tier.ADVANCED)
@@ -216,13 +213,13 @@ def _held(each: Mapping[str, Any]) -> tuple[Cell, ...]:
     value, low, high = (
         math.nan if end is None else end for end in (value, each["low"], each["high"])
     )
-    found = Estimate(value, low, high)
+    estimate = Estimate(value, low, high)
     if each["held"] is None:
-        said = "can't be told: undefined"
+        text = "can't be told: undefined"
     else:
-        said = _HELD[each["held"], bool(each["sure"])]
-    shown = daily(found) if key == "max_alerts" else percent(found)
-    return constraint_text(key), limit_text(key, each["limit"]), shown, said
+        text = _HELD[each["held"], bool(each["sure"])]
+    shown = daily(estimate) if key == "max_alerts" else percent(estimate)
+    return constraint_text(key), limit_text(key, each["limit"]), shown, text
 
 
 # -- families and candidates -----------------------------------------------------------------------
@@ -233,12 +230,12 @@ def _families(choice: Choice) -> Iterator[Section]:
     points = points or list(choice.candidates)
     if not points:
         return
-    found = [
+    families = [
         {e.family: e.estimate for e in point.estimates if e.family is not None} for point in points
     ]
-    if not any(found):
+    if not any(families):
         return
-    first = found[0]
+    first = families[0]
     ordered = sorted(first, key=lambda family: (float(first[family]), family))
     asked = {key.partition(".")[2]: limit for key, limit in limits_of(choice).items() if "." in key}
     columns = (
@@ -250,7 +247,7 @@ def _families(choice: Choice) -> Iterator[Section]:
     rows: list[tuple[Cell, ...]] = []
     for family in ordered[:_FAMILIES]:
         limit = f"at least {exact_percent(asked[family])}" if family in asked else None
-        cells = [each.get(family) for each in found]
+        cells = [each.get(family) for each in families]
         rows.append((family, first[family].n, *cells, *([limit] if asked else [])))
     left = len(ordered) - len(rows)
     notes = (f"{count(left)} more are better than these.",) * (left > 0)
@@ -272,8 +269,8 @@ def _candidates(choice: Choice) -> Iterator[Section]:
         blocks.append(_points(points, list(_DAILY), caption, Kind.DAILY))
     if "cost_fp" in choice.constraints:
         blocks.append(_points(points, [EXPECTED_COST.name], f"Costs, {where(choice)}", Kind.SHARE))
-    said = " ".join(f"{_upper(p.name)}: {p.rule.partition(';')[0].rstrip('.')}." for p in points)
-    yield Section("Candidates", (*blocks, Prose(said)), Tier.MAIN)
+    text = " ".join(f"{_upper(p.name)}: {p.rule.partition(';')[0].rstrip('.')}." for p in points)
+    yield Section("Candidates", (*blocks, Prose(text)), Tier.MAIN)
 
 
 def _points(points: list[Point], measures: list[str], caption: str, kind: Kind) -> Table:
@@ -310,14 +307,156 @@ def _records(choice: Choice) -> Iterator[dict[str, Any]]:
 
 
 def _record(name: str, point: Point, shown: Shown | None) -> dict[str, Any]:
-    kept = ("measure", "label", "base_rate", "value", "low", "high", "method", "n", "undefined")
+    keys = ("measure", "label", "base_rate", "value", "low", "high", "method", "n", "undefined")
     plain = {} if shown is None else shown.to_dict()
     return {
         "point": name,
         "threshold": point.threshold,
         "confidence": point.confidence,
         "family": None if shown is None else shown.family,
-        **{key: plain.get(key) for key in (*kept, "note")},
+        **{key: plain.get(key) for key in (*keys, "note")},
         # What the empirical optimum is worth is part of its rule.
         "rule": point.rule,
     }
+
+
+# -- in words --------------------------------------------------------------------------------------
+
+
+NOT_POSSIBLE = "Not possible on this data"
+_ASKED = {
+    "max_far": "false alarm rate (FAR) at most",
+    "max_fpr": "false positive rate at most",
+    "min_dr": "detection rate at least",
+    "max_alerts": "alerts a day at most",
+}
+_COSTS = ("cost_fp", "cost_fn")
+
+
+def headline(choice: Choice) -> Iterator[str]:
+    """The answer first, then what it means, and what it rests on."""
+    if choice.infeasible is not None:
+        told = choice.infeasible
+        yield told if told.startswith(NOT_POSSIBLE) else f"{NOT_POSSIBLE}. {told}"
+    if choice.guaranteed is not None:
+        yield (
+            f"Flag from a score of {threshold_text(choice.guaranteed)} on: with "
+            f"{exact_percent(choice.confidence)} confidence new data keep "
+            f"{_what_is_kept(choice)}."
+        )
+        yield _means(choice, choice.guaranteed)
+    if choice.empirical is not None:
+        told = choice.empirical.worth
+        at = threshold_text(choice.empirical)
+        if choice.guaranteed is not None:
+            yield f"On these rows the {choice.objective} is at {at}. {told}"
+        else:
+            left = "All that is left is the empirical optimum: flag"
+            flag = "Flag" if choice.infeasible is None else left
+            yield f"{flag} from a score of {at} on, the {choice.objective} on these rows. {told}"
+            yield _means(choice, choice.empirical)
+    elif choice.candidates:
+        yield (
+            "No constraint was given, so the usual thresholds stand side by side. They fit these "
+            "rows, and nothing is promised of new ones."
+        )
+    if choice.holdout is not None:
+        yield _on_the_holdout(choice.holdout)
+    yield _rows(choice)
+
+
+def _what_is_kept(choice: Choice) -> str:
+    limits = len(limits_of(choice))
+    return "the constraint" if limits == 1 else f"{all_of(limits)} constraints together"
+
+
+def all_of(number: int) -> str:
+    """All of some things.
+
+    >>> all_of(2), all_of(3)
+    ('both', 'all 3')
+    """
+    return "both" if number == 2 else f"all {number}"
+
+
+def _means(choice: Choice, point: Point) -> str:
+    detected, false = point[RECALL.name], point[FALSE_DISCOVERY_RATE.name]
+    parts = [f"It catches {percent(detected)} of {positives(choice.positive)}"]
+    if math.isnan(false):
+        parts.append("it raises no alarm on these rows")
+    else:
+        parts.append(f"{percent(false)} of its alarms are false {where(choice)}")
+    if choice.volume is not None:
+        parts.append(
+            f"a day brings {daily(point[ALERTS])} alerts, {daily(point[FALSE_ALARMS])} of them "
+            f"false, and {daily(point[MISSED])} are missed"
+        )
+    return "; ".join(parts) + "."
+
+
+def where(choice: Choice) -> str:
+    """At which share of attacks numbers are."""
+    if choice.base_rate is None:
+        return "at the share of attacks in these rows"
+    return f"at a base rate of {exact_percent(choice.base_rate)}"
+
+
+def _on_the_holdout(holdout: Mapping[str, Any]) -> str:
+    held = [each for each in holdout["constraints"] if each["held"]]
+    broken = [each for each in holdout["constraints"] if each["held"] is False]
+    where = (
+        f"On the holdout {name(holdout['source'].get('name', ''))} the {holdout['of']} threshold"
+    )
+    if not holdout["constraints"]:
+        return f"{where} was judged too."
+    if not broken:
+        asked = len(holdout["constraints"])
+        if not held:
+            return f"{where} can't be judged: its rows tell of no constraint."
+        if len(held) < asked:
+            part = f"{len(held)} of {asked} constraints"
+            return f"{where} kept {part}; its rows can't tell of the rest."
+        what = "its constraint" if asked == 1 else f"{all_of(asked)} constraints"
+        return f"{where} kept {what}."
+    return f"{where} broke {listed([constraint_text(each['constraint']) for each in broken])}."
+
+
+def _rows(choice: Choice) -> str:
+    source = choice.source
+    positives, harmless = source.get("positives", 0), source.get("negatives", 0)
+    others = [label for label in choice.labels if label != choice.positive]
+    negative = quoted(others[0]) if others else "others"
+    return (
+        f"{count(positives + harmless)} rows: {count(positives)} {quoted(choice.positive)}, "
+        f"{count(harmless)} {negative}."
+    )
+
+
+def threshold_text(point: Point) -> str:
+    """As few digits as separate the same rows; with all of them where that is not known."""
+    if point.threshold is None:
+        return "none"
+    if point.below is None:
+        return repr(float(point.threshold))
+    return shortest_between(point.below, float(point.threshold))
+
+
+def limits_of(choice: Choice) -> dict[str, float]:
+    """The constraints; costs are none."""
+    return {key: limit for key, limit in choice.constraints.items() if key not in _COSTS}
+
+
+def constraint_text(key: str) -> str:
+    """A constraint in words.
+
+    >>> constraint_text("max_fpr"), constraint_text("min_dr.dos")
+    ('false positive rate at most', "detection rate of 'dos' at least")
+    """
+    if key in _ASKED:
+        return _ASKED[key]
+    return f"detection rate of {quoted(key.partition('.')[2])} at least"
+
+
+def limit_text(key: str, limit: float) -> str:
+    """The limit of a constraint."""
+    return count(limit) if key == "max_alerts" else exact_percent(limit)

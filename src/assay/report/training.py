@@ -1,22 +1,33 @@
-"""The document of a training: its evaluation, and how that came about."""
+"""The document of a training, and the card of its model.
+
+The card says what the model is, what it is worth, and what not to use it for; it begins with the
+header that model hubs read (``model-index``), with every value and its interval.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
+from assay.escaping import LONGEST_SENTENCE, name, short, visible
 from assay.evaluation.findings import Finding
-from assay.inference.not_finite import finite
+from assay.inference.estimate import decimal
+from assay.inference.fields import finite
 from assay.learn.record import Training
-from assay.measures import ACCURACY, ROC_AUC, parse
-from assay.report import learned, validated
+from assay.measures import ACCURACY, FALSE_DISCOVERY_RATE, MCC, PREVALENCE, ROC_AUC, parse
+from assay.measures.catalogue import CARD
+from assay.report import trained_model
+from assay.report.document import Document
 from assay.report.evaluation import report_of as of_evaluation
-from assay.report.names import name
-from assay.report.numbers import count, measured
-from assay.report.refused import refused_rows
-from assay.report.sections import Cell, Column, Report, Section, Table, Tier
+from assay.report.formatting import count, measured, quoted
+from assay.report.markdown import render
+from assay.report.sections import Cell, Column, Prose, Report, Section, Table, Tier
+from assay.report.slices import refused_rows
+from assay.report.trained_model import called, rule_of, written
 
 # What is known of the training goes after these sections of the evaluation.
 _FIRST = ("Confusion matrix", "Main results", "Advanced results")
@@ -37,8 +48,8 @@ def report_of(run: Training) -> Report:
         headline=(*base.headline, *_headline(run)),
         sections=(
             *first,
-            *validated.sections(run),
-            *learned.sections(run),
+            *trained_model.validation_sections(run),
+            *trained_model.model_sections(run),
             *rest,
             *_reasons(run.findings),
             *_refused(run),
@@ -56,7 +67,7 @@ def _headline(run: Training) -> Iterator[str]:
     if len(folds) > 1 and over is not None and over.mean is not None:
         spread = "" if over.sd is None else f", standard deviation {over.sd:.2g}"
         yield (
-            f"Over {count(len(folds))} folds the {validated.called(main)} is "
+            f"Over {count(len(folds))} folds the {trained_model.called(main)} is "
             f"{measured(over.mean)} in the mean{spread}."
         )
 
@@ -67,7 +78,7 @@ def _reasons(findings: tuple[Finding, ...]) -> Iterator[Section]:
         return
     columns = (Column("finding"), Column("why it matters"), Column("what to do"))
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (found.code, found.why, found.remedy) for found in findings
+        (finding.code, finding.why, finding.remedy) for finding in findings
     )
     table = Table("What was found in the training", columns, rows)
     yield Section("About the findings", (table,), Tier.APPENDIX, detail=True)
@@ -85,7 +96,7 @@ def _records(run: Training, base: Report) -> Iterator[Mapping[str, Any]]:
     if len(folds) < 2 or not base.records:
         return
     heads = tuple(base.records[0])
-    for key in validated.headings(run):
+    for key in trained_model.headings(run):
         measure, average = parse(key)
         label = None if average or measure.symmetric else run.evaluation.positive
         common = {
@@ -117,3 +128,205 @@ def _records(run: Training, base: Report) -> Iterator[Mapping[str, Any]]:
             "undefined": over.mean.undefined,
             "note": over.mean.note if over.sd is None else f"standard deviation {over.sd!r}",
         }
+
+
+# -- the card of the model -------------------------------------------------------------------------
+
+
+# The files of a run that a card speaks of.
+MODEL, ENCODING = "model.skops", "encoding.json"
+# So many steps of the learning rate are told one by one.
+_SPANS = 8
+# The name that hubs know a measure by, where it is another.
+_ON_HUBS = {MCC.name: "matthews_correlation"}
+_KEPT = frozenset(
+    {"Main results", "How it was validated", "Over the folds", "What the model relies on"}
+)
+
+
+def card_of(document: Document) -> str:
+    """The card of a training as Markdown under a YAML header."""
+    run: Training = document.result
+    report = document.report
+    about = Report(
+        title=f"{name(run.training.recipe)}, trained on {_data(run)}",
+        headline=report.headline,
+        sections=(
+            Section("What it is", tuple(map(Prose, _what(run)))),
+            *(section for section in report.sections if section.title in _KEPT),
+            Section("Before you use it", tuple(map(Prose, _limits(run)))),
+            Section("How to use it", tuple(map(Prose, _use(run.training.trusted)))),
+        ),
+        findings=report.findings,
+        notes=report.notes,
+        made=report.made,
+    )
+    lines = ["---", *_yaml(_header(run)), "---", ""]
+    return "\n".join(lines) + "\n" + render(about)
+
+
+def _data(run: Training) -> str:
+    return name(PurePath(run.training.data["name"]).name)
+
+
+# -- header ----------------------------------------------------------------------------------------
+
+
+def _header(run: Training) -> dict[str, Any]:
+    task = "text-classification" if run.training.text is not None else "tabular-classification"
+    judged = name(PurePath(run.judged_name).name)
+    return {
+        "library_name": "sklearn",
+        "pipeline_tag": task,
+        "tags": ["sklearn", "skops", "assay", task],
+        "model_format": "skops",
+        "model_file": MODEL,
+        "model-index": [
+            {
+                "name": name(run.training.recipe),
+                "results": [
+                    {
+                        "task": {"type": task},
+                        "dataset": {
+                            "type": judged,
+                            "name": judged,
+                            "split": name(run.training.validation),
+                        },
+                        "metrics": list(_metrics(run)),
+                    }
+                ],
+            }
+        ],
+    }
+
+
+def _metrics(run: Training) -> Iterator[dict[str, Any]]:
+    for key in CARD.of(binary=run.binary):
+        estimate, measure = run.evaluation[key], parse(key)[0].name
+        if not math.isfinite(estimate):
+            continue
+        metric: dict[str, Any] = {
+            "type": _ON_HUBS.get(measure, measure),
+            "name": called(key),
+            "value": float(estimate),
+        }
+        if math.isfinite(estimate.low) and math.isfinite(estimate.high):
+            level = f"{100 * estimate.level:.10g}% interval"
+            metric["name"] = (
+                f"{called(key)}, {level} [{decimal(estimate.low, 4)}, {decimal(estimate.high, 4)}]"
+            )
+            metric["args"] = {
+                "low": float(estimate.low),
+                "high": float(estimate.high),
+                "level": estimate.level,
+                "method": estimate.method,
+                "n": estimate.n,
+            }
+        yield metric
+
+
+def _yaml(values: Mapping[str, Any], indent: int = 0) -> Iterator[str]:
+    """Mappings and lists as YAML blocks; what stands alone as JSON, which is YAML too."""
+    margin = "  " * indent
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            yield f"{margin}{key}:"
+            yield from _yaml(value, indent + 1)
+        elif isinstance(value, list):
+            yield f"{margin}{key}:"
+            for each in value:
+                if not isinstance(each, Mapping):
+                    yield f"{margin}- {_scalar(each)}"
+                    continue
+                first, *others = _yaml(each, indent + 1)
+                yield f"{margin}- {first.strip()}"
+                yield from others
+        else:
+            yield f"{margin}{key}: {_scalar(value)}"
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, float):
+        # Older readers of YAML take 1e-05, without a point, for a text.
+        digits, exponent, power = repr(value).partition("e")
+        return f"{digits}{'.0' * (bool(exponent) and '.' not in digits)}{exponent}{power}"
+    return json.dumps(visible(value) if isinstance(value, str) else value, ensure_ascii=False)
+
+
+# -- words -----------------------------------------------------------------------------------------
+
+
+def _what(run: Training) -> Iterator[str]:
+    labels = " from ".join(map(quoted, reversed(run.evaluation.labels)))
+    many = f"It tells {count(len(run.evaluation.labels))} classes apart."
+    own = ":" in run.training.recipe
+    summary = "a recipe from outside of assay" if own else run.training.summary
+    yield f"{name(run.training.recipe)}: {summary}.{_set_otherwise(run)}"
+    yield f"It tells {labels}." if run.binary else many
+    used = f"{count(len(run.training.features))} columns" if run.training.text is None else "texts"
+    yield f"It learned from {run.training.learned_from} of {_data(run)} by {used}. {rule_of(run)}"
+    rates = run.training.rates
+    if rates:
+        yield _schedule(rates)
+    if run.training.threshold is not None:
+        yield f"It flags rows from a score of {run.training.threshold:.10g} on."
+
+
+def _schedule(rates: Sequence[float]) -> str:
+    """The learning rate of each epoch, like ones together."""
+    spans: list[tuple[float, int, int]] = []
+    for epoch, rate in enumerate(rates, 1):
+        if spans and spans[-1][0] == rate:
+            spans[-1] = (rate, spans[-1][1], epoch)
+        else:
+            spans.append((rate, epoch, epoch))
+    told = [
+        f"{rate:.6g} in epoch{f's {first} to {last}' if last > first else f' {first}'}"
+        for rate, first, last in spans[:_SPANS]
+    ]
+    more = f" and so on to {rates[-1]:.6g} in epoch {len(rates)}" * (len(spans) > _SPANS)
+    return f"Its learning rate was {', '.join(told)}{more}."
+
+
+def _set_otherwise(run: Training) -> str:
+    """The settings that are not those of the recipe, which its summary does not know of."""
+    training = run.training
+    other = [f"{key}={written(training.settings[key])}" for key in training.set_otherwise]
+    return f" Set otherwise: {name(', '.join(other), LONGEST_SENTENCE)}." if other else ""
+
+
+def _limits(run: Training) -> Iterator[str]:
+    yield (
+        "The values above hold for rows like those that were judged. Other networks, later times "
+        "and attacks of other kinds may give other values: judge it again on rows of its own use "
+        "before an alarm depends on it."
+    )
+    if not run.binary:
+        return
+    prevalence = run.evaluation[PREVALENCE]
+    false = run.evaluation.at(0.001)[FALSE_DISCOVERY_RATE]
+    if math.isfinite(false):
+        yield (
+            f"Its precision depends on how rare attacks are. Among the judged rows "
+            f"{float(prevalence):.2%} were {quoted(run.evaluation.labels[1])}; where one row in "
+            f"1,000 is, the false alarm rate is {measured(false)}."
+        )
+
+
+def _use(trusted: Sequence[str]) -> Iterator[str]:
+    yield "With FOLDER this one, assay predict FOLDER new.csv --out scores.csv scores new rows."
+    yield (
+        "In Python, assay.learn.load_model(FOLDER).pipeline has predict_proba; loading "
+        "runs no code that the file could choose."
+    )
+    yield (
+        f"What columns became before the model saw them stands in {ENCODING}: the codes of labels "
+        f"and of texts, what stands in for missing values, and the scale of each column."
+    )
+    if trusted:
+        named = " ".join(f"--trust {visible(each)}" for each in trusted)
+        yield short(
+            f"It holds types whose code runs when it is loaded. Name them to say that you trust "
+            f"whoever made it: {named}",
+            LONGEST_SENTENCE,
+        )

@@ -1,19 +1,14 @@
 """Where rows come from: arrays and dataframe columns, checked and coded."""
 
-from assay.sources.arrays import (
-    FAMILY,
-    checked_columns,
-    code_arrays,
-)
-from assay.sources.coded import Coded, Named
-from assay.sources.columns import columns_of, common_labels, label_text, must_share_index
-from assay.sources.labelling import infer
-from assay.sources.probabilities import probability_labels
+from assay.sources.coded import Coded, NameColumn
+from assay.sources.columns import columns_of, common_labels, label_text
+from assay.sources.labelling import infer, probability_labels
+from assay.sources.validation import FAMILY, checked_columns, code_arrays, must_share_index
 
 __all__ = [
     "FAMILY",
     "Coded",
-    "Named",
+    "NameColumn",
     "checked_columns",
     "code_arrays",
     "columns_of",

@@ -17,7 +17,7 @@ Array: TypeAlias = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Named:
+class NameColumn:
     """A column of names: positions in ``names``."""
 
     codes: Array
@@ -122,9 +122,9 @@ class Coded:
     columns: tuple[str, ...] | None = None
     counts: npt.NDArray[np.int64] | None = None
     weights: npt.NDArray[np.float64] | None = None
-    clusters: Named | None = None
-    days: Named | None = None
-    slices: Mapping[str, Named] = field(default_factory=dict)
+    clusters: NameColumn | None = None
+    days: NameColumn | None = None
+    slices: Mapping[str, NameColumn] = field(default_factory=dict)
     rows: int = 0
     empty: int = 0
     repeats: npt.NDArray[np.int64] | None = None
@@ -144,8 +144,8 @@ class Coded:
         def kept(column: Any) -> Any:
             return None if column is None else column[rows]
 
-        def names(column: Named | None) -> Named | None:
-            return None if column is None else Named(column.codes[rows], column.names)
+        def names(column: NameColumn | None) -> NameColumn | None:
+            return None if column is None else NameColumn(column.codes[rows], column.names)
 
         return replace(
             self,
@@ -157,7 +157,7 @@ class Coded:
             weights=kept(self.weights),
             clusters=names(self.clusters),
             days=names(self.days),
-            slices={name: Named(c.codes[rows], c.names) for name, c in self.slices.items()},
+            slices={name: NameColumn(c.codes[rows], c.names) for name, c in self.slices.items()},
             repeats=kept(self.repeats),
         )
 
@@ -177,9 +177,9 @@ def joined(parts: Sequence[Coded]) -> Coded:
         kind = next((c.kind for c in columns if c.names), columns[0].kind)
         return Labels(_recoded([(c.codes, c.names) for c in columns], names), names, kind)
 
-    def named(columns: Sequence[Named]) -> Named:
+    def named(columns: Sequence[NameColumn]) -> NameColumn:
         names = _union([column.names for column in columns])
-        return Named(_recoded([(c.codes, c.names) for c in columns], names), names)
+        return NameColumn(_recoded([(c.codes, c.names) for c in columns], names), names)
 
     def each(name: str, join: Any) -> Any:
         columns = [getattr(part, name) for part in parts]

@@ -1,16 +1,21 @@
-"""One column of anything (list, NumPy, pandas, polars, pyarrow) as an array or as coded labels."""
+"""One column of anything (list, NumPy, pandas, polars, pyarrow) as an array or as coded labels.
+
+Counts and weights, what a row stands for, are columns too.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
+from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from assay.errors import InputError, LabelError, LengthMismatch, ScoreError
-from assay.sources.coded import Labels, Named
+from assay.errors import CountError, InputError, LabelError, LengthMismatch, ScoreError
+from assay.sources.coded import Labels, NameColumn
 from assay.tally.blocks import BLOCK
 
 if TYPE_CHECKING:
@@ -21,8 +26,6 @@ Array: TypeAlias = npt.NDArray[Any]
 TEXT, NUMBER, BOOLEAN = "text", "numbers", "booleans"
 MISSING = "(missing)"
 _SMALL_RANGE = 1 << 16
-# Libraries whose columns carry an index, which tells which rows belong together.
-_INDEXED = ("pandas", "modin", "cudf")
 
 
 def array_of(values: Any, name: str) -> Array:
@@ -272,9 +275,9 @@ def common_labels(y_true: Any, decisions: Mapping[str, Any]) -> list[Any]:
     truth = labels_of(y_true, "y_true")
     names = dict.fromkeys(truth.names)
     for name, column in decisions.items():
-        found = labels_of(column, name)
-        if found.kind == truth.kind:
-            names |= dict.fromkeys(found.names)
+        labels = labels_of(column, name)
+        if labels.kind == truth.kind:
+            names |= dict.fromkeys(labels.names)
     return [native(name, truth.kind) for name in names]
 
 
@@ -286,19 +289,19 @@ def recode(column: Labels, position: Mapping[str, int]) -> Array:
     return _narrow(table, len(set(position.values())))[column.codes]
 
 
-def names_of(values: Any, name: str) -> Named:
+def names_of(values: Any, name: str) -> NameColumn:
     """Any column as codes and text, for slices and clusters; missing values are a value."""
-    if isinstance(values, Named):
+    if isinstance(values, NameColumn):
         return values
     array = array_of(values, name)
     if array.dtype.kind == "S":
         array = _decoded(array, name)
     if array.dtype.kind in "biu":
         column = labels_of(array, name)
-        return Named(column.codes.astype(np.int64), column.names)
+        return NameColumn(column.codes.astype(np.int64), column.names)
     texts = np.array([_any_text(value) for value in array.tolist()], dtype=object)
     table = {text: i for i, text in enumerate(sorted(set(texts.tolist())))}
-    return Named(np.array([table[text] for text in texts.tolist()], np.int64), tuple(table))
+    return NameColumn(np.array([table[text] for text in texts.tolist()], np.int64), tuple(table))
 
 
 def _any_text(value: Any) -> str:
@@ -359,43 +362,6 @@ def polars_column(name: str, values: Any) -> pl.Series:
         return pl.Series(name, list(values), dtype=pl.Object)
 
 
-def must_share_index(columns: Mapping[str, Any]) -> None:
-    """Refuse columns whose indexes differ; a mapping of columns is looked into.
-
-    Rows are matched by their order. Where an index tells another order, or names other rows, one
-    of the two is wrong, and nothing tells which.
-    """
-    first = None
-    for name, index in _indexes(columns):
-        if first is None:
-            first = name, index
-        elif len(index) == len(first[1]) and not index.equals(first[1]):
-            raise _unlike(*first, name, index)
-
-
-def _indexes(columns: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for name, column in columns.items():
-        if isinstance(column, Mapping):
-            inner = {f"{name}[{key!r}]": each for key, each in column.items()}
-            yield from _indexes(inner)
-        elif type(column).__module__.partition(".")[0] in _INDEXED and hasattr(column, "index"):
-            yield name, column.index
-
-
-def _unlike(one: str, here: Any, other: str, there: Any) -> InputError:
-    pairs = enumerate(zip(here, there, strict=True))
-    row = next((i for i, (a, b) in pairs if a != b), 0)
-    first, second = (index[row : row + 1].tolist()[0] for index in (here, there))
-    differ = f"row {row} is {first!r} in {one} and {second!r} in {other}"
-    if here.is_unique and there.is_unique and not len(here.difference(there)):
-        differ = f"they name the same rows in another order, {differ}"
-    return InputError(
-        f"the indexes of {one} and {other} differ: {differ}. Which rows belong together is not "
-        f"sure: give both with one index, as columns of one frame have it, or, if the rows are in "
-        f"the same order, drop it with .reset_index(drop=True)"
-    )
-
-
 def must_be_as_long(rows: int, columns: Mapping[str, Any]) -> None:
     """Refuse columns of unlike length."""
     for name, column in columns.items():
@@ -404,3 +370,166 @@ def must_be_as_long(rows: int, columns: Mapping[str, Any]) -> None:
                 f"{name} has {len(column)} rows and y_true has {rows}: they must describe the "
                 f"same rows"
             )
+
+
+# -- counts, which stay exact, and sampling weights ------------------------------------------------
+
+LIMIT = 2**62
+# Weights are squared, and what they weigh is divided by.
+_WEIGHTS = (1e-100, 1e100)
+WEIGHTS = "0, or between 1e-100 and 1e+100"
+# The cells of two classes, and what the rows of a matrix may be.
+CELLS = ("tp", "fp", "fn", "tn")
+ORIENTATIONS = ("truth-rows", "predicted-rows")
+_HALF = 32
+
+
+def counts_of(values: Any, name: str) -> npt.NDArray[np.int64]:
+    """A column of counts; whole numbers are never taken through a float, which 2^53 + 1 is not."""
+    array = _count_array(values, name)
+    counts, bad = exact_counts(array)
+    if bad.any():
+        raise _no_count(array, int(bad.argmax()), name)
+    if not counts.any():
+        raise CountError("all counts are zero; there are no rows left")
+    if _count_total(counts) >= LIMIT:
+        raise CountError("counts add up to 2^62 or more, which is more than can be counted here")
+    return counts
+
+
+def exact_counts(array: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Numbers as counts, 0 where they are none; and which are none."""
+    if array.dtype.kind == "O":
+        wholes = [_whole(value) for value in array.tolist()]
+        bad = np.array([value is None or not 0 <= value < LIMIT for value in wholes], bool)
+        counts = [0 if odd else value for value, odd in zip(wholes, bad.tolist(), strict=True)]
+        return np.array(counts, np.int64), bad
+    bad = np.zeros(len(array), bool)
+    if array.dtype.kind == "f":
+        bad = ~np.isfinite(array) | (np.floor(array) != array)
+    bad = bad | (array < 0) | (array.astype(np.float64) >= LIMIT) if len(array) else bad
+    return np.where(bad, np.zeros(1, array.dtype), array).astype(np.int64), bad
+
+
+def whole_text(text: str) -> int | None:
+    """The whole number that a text is, exactly; None where it is none, or too large for a count.
+
+    >>> whole_text("9007199254740993.0"), whole_text("1e3"), whole_text("1.5")
+    (9007199254740993, 1000, None)
+    """
+    try:
+        return _whole(Decimal(text))
+    except InvalidOperation:
+        return None
+
+
+def _whole(value: Any) -> int | None:
+    if isinstance(value, int | np.integer | np.bool_):
+        return int(value)
+    if isinstance(value, float | np.floating):
+        return int(value) if float(value).is_integer() else None
+    if isinstance(value, Decimal):
+        # A large exponent is no reason to write all of its digits.
+        fits = value.is_finite() and -LIMIT < value < LIMIT
+        return int(value) if fits and value == value.to_integral_value() else None
+    return None
+
+
+def _count_array(values: Any, name: str) -> Array:
+    if isinstance(values, list | tuple) and {int, float} <= set(map(type, values)):
+        array = np.empty(len(values), object)
+        array[:] = values
+        return array
+    array = array_of(values, name)
+    if array.dtype.kind in "biuO":
+        return array.astype(np.uint8) if array.dtype.kind == "b" else array
+    if array.dtype.kind == "f":
+        return array.astype(array.dtype.newbyteorder("="), copy=False)
+    return _amounts(array, name)
+
+
+def _no_count(array: Array, row: int, name: str) -> CountError:
+    value = array[row].item() if hasattr(array[row], "item") else array[row]
+    if value is None or type(value).__name__ == "NAType":
+        return CountError(f"{name} is missing in row {row}. Remove the row or give it a count")
+    if isinstance(value, str) or not hasattr(value, "__float__"):
+        return CountError(f"{name} must hold numbers; found {value!r} in row {row}")
+    if value < 0:
+        return CountError(f"{name} must not be negative; row {row} has {value}")
+    if LIMIT <= value < math.inf:
+        return CountError(
+            f"row {row} of {name} has {value}; 2^62 or more is more than can be counted here"
+        )
+    return CountError(
+        f"{name} are frequencies and must be whole numbers; row {row} has {value}. For sampling "
+        f"weights say sample_weight="
+    )
+
+
+def _count_total(counts: npt.NDArray[np.int64]) -> int:
+    """The sum, which 64 bits may be too few for."""
+    high, low = counts >> _HALF, counts & ((1 << _HALF) - 1)
+    return (int(high.sum()) << _HALF) + int(low.sum())
+
+
+def not_weights(numbers: Array) -> npt.NDArray[np.bool_]:
+    """Which numbers are no weights."""
+    return np.asarray(~np.isfinite(numbers) | (numbers < 0))
+
+
+def beyond_squares(numbers: Array) -> npt.NDArray[np.bool_]:
+    """Which weights are too large to be squared, or too small."""
+    smallest, largest = _WEIGHTS
+    return np.asarray((numbers > largest) | ((numbers > 0) & (numbers < smallest)))
+
+
+def amounts_of(
+    counts: Any, sample_weight: Any
+) -> tuple[npt.NDArray[np.int64] | None, npt.NDArray[np.float64] | None]:
+    """Counts or weights, where there are some; never both."""
+    if counts is not None and sample_weight is not None:
+        raise CountError("give counts (frequencies) or sample_weight (sampling weights), not both")
+    return None if counts is None else counts_of(counts, "counts"), _weights(sample_weight)
+
+
+def _amounts(values: Any, name: str) -> Array:
+    try:
+        return scores_of(values, name)
+    except ScoreError as odd:
+        raise CountError(str(odd)) from odd
+
+
+def _weights(weights: Any) -> npt.NDArray[np.float64] | None:
+    if weights is None:
+        return None
+    array = _amounts(weights, "sample_weight").astype(np.float64)
+    bad = np.flatnonzero(not_weights(array))
+    if len(bad):
+        raise CountError(
+            f"sample_weight must be finite and not negative; row {bad[0]} has {array[bad[0]]}"
+        )
+    if not array.any():
+        raise CountError("all weights are zero; there are no rows left")
+    odd = np.flatnonzero(beyond_squares(array))
+    if len(odd):
+        raise CountError(
+            f"sample_weight is squared, so each is {WEIGHTS}; row {odd[0]} has {array[odd[0]]:g}"
+        )
+    return array
+
+
+def repeated_counts(counts: Array, repeats: Array) -> Array:
+    """Counts of rows that stand for several; whole numbers of 64 bits must hold them."""
+    if len(counts) and int(counts.max()) * int(repeats.max()) >= LIMIT:
+        raise CountError(
+            f"rows that stand for up to {int(repeats.max()):,} others have counts of up to "
+            f"{int(counts.max()):,}; their product must be below 2^62"
+        )
+    return np.asarray(counts * repeats)
+
+
+def kept_of(amounts: Array | None) -> Array | None:
+    """The rows that count, None where all do: those of zero are as if they were not there."""
+    if amounts is None or amounts.all():
+        return None
+    return np.flatnonzero(amounts)

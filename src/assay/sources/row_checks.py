@@ -1,11 +1,10 @@
-"""What a row may hold: labels, names, days and ids; whatever is read, the same is refused.
-
-Numbers are checked in :mod:`assay.sources.number_checks`.
-"""
+"""What a row may hold: labels, names, days, ids, numbers; whatever is read, the same is refused."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -13,8 +12,20 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.errors import InputError, LabelError
-from assay.sources.columns import BOOLEAN, NUMBER, TEXT, is_missing, label_kind, label_text
+from assay.errors import CountError, InputError, LabelError, ScoreError
+from assay.sources.columns import (
+    BOOLEAN,
+    NUMBER,
+    TEXT,
+    WEIGHTS,
+    beyond_squares,
+    exact_counts,
+    is_missing,
+    label_kind,
+    label_text,
+    not_weights,
+    whole_text,
+)
 from assay.sources.times import A_MOMENT, days_of
 
 if TYPE_CHECKING:
@@ -81,10 +92,10 @@ def plain(values: pl.Series) -> pl.Series:
 
 def check_names(values: pl.Series) -> tuple[pl.Series, list[Problem]]:
     """Names of slices or clusters: any single values, and missing ones."""
-    found = plain(values)
-    if found.dtype.is_nested():
-        return found, [whole_column(values, "one value a row", InputError)]
-    return found, []
+    names = plain(values)
+    if names.dtype.is_nested():
+        return names, [whole_column(values, "one value a row", InputError)]
+    return names, []
 
 
 class DayCheck:
@@ -170,8 +181,8 @@ class LabelCheck:
     def _expected(self) -> str:
         return f"{self._role}s: text, whole numbers or booleans"
 
-    def _odd(self, rows: Array, found: str) -> Problem:
-        reason = f"column {self.column!r}: found {found}, expected {self._expected}"
+    def _odd(self, rows: Array, value: str) -> Problem:
+        reason = f"column {self.column!r}: found {value}, expected {self._expected}"
         return Problem(rows, reason, LabelError, fatal=True)
 
     def _floats(self, values: pl.Series) -> tuple[pl.Series, Array, list[Problem]]:
@@ -184,8 +195,10 @@ class LabelCheck:
         whole = pl.Series(values.name, np.where(missing | odd, 0, numbers).astype(np.int64))
         if not odd.any():
             return whole, missing, []
-        found = f"the number {float(numbers[odd][0])!r} (if these are scores, say so with y_score=)"
-        return whole, missing, [self._odd(odd, found)]
+        number = (
+            f"the number {float(numbers[odd][0])!r} (if these are scores, say so with y_score=)"
+        )
+        return whole, missing, [self._odd(odd, number)]
 
     def _objects(self, values: list[Any]) -> tuple[Array, Array, list[Problem]]:
         """Missing values and kinds of a column that mixes types."""
@@ -216,8 +229,8 @@ class LabelCheck:
         known = f"the {self._role}s from {self._first} on are {self._kind}"
 
         def reason(i: int) -> str:
-            found = value_shown(values[i])
-            return f"column {self.column!r}: found {found}, but {known}. They must be of one kind"
+            value = value_shown(values[i])
+            return f"column {self.column!r}: found {value}, but {known}. They must be of one kind"
 
         return [Problem(other, reason, LabelError, fatal=True)]
 
@@ -226,26 +239,26 @@ def check_ids(values: pl.Series) -> tuple[pl.Series, list[Problem]]:
     """Ids as text: 007 stays 007, a whole number has no point; missing ones are wrong."""
     import polars as pl
 
-    found = plain(values)
-    kind = found.dtype
+    ids = plain(values)
+    kind = ids.dtype
     if kind.is_nested():
         return pl.Series(values.name, [""] * len(values)), [
             whole_column(values, "an id a row", InputError)
         ]
-    bad = np.zeros(len(found), bool)
+    bad = np.zeros(len(ids), bool)
     if kind.is_float():
-        numbers = found.cast(pl.Float64).to_numpy()
+        numbers = ids.cast(pl.Float64).to_numpy()
         bad = np.isinf(numbers) | (np.abs(numbers) >= _EXACT) | (np.floor(numbers) < numbers)
         whole = np.where(bad | np.isnan(numbers), 0, numbers).astype(np.int64)
         texts = pl.Series(values.name, whole).cast(pl.String)
         missing = np.isnan(numbers)
     else:
-        texts = _objects(found) if kind == pl.Object else found.cast(pl.String)
+        texts = _objects(ids) if kind == pl.Object else ids.cast(pl.String)
         missing = (texts.is_null() | (texts == "")).fill_null(value=True).to_numpy()
     name = values.name
 
     def reason(i: int) -> str:
-        return f"column {name!r}: found {value_shown(found[i])}, expected an id"
+        return f"column {name!r}: found {value_shown(ids[i])}, expected an id"
 
     problems = [Problem(missing, f"column {name!r}: the id is missing")] if missing.any() else []
     return texts, problems + ([Problem(bad, reason)] if bad.any() else [])
@@ -262,3 +275,223 @@ def _text(value: object) -> str | None:
         return None if value is None else label_text(value)
     except LabelError:
         return str(value)
+
+
+# -- scores, probabilities, counts and weights -----------------------------------------------------
+
+SUM_TOLERANCE = 1e-6
+# What may stand around a number.
+_BLANKS = " \t"
+_WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*%?\s*", re.ASCII)
+_PERCENT = r"^([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))[ \t]*%$"
+
+
+def numbers_of(values: pl.Series) -> Array | None:
+    """A column as float32 or float64, nan where it holds no number; None if it never could."""
+    import polars as pl
+
+    values = plain(values)
+    dtype = values.dtype
+    if is_narrow(dtype):
+        return values.cast(pl.Float32).to_numpy()
+    if dtype == pl.String:
+        return _parsed(values).to_numpy()
+    if dtype == pl.Object:
+        return np.array([_number(value) for value in values.to_list()], np.float64)
+    if dtype.is_numeric() or dtype in (pl.Boolean, pl.Null):
+        return values.cast(pl.Float64).to_numpy()
+    return None
+
+
+def is_narrow(dtype: pl.DataType) -> bool:
+    """Whether a type is of floats that 32 bits hold."""
+    import polars as pl
+
+    return dtype.is_float() and dtype != pl.Float64
+
+
+def _parsed(values: pl.Series) -> pl.Series:
+    """Text as numbers, null where it is none; blanks around a number do not matter.
+
+    A percent sign divides by a hundred: 97.3% is the float that 0.973 is.
+    """
+    import polars as pl
+
+    numbers = values.cast(pl.Float64, strict=False)
+    if numbers.null_count() == values.null_count():
+        return numbers
+    stripped = values.str.strip_chars(_BLANKS)
+    numbers = numbers.fill_null(stripped.cast(pl.Float64, strict=False))
+    if numbers.null_count() == values.null_count():
+        return numbers
+    hundredths = stripped.str.replace(_PERCENT, "${1}e-2").cast(pl.Float64, strict=False)
+    return numbers.fill_null(hundredths)
+
+
+def _number(value: Any) -> float:
+    import polars as pl
+
+    if isinstance(value, str):
+        number = _parsed(pl.Series([value], dtype=pl.String))[0]
+        return math.nan if number is None else float(number)
+    try:
+        return float(value) if isinstance(value, int | float | Decimal) else math.nan
+    except OverflowError:
+        return math.inf
+
+
+class NumberCheck:
+    """A finite number a row."""
+
+    error: type[InputError] = ScoreError
+    role = "score"
+    expected = "a finite number"
+
+    def __init__(self, column: str) -> None:
+        self.column = column
+
+    def check(self, values: pl.Series) -> tuple[Array, list[Problem]]:
+        """The numbers, and what is wrong."""
+        numbers = numbers_of(values)
+        if numbers is None:
+            return np.zeros(len(values)), [whole_column(values, "numbers", self.error)]
+        return numbers, self.problems(values, self.bad(numbers))
+
+    def problems(self, values: pl.Series, bad: Array) -> list[Problem]:
+        """What is wrong with the rows that are bad."""
+
+        def reason(i: int) -> str:
+            shown = value_shown(values[i])
+            reason = f"column {self.column!r}: found {shown}, expected {self.expected}"
+            if isinstance(values[i], str) and _WITH_COMMA.fullmatch(values[i]):
+                reason += ". Where a comma stands before fractions, say decimal=','"
+            return reason
+
+        kind = f"{self.role}: not {self.expected}"
+        return [Problem(bad, reason, self.error, kind=kind)] if bad.any() else []
+
+    def bad(self, numbers: Array) -> Array:
+        """The rows that hold no such number."""
+        return np.asarray(~np.isfinite(numbers))
+
+
+class WeightCheck(NumberCheck):
+    """A sampling weight a row."""
+
+    error = CountError
+    role = "weight"
+    expected = "a weight, finite and not negative"
+
+    def bad(self, numbers: Array) -> Array:
+        """The rows that hold no weight."""
+        return not_weights(numbers)
+
+    def check(self, values: pl.Series) -> tuple[Array, list[Problem]]:
+        """The weights, and what is wrong; they are squared, so they have two ends."""
+        numbers, problems = super().check(values)
+        beyond = beyond_squares(numbers) & np.isfinite(numbers)
+        if beyond.any():
+
+            def reason(i: int) -> str:
+                value = value_shown(values[i])
+                return f"column {self.column!r}: found {value}, expected {WEIGHTS}"
+
+            problems.append(Problem(beyond, reason, self.error, kind=f"weight: not {WEIGHTS}"))
+        return numbers, problems
+
+
+class CountCheck(NumberCheck):
+    """A frequency a row."""
+
+    error = CountError
+    role = "count"
+    expected = "a count: a whole number, not negative and below 2^62"
+
+    def check(self, values: pl.Series) -> tuple[Array, list[Problem]]:
+        """The counts, and what is wrong; whole numbers are never taken through a float."""
+        cells = _countable(values)
+        if cells is None:
+            return np.zeros(len(values), np.int64), [whole_column(values, "counts", self.error)]
+        counts, bad = exact_counts(cells)
+        return counts, self.problems(values, bad)
+
+
+def _countable(values: pl.Series) -> Array | None:
+    """A column for :func:`assay.sources.columns.exact_counts`; None if it never could be counts."""
+    import polars as pl
+
+    values = values if isinstance(values.dtype, pl.Decimal) else plain(values)
+    dtype = values.dtype
+    if dtype in (pl.Boolean, pl.Null):
+        return values.cast(pl.Float64).to_numpy()
+    if dtype.is_float() or (dtype.is_integer() and not values.null_count() and dtype != pl.Int128):
+        return values.to_numpy()
+    if dtype.is_integer() or isinstance(dtype, pl.Decimal):
+        return np.array(values.to_list(), object)
+    if dtype == pl.String:
+        return _whole_texts(values)
+    if dtype == pl.Object:
+        cells = [v if not isinstance(v, str) else _whole_texts(pl.Series([v]))[0] for v in values]
+        return np.array([*cells, None], object)[:-1]  # as objects, whatever they are
+    return None
+
+
+def _whole_texts(values: pl.Series) -> Array:
+    """Text as whole numbers, nan where it is none."""
+    import polars as pl
+
+    stripped = values.str.strip_chars(_BLANKS)
+    plainly = stripped.str.extract(r"^\+?([0-9]+)(?:\.0*)?$", 1).cast(pl.Int64, strict=False)
+    if not plainly.null_count():
+        return plainly.to_numpy()
+    numbers = _parsed(values).fill_null(math.nan).to_list()
+    wholes = np.empty(len(values), object)
+    for i, (whole, number, text) in enumerate(zip(plainly, numbers, stripped, strict=True)):
+        exact = whole_text(text) if whole is None and math.isfinite(number) else whole
+        wholes[i] = math.nan if exact is None else exact
+    return wholes
+
+
+def not_probabilities(numbers: Array) -> Array:
+    """Which numbers are no probabilities."""
+    return np.asarray(~((numbers >= 0) & (numbers <= 1)))
+
+
+def off_one(total: Array) -> Array:
+    """Which sums of probabilities are not 1; what is not finite was found before."""
+    return np.asarray(np.nan_to_num(np.abs(total - 1), nan=0.0, posinf=0.0) > SUM_TOLERANCE)
+
+
+class ProbabilityCheck(NumberCheck):
+    """A probability a row."""
+
+    role = "probability"
+    expected = "a probability in [0, 1]"
+
+    def bad(self, numbers: Array) -> Array:
+        """The rows that hold no probability."""
+        return not_probabilities(numbers)
+
+
+def check_probabilities(
+    frame: pl.DataFrame, columns: Mapping[str, str]
+) -> tuple[dict[str, Array], list[Problem]]:
+    """A probability for each label and row, by label; those of a row must sum to 1."""
+    by_label: dict[str, Array] = {}
+    problems: list[Problem] = []
+    for label, column in columns.items():
+        numbers, odd = ProbabilityCheck(column).check(frame[column])
+        by_label[label] = numbers.astype(np.float64, copy=False)
+        problems += odd
+    if len(by_label) > 1 and not any(problem.fatal for problem in problems):
+        total = np.sum(list(by_label.values()), axis=0)
+        off = off_one(total)
+        if off.any():
+            names = ", ".join(map(repr, columns.values()))
+
+            def reason(i: int) -> str:
+                return f"columns {names}: the probabilities sum to {total[i]:.9g}, expected 1"
+
+            kind = "probability: those of a row do not sum to 1"
+            problems.append(Problem(off, reason, ScoreError, kind=kind))
+    return by_label, problems

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError
-from assay.sources.coded import Named
+from assay.sources.coded import NameColumn
 from assay.sources.columns import array_of
 
 if TYPE_CHECKING:
@@ -99,11 +99,11 @@ def _of_text(values: pl.Series) -> Days:
     ]
     moment = minutes[0] * 60 + minutes[1] - signed * (minutes[2] * 60 + minutes[3])
     date = pl.col("date").str.to_date("%Y-%m-%d", strict=False)
-    found = parts.select(
+    moments = parts.select(
         day=(date.cast(pl.Int32) + moment.floordiv(24 * 60)).cast(pl.Date),
         aware=pl.col("zone").fill_null("") != "",
     )
-    days, aware = found["day"], found["aware"].to_numpy().copy()
+    days, aware = moments["day"], moments["aware"].to_numpy().copy()
     if numbers.null_count() < len(numbers):
         counted = _of_numbers(numbers).days
         aware |= counted.is_not_null().to_numpy()
@@ -114,9 +114,9 @@ def _of_text(values: pl.Series) -> Days:
 # -- columns of arrays -----------------------------------------------------------------------------
 
 
-def day_names(values: Any, name: str) -> Named:
+def day_names(values: Any, name: str) -> NameColumn:
     """A column of moments as the days that they are of; a bad one is refused with its row."""
-    if isinstance(values, Named):
+    if isinstance(values, NameColumn):
         return values
     column = _series(values, name)
     read = days_of(column)
@@ -140,7 +140,7 @@ def day_names(values: Any, name: str) -> Named:
         raise InputError(f"{name} has {len(distinct):,} days; at most {MOST_DAYS:,} are judged")
     epoch = dt.date(1970, 1, 1)
     days = (epoch + dt.timedelta(days=int(day)) for day in distinct)
-    return Named(codes, tuple(day.isoformat() for day in days))
+    return NameColumn(codes, tuple(day.isoformat() for day in days))
 
 
 def _series(values: Any, name: str) -> pl.Series:

@@ -1,18 +1,17 @@
 """Runs that are kept: in a file of SQLite or in PostgreSQL, addressed by content."""
 
-from assay.store.rows import KeptRows
-from assay.store.run import Name, Page, Point, Run
+from assay.store.reports import RunTrend, Step, TrendPoint
+from assay.store.run import KeptRows, KeptRun, Name, Page
 from assay.store.store import Store, default_place
-from assay.store.trend import Step, Trend
 
 __all__ = [
     "KeptRows",
+    "KeptRun",
     "Name",
     "Page",
-    "Point",
-    "Run",
+    "RunTrend",
     "Step",
     "Store",
-    "Trend",
+    "TrendPoint",
     "default_place",
 ]

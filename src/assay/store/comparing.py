@@ -1,4 +1,7 @@
-"""Two runs beside each other: row by row where their rows were kept, else by their intervals."""
+"""A run beside another, or as the baseline of a gate: row by row where rows were kept, else apart.
+
+Apart means by the intervals of both, each of its own rows.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,24 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from assay.decisions import Comparison, compare
-from assay.errors import LabelError, MethodError, StoreError
+from assay.decisions.gate import Gate, JudgedRule, gate, reason_of
+from assay.decisions.rule import NEW, OLD, Rule
+from assay.engines import resolve
+from assay.errors import InputError, LabelError, MethodError, StoreError
 from assay.inference import Estimate, holm
 from assay.inference.estimation import DEFAULT_LEVEL
-from assay.inference.not_finite import finite
+from assay.inference.fields import finite
 from assay.inference.significance import p_text
-from assay.inference.trend import MOVER, unpaired_difference
+from assay.inference.time_courses import MOVER, unpaired_difference
 from assay.sources.coded import Labels
-from assay.store.rows import KeptRows
-from assay.store.run import Run
-from assay.store.summary import stored_estimate, summary_of
+from assay.store.run import KeptRows, KeptRun, stored_estimate, summary_of
+from assay.tally import Resolved, Tally
 
 SCHEMA = "assay.unpaired/1"
 UNPAIRED = (
@@ -78,14 +84,14 @@ class Unpaired:
         cls, names: tuple[str, str], pairs: Mapping[str, tuple[Estimate, Estimate]], **told: Any
     ) -> Unpaired:
         """The differences of pairs, old and new, by their measures."""
-        found = [
+        untested = [
             UnpairedDifference(measure, *pair, *unpaired_difference(*pair))
             for measure, pair in pairs.items()
         ]
-        adjusted = iter(holm([each.p for each in found if not math.isnan(each.p)]))
+        adjusted = iter(holm([each.p for each in untested if not math.isnan(each.p)]))
         differences = tuple(
             each if math.isnan(each.p) else replace(each, p_adjusted=next(adjusted))
-            for each in found
+            for each in untested
         )
         return cls(names, differences, **told)
 
@@ -139,7 +145,7 @@ class Unpaired:
 
 
 def compare_runs(
-    old: Run, new: Run, *, models: Sequence[str | None] = (None, None), **options: Any
+    old: KeptRun, new: KeptRun, *, models: Sequence[str | None] = (None, None), **options: Any
 ) -> Comparison | Unpaired:
     """Whether the new run is really better: paired where rows of both were kept, else unpaired.
 
@@ -159,7 +165,7 @@ def compare_runs(
     first, second, notes = matched
     must_share_positive(first.positive, second.positive)
     said = [
-        _said(kept, run, model)
+        _model_column(kept, run, model)
         for kept, run, model in zip((first, second), (old, new), models, strict=True)
     ]
     kinds = {kind for kind, _ in said}
@@ -192,7 +198,7 @@ def must_share_positive(old: str | None, new: str | None) -> None:
         )
 
 
-def names_of(old: Run, new: Run) -> tuple[str, str]:
+def names_of(old: KeptRun, new: KeptRun) -> tuple[str, str]:
     """What two runs are called beside each other."""
     if old.id == new.id:
         raise StoreError(f"run {old.id} can't be compared with itself; name another")
@@ -213,54 +219,54 @@ def matched_rows(old: KeptRows, new: KeptRows) -> tuple[KeptRows, KeptRows, tupl
     if not both:
         return None
     at_old, at_new = (np.array(side) for side in zip(*both, strict=True))
-    first, second = _of_rows(old, at_old), _of_rows(new, at_new)
-    _must_agree(first, second)
+    ids = tuple(new.ids[i] for i in at_new.tolist())
+    first, second = _rows_at(old, at_old, ids), _rows_at(new, at_new, ids)
+    _must_agree(first, second, ids)
     apart = len(old) + len(new) - 2 * len(both)
     more = (f"{apart:,} rows are in one of the two runs only, and left out.",) if apart else ()
     return first, second, ("id", *more)
 
 
-def _of_rows(rows: KeptRows, at: Any) -> KeptRows:
-    assert rows.ids is not None  # noqa: S101 - matched by them
+def _rows_at(rows: KeptRows, at: Any, ids: tuple[str, ...]) -> KeptRows:
+    """The rows at some places, whose ids are these."""
     return KeptRows(
         rows.truth.of_rows(at),
         {name: column[at] for name, column in rows.scores.items()},
         {name: column.of_rows(at) for name, column in rows.decisions.items()},
-        tuple(rows.ids[i] for i in at.tolist()),
+        ids,
         rows.positive,
     )
 
 
-def _must_agree(first: KeptRows, second: KeptRows) -> None:
+def _must_agree(first: KeptRows, second: KeptRows, ids: tuple[str, ...]) -> None:
     """Refuse rows that were labelled otherwise in the other run."""
     labels = [np.array(rows.truth.names, object)[rows.truth.codes] for rows in (first, second)]
     odd = np.flatnonzero(labels[0] != labels[1])
     if len(odd):
         at = int(odd[0])
-        assert first.ids is not None  # noqa: S101 - matched by them
         raise LabelError(
-            f"{len(odd):,} rows have another label in the other run, such as {first.ids[at]!r}: "
+            f"{len(odd):,} rows have another label in the other run, such as {ids[at]!r}: "
             f"{labels[0][at]!r} and {labels[1][at]!r}. A comparison needs one truth"
         )
 
 
-def _said(rows: KeptRows, run: Run, model: str | None) -> tuple[str, Any]:
+def _model_column(rows: KeptRows, run: KeptRun, model: str | None) -> tuple[str, Any]:
     """What a run's model said: the only one, the new one of a gate, or the one that was named."""
-    found: Mapping[str, Any] = {**rows.scores, **rows.decisions}
+    columns: Mapping[str, Any] = {**rows.scores, **rows.decisions}
     if model is None:
-        model = "new" if "new" in found else next(iter(found))
-        if len(found) > 1 and model != "new" and set(found) != {"score", "decision"}:
+        model = "new" if "new" in columns else next(iter(columns))
+        if len(columns) > 1 and model != "new" and set(columns) != {"score", "decision"}:
             raise StoreError(
-                f"run {run.id} holds several models ({', '.join(found)}); say which one as "
+                f"run {run.id} holds several models ({', '.join(columns)}); say which one as "
                 f"{run.id[:6]}:{model}"
             )
-    if model not in found:
-        raise StoreError(f"run {run.id} has no model {model!r}; there are {', '.join(found)}")
-    column = found[model]
+    if model not in columns:
+        raise StoreError(f"run {run.id} has no model {model!r}; there are {', '.join(columns)}")
+    column = columns[model]
     return ("decisions", column) if isinstance(column, Labels) else ("scores", column)
 
 
-def threshold_of(run: Run) -> float | None:
+def threshold_of(run: KeptRun) -> float | None:
     """Where a run flagged rows, if it says so; a gate may say it of its rules alone."""
     plain = json.loads(run.document)
     told = [plain.get("threshold")]
@@ -275,7 +281,9 @@ def threshold_of(run: Run) -> float | None:
 # -- unpaired --------------------------------------------------------------------------------------
 
 
-def _unpaired(old: Run, new: Run, names: tuple[str, str], why: str, **options: Any) -> Unpaired:
+def _unpaired(
+    old: KeptRun, new: KeptRun, names: tuple[str, str], why: str, **options: Any
+) -> Unpaired:
     for option, value in options.items():
         if value is not None and option in ("at", "families"):
             raise MethodError(f"{option}= needs the rows of both runs, and {why}")
@@ -295,6 +303,178 @@ def _unpaired(old: Run, new: Run, names: tuple[str, str], why: str, **options: A
 
 
 def _parts(estimate: Estimate) -> dict[str, float]:
-    """What of an estimate is stored, for :func:`assay.store.summary.stored_estimate`."""
+    """What of an estimate is stored, for :func:`assay.store.run.stored_estimate`."""
     ends = {"low": estimate.low, "high": estimate.high}
     return {"value": float(estimate), **ends, "n": estimate.n, "level": estimate.level}
+
+
+# -- a gate whose baseline is a run ----------------------------------------------------------------
+
+Columns: TypeAlias = dict[str, Any]
+
+# Arguments of a gate that are about the rows of the new model, and of the old one.
+_COLUMNS = (
+    *("y_true", "new", "new_decision", "positive", "negative", "labels"),
+    *("families", "clusters", "counts"),
+)
+_OLD = ("old", "old_decision")
+_NOTHING = "run {run} holds neither rows nor a tally, so that no rule can be judged against it"
+
+
+def gate_against_run(
+    run: KeptRun,
+    rows: KeptRows,
+    *,
+    rules: Sequence[Rule],
+    threshold: float | None = None,
+    old_threshold: float | None = None,
+    **given: Any,
+) -> Gate:
+    """Judge a new model by rules, with the model of a run as the old one.
+
+    ``rows`` are those of the new model with their ids, ``given`` the other arguments of
+    :func:`assay.gate`. Rules are judged row by row where the run kept exactly these rows; else a
+    difference is that of two estimates, each of its own rows, and the gate says so.
+    """
+    columns = {key: given[key] for key in _COLUMNS if key in given}
+    options = {key: value for key, value in given.items() if key not in (*_COLUMNS, *_OLD)}
+    if old_threshold is None:
+        old_threshold = threshold_of(run)
+    kept = run.rows()
+    paired = None if kept is None else _paired_columns(kept, rows, run)
+    if kept is not None and paired is not None:
+        judged = gate(
+            **columns,
+            **paired,
+            rules=rules,
+            threshold=threshold,
+            old_threshold=old_threshold,
+            **options,
+        )
+        must_share_positive(kept.positive, judged.positive)
+        told = f"The baseline is run {run.id}, row by row."
+        return replace(judged, notes=(told, *judged.notes))
+    why = OTHER_ROWS if kept is not None else NOT_KEPT.format(runs=f"run {run.id}")
+    old = _old_of_tally(run) if kept is None else _old_of_rows(kept, run, columns)
+    return _judged_apart(columns, old, rules, (threshold, old_threshold), why, options)
+
+
+def _paired_columns(kept: KeptRows, rows: KeptRows, run: KeptRun) -> Columns | None:
+    """What the old model said of the new model's rows, in their order; None where rows differ."""
+    matched = matched_rows(kept, rows)
+    if matched is None or not len(matched[0]) == len(kept) == len(rows):
+        return None
+    said = _old_column(matched[0], run)
+    return {f"old{'_decision' if isinstance(said, Labels) else ''}": said}
+
+
+def _old_column(rows: KeptRows, run: KeptRun) -> Any:
+    columns: Mapping[str, Any] = {**rows.scores, **rows.decisions}
+    if not columns:
+        raise StoreError(_NOTHING.format(run=run.id))
+    return columns.get(NEW, next(iter(columns.values())))
+
+
+def _old_of_rows(rows: KeptRows, run: KeptRun, new: Mapping[str, Any]) -> Columns:
+    """The rows that a run kept; which labels are the alarm is said as for the new model's rows."""
+    said = _old_column(rows, run)
+    one = {"positive": rows.positive}
+    return {
+        "y_true": rows.truth,
+        f"new{'_decision' if isinstance(said, Labels) else ''}": said,
+        # All labels but one are no label, but a name for them.
+        **(one if rows.positive in rows.truth.names else {"negative": new.get("negative")}),
+    }
+
+
+def _old_of_tally(run: KeptRun) -> Columns:
+    """The rows that a tally stands for: one a label and distinct score, with its count."""
+    tally = run.tally()
+    if isinstance(tally, Tally):
+        tally, _ = resolve(tally, **tally.sides)
+    if not isinstance(tally, Resolved) or tally.positive is None:
+        raise StoreError(_NOTHING.format(run=run.id))
+    names = np.array(tally.labels, object)
+    if tally.scores is None:
+        table: npt.NDArray[np.int64] = np.array(tally.confusion.cells)
+        truth, said = np.nonzero(table)
+        told = {"new_decision": names[said].tolist(), "counts": table[truth, said]}
+    else:
+        scores = tally.scores[0]
+        if scores.squares is not None:
+            raise StoreError(f"run {run.id} was judged with sampling weights, which rules are not")
+        truth, at = np.nonzero(scores.counts)
+        told = {"new": scores.scores[at], "counts": scores.counts[truth, at].astype(np.int64)}
+    return {"y_true": names[truth].tolist(), "positive": tally.positive, **told}
+
+
+# Each by itself: a difference is that of two estimates.
+
+
+def _judged_apart(
+    columns: Mapping[str, Any],
+    old: Columns,
+    rules: Sequence[Rule],
+    thresholds: tuple[float | None, float | None],
+    why: str,
+    options: Mapping[str, Any],
+) -> Gate:
+    alone = [_alone(rule) if rule.compares else rule for rule in rules if rule.subject != OLD]
+    of_old = [_alone(rule) for rule in rules if OLD in rule.models]
+    for rule in of_old:
+        if rule.family is not None or rule.every_family:
+            raise InputError(
+                f"the rule {rule.text!r} needs the families of the baseline, and a run has none; "
+                f"give the baseline as a file"
+            )
+    judged = gate(**columns, rules=alone or of_old, threshold=thresholds[0], **options)
+    options = {**options, "level": judged.rule_level, "joint": False}
+    at = thresholds[0] if thresholds[1] is None else thresholds[1]
+    before = gate(**old, rules=of_old, threshold=at, **options) if of_old else None
+    if before is not None:
+        must_share_positive(before.positive, judged.positive)
+    # The rules were judged in their order, one of each family once a family.
+    every = sum(rule.every_family for rule in alone)
+    families = (len(judged.rules) - len(alone) + every) // every if every else 0
+    of_new, of_run = iter(judged.rules), iter(before.rules if before else ())
+    rules_judged: list[JudgedRule] = []
+    for rule in rules:
+        new = [next(of_new) for _ in range(families if rule.every_family else rule.subject != OLD)]
+        if rule.compares:
+            rules_judged.append(_difference(rule, new[0], next(of_run)))
+        elif rule.subject == OLD:
+            rules_judged.append(_as_old(rule, next(of_run)))
+        else:
+            rules_judged += new
+    return replace(
+        judged, rules=tuple(rules_judged), notes=(UNPAIRED.format(why=why), *judged.notes)
+    )
+
+
+def _alone(rule: Rule) -> Rule:
+    """The rule's measure of one model, with a bound that decides nothing."""
+    low, high = replace(rule, subject=NEW).range
+    middle = (low + high) / 2 if math.isfinite(low + high) else 1.0
+    asked = replace(rule, subject=NEW, operator=">=", bound=middle)
+    return replace(asked, text=asked.canonical())
+
+
+def _difference(rule: Rule, new: JudgedRule, old: JudgedRule) -> JudgedRule:
+    estimate, _ = unpaired_difference(old.estimate, new.estimate)
+    outcome = rule.outcome(estimate.low, estimate.high)
+    values = {NEW: float(new.estimate), OLD: float(old.estimate)}
+    at = {NEW: new.thresholds.get(NEW), OLD: old.thresholds.get(NEW)}
+    thresholds = {model: at[model] for model in at if new.thresholds}
+    return JudgedRule(
+        rule, outcome, estimate, reason_of(rule, estimate, outcome), values, thresholds
+    )
+
+
+def _as_old(rule: Rule, judged: JudgedRule) -> JudgedRule:
+    estimate = judged.estimate
+    outcome = rule.outcome(estimate.low, estimate.high)
+    values = {OLD: float(estimate)}
+    thresholds = {OLD: judged.thresholds[NEW]} if judged.thresholds else {}
+    return JudgedRule(
+        rule, outcome, estimate, reason_of(rule, estimate, outcome), values, thresholds
+    )

@@ -7,7 +7,6 @@ UTF-8, else base64; a run names its content by SHA-256, which is checked when it
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import math
 import re
@@ -18,13 +17,12 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from assay.errors import StoreError
-from assay.report.kinds import IMPORTED
-from assay.report.names import visible
-from assay.report.openmetrics import Sample, exposition
-from assay.store.run import Run
+from assay.escaping import visible
+from assay.report import IMPORTED
+from assay.report.monitor import Sample, exposition
+from assay.store.records import Content, PreparedRun, checked_name, checked_tags, packed
+from assay.store.run import KeptRun, summary_of, written
 from assay.store.store import Store
-from assay.store.summary import summary_of, written
-from assay.store.tables import Content, Prepared, checked_name, checked_tags, packed
 
 SCHEMA = "assay.export/1"
 _ID = re.compile("[0-9a-z]{1,64}")
@@ -46,7 +44,7 @@ class Export:
     of their run: ``damaged`` says what was wrong, ``written`` how many runs were written.
     """
 
-    runs: Iterable[Run]
+    runs: Iterable[KeptRun]
     damaged: list[str] = field(default_factory=list)
     written: int = 0
 
@@ -71,7 +69,7 @@ class Export:
                 yield _line({"run": {**fields, "tags": list(run.tags), **held}})
 
 
-def readable(runs: Iterable[Run], damaged: list[str]) -> Iterator[Run]:
+def readable(runs: Iterable[KeptRun], damaged: list[str]) -> Iterator[KeptRun]:
     """The runs whose document can be read; what is wrong with others is added to ``damaged``."""
     for run in runs:
         try:
@@ -85,18 +83,20 @@ def readable(runs: Iterable[Run], damaged: list[str]) -> Iterator[Run]:
 def imported(store: Store, lines: Iterable[str], name: str) -> tuple[int, int]:
     """Read an export into a store; tells how many runs were added, and how many it had."""
     contents: dict[str, bytes] = {}
-    waiting: list[Prepared] = []
+    waiting: list[PreparedRun] = []
     total = added = 0
     for number, line in enumerate(lines, start=1):
         where = f"{name}, line {number}"
-        found = _parsed(line, where)
+        line_values = _parsed(line, where)
         if number == 1:
-            if found.get("schema") != SCHEMA:
-                raise StoreError(f"{where}: found the schema {found.get('schema')!r}, not {SCHEMA}")
-        elif "content" in found:
-            contents[str(found["content"])] = _decoded(found, where)
+            if line_values.get("schema") != SCHEMA:
+                raise StoreError(
+                    f"{where}: found the schema {line_values.get('schema')!r}, not {SCHEMA}"
+                )
+        elif "content" in line_values:
+            contents[str(line_values["content"])] = _decoded(line_values, where)
         else:
-            waiting.append(_prepared(found.get("run"), contents, where))
+            waiting.append(_prepared(line_values.get("run"), contents, where))
             total += 1
         if len(waiting) == _AT_ONCE:
             added += len(store.add(waiting))
@@ -131,55 +131,55 @@ def _coded(content: bytes) -> dict[str, str]:
 
 def _parsed(line: str, where: str) -> dict[str, Any]:
     try:
-        found = json.loads(line)
+        values = json.loads(line)
     except (ValueError, RecursionError) as odd:
         raise StoreError(f"{where}: no JSON: {odd}") from odd
-    if not isinstance(found, dict):
-        raise StoreError(f"{where}: found {type(found).__name__}, expected an object")
-    return found
+    if not isinstance(values, dict):
+        raise StoreError(f"{where}: found {type(values).__name__}, expected an object")
+    return values
 
 
-def _decoded(found: Mapping[str, Any], where: str) -> bytes:
+def _decoded(values: Mapping[str, Any], where: str) -> bytes:
     try:
-        if "text" in found:
-            return str(found["text"]).encode()
-        return base64.b64decode(str(found["base64"]), validate=True)
-    except (KeyError, binascii.Error, UnicodeEncodeError) as odd:
+        if "text" in values:
+            return str(values["text"]).encode()
+        return base64.b64decode(str(values["base64"]), validate=True)
+    except (KeyError, ValueError) as odd:
         raise StoreError(f"{where}: the content can't be read: {odd}") from odd
 
 
-def _prepared(found: Any, contents: Mapping[str, bytes], where: str) -> Prepared:
-    if not isinstance(found, dict) or not isinstance(found.get("id"), str):
+def _prepared(values: Any, contents: Mapping[str, bytes], where: str) -> PreparedRun:
+    if not isinstance(values, dict) or not isinstance(values.get("id"), str):
         raise StoreError(f"{where}: found neither content nor a run with its id")
     kept: dict[str, Content] = {}
     for role in ("document", "tally", "rows"):
-        sha256 = found.get(role)
+        sha256 = values.get(role)
         if sha256 is None:
             continue
-        if sha256 not in contents:
-            raise StoreError(f"{where}: the {role} of run {found['id']} comes after it, or never")
+        if not isinstance(sha256, str) or sha256 not in contents:
+            raise StoreError(f"{where}: the {role} of run {values['id']} comes after it, or never")
         kept[role] = packed(contents[sha256])
         if kept[role].sha256 != sha256:
-            raise StoreError(f"{where}: the {role} of run {found['id']} is not what was exported")
+            raise StoreError(f"{where}: the {role} of run {values['id']} is not what was exported")
     if "document" not in kept:
-        raise StoreError(f"{where}: run {found['id']} has no document")
-    return _run(found, contents[found["document"]].decode("utf-8", "surrogatepass"), kept)
+        raise StoreError(f"{where}: run {values['id']} has no document")
+    return _run(values, contents[values["document"]].decode("utf-8", "surrogatepass"), kept)
 
 
-def _run(found: Mapping[str, Any], document: str, contents: Mapping[str, Content]) -> Prepared:
+def _run(values: Mapping[str, Any], document: str, contents: Mapping[str, Content]) -> PreparedRun:
     summary = summary_of(document)
-    if not _ID.fullmatch(str(found["id"])):
-        raise StoreError(f"the id of a run is letters and digits; found {str(found['id'])[:60]!r}")
-    run = Run(
+    if not _ID.fullmatch(str(values["id"])):
+        raise StoreError(f"the id of a run is letters and digits; found {str(values['id'])[:60]!r}")
+    run = KeptRun(
         seq=0,
-        id=str(found["id"]),
-        name=checked_name(str(found.get("name", ""))),
+        id=str(values["id"]),
+        name=checked_name(str(values.get("name", ""))),
         kind=summary.kind,
-        made=written(found.get("made")),
+        made=written(values.get("made")),
         headline=summary.headline,
         gate=summary.gate,
-        tags=checked_tags(found.get("tags", ())),
-        note=visible(str(found.get("note", ""))),
+        tags=checked_tags(values.get("tags", ())),
+        note=visible(str(values.get("note", ""))),
         test_set=summary.test_set,
         level=summary.level,
     )
@@ -195,17 +195,17 @@ def from_mlflow(store: Store, place: Path, *, name: str | None = None) -> tuple[
     Metrics ``recall``, ``recall_low`` and ``recall_high`` become one estimate. Nothing of MLflow
     has to be installed. Tells how many runs were added, and how many the store had.
     """
-    found = list(_of_folder(place) if place.is_dir() else _of_database(place))
-    if not found:
+    runs = list(_of_folder(place) if place.is_dir() else _of_database(place))
+    if not runs:
         raise StoreError(f"{place} holds no runs of MLflow; name the folder mlruns, or mlflow.db")
-    prepared = [_of_mlflow(run, name) for run in found]
+    prepared = [_of_mlflow(run, name) for run in runs]
     added = 0
     for start in range(0, len(prepared), _AT_ONCE):
         added += len(store.add(prepared[start : start + _AT_ONCE]))
     return added, len(prepared) - added
 
 
-def _of_mlflow(run: Mapping[str, Any], name: str | None) -> Prepared:
+def _of_mlflow(run: Mapping[str, Any], name: str | None) -> PreparedRun:
     metrics: Mapping[str, float] = run["metrics"]
     estimates = [
         {
@@ -309,7 +309,7 @@ def _of_database(place: Path) -> Iterator[dict[str, Any]]:
         raise StoreError(f"{place} is no database of MLflow: {odd}") from odd
 
 
-def to_mlflow(runs: Iterable[Run], uri: str | None = None) -> int:
+def to_mlflow(runs: Iterable[KeptRun], uri: str | None = None) -> int:
     """Write runs to MLflow: estimates as metrics, with ``_low`` and ``_high``; tells how many."""
     try:
         from mlflow import MlflowClient
@@ -365,12 +365,12 @@ _FAMILIES = {
 }
 
 
-def openmetrics(runs: Iterable[Run]) -> str:
+def openmetrics(runs: Iterable[KeptRun]) -> str:
     """The text of OpenMetrics 1.0; every sample has the name and the kind of its run as labels."""
     return exposition(_FAMILIES, (sample for run in runs for sample in _samples(run)))
 
 
-def _samples(run: Run) -> Iterator[Sample]:
+def _samples(run: KeptRun) -> Iterator[Sample]:
     labels = {"name": run.name, "kind": run.kind}
     yield "assay_run_made_seconds", labels, datetime.fromisoformat(run.made).timestamp()
     if run.gate is not None:

@@ -13,14 +13,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import StoreError
-from assay.report.names import visible
-from assay.store.connections import Connection, connect
-from assay.store.rows import KeptRows
-from assay.store.run import Name, Page, Point, Run
-from assay.store.summary import spellings, summary_of
-from assay.store.tables import (
+from assay.escaping import visible
+from assay.store.databases import Connection, connect
+from assay.store.records import (
     BEFORE,
-    Prepared,
+    PreparedRun,
     checked_name,
     checked_tags,
     filtered,
@@ -33,7 +30,8 @@ from assay.store.tables import (
     rows_where,
     runs_of_rows,
 )
-from assay.store.trend import Trend, trend_of
+from assay.store.reports import RunTrend, TrendPoint, trend_of
+from assay.store.run import KeptRows, KeptRun, Name, Page, spellings, summary_of
 
 if TYPE_CHECKING:
     from assay.decisions import Comparison
@@ -109,13 +107,13 @@ class Store:
 
     def _connection(self) -> Connection:
         """The connection of this thread."""
-        found: Connection | None = getattr(self._local, "connection", None)
-        if found is None:
-            found = connect(self.place, read_only=self.read_only)
+        connection: Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = connect(self.place, read_only=self.read_only)
             with self._lock:
-                self._opened.append(found)
-            self._local.connection = found
-        return found
+                self._opened.append(connection)
+            self._local.connection = connection
+        return connection
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[Connection]:
@@ -136,7 +134,7 @@ class Store:
         note: str = "",
         tally: Any = None,
         rows: KeptRows | bytes | None = None,
-    ) -> Run:
+    ) -> KeptRun:
         """Keep a document, the JSON text of a result, under a name.
 
         ``tally`` is that of the run, or its bytes, and is left out where it is larger than 4 MiB;
@@ -150,7 +148,7 @@ class Store:
                 contents["tally"] = kept
         if rows is not None:
             contents["rows"] = packed(rows if isinstance(rows, bytes) else rows.to_bytes())
-        run = Run(
+        run = KeptRun(
             seq=0,
             id=secrets.token_hex(_ID),
             name=checked_name(name),
@@ -165,7 +163,7 @@ class Store:
         )
         return self.add([(run, summary, contents)])[0]
 
-    def add(self, runs: Sequence[Prepared]) -> list[Run]:
+    def add(self, runs: Sequence[PreparedRun]) -> list[KeptRun]:
         """Keep runs that are put together already, all of them or none.
 
         One whose id the store has is left as it is.
@@ -226,7 +224,7 @@ class Store:
 
     def every(
         self, *, name: str | None = None, tag: str | None = None, damaged: list[str] | None = None
-    ) -> Iterator[Run]:
+    ) -> Iterator[KeptRun]:
         """All runs that match both filters, oldest first, read some at a time.
 
         What is wrong with a run that can't be read is added to ``damaged``.
@@ -244,7 +242,7 @@ class Store:
                 ]
             yield from self._made(whole)
 
-    def run(self, id: str) -> Run:  # noqa: A002 - the word of the contract
+    def run(self, id: str) -> KeptRun:  # noqa: A002 - the word of the contract
         """The run of this id, or of the only one that begins so."""
         wanted = id.removeprefix("run:").strip().lower()
         if not wanted:
@@ -262,7 +260,7 @@ class Store:
             )
         return next(iter(self._made(exact or rows)))
 
-    def find(self, text: str, *, name: str | None = None) -> Run:
+    def find(self, text: str, *, name: str | None = None) -> KeptRun:
         """The run that a text names: an id, ``last``, or ``last-passed``, the last passed gate.
 
         ``last~2`` is the one two before the last.
@@ -287,7 +285,7 @@ class Store:
             )
         return next(self._made([wanted]))
 
-    def _made(self, rows: Sequence[tuple[Any, ...]]) -> Iterator[Run]:
+    def _made(self, rows: Sequence[tuple[Any, ...]]) -> Iterator[KeptRun]:
         return runs_of_rows(self._connection(), rows, self._content)
 
     def _content(self, sha256: str) -> bytes:
@@ -296,8 +294,8 @@ class Store:
     def names(self) -> tuple[Name, ...]:
         """The names that runs have, the one that was recorded last first."""
         rows = self._connection().all("SELECT name, count(*), max(made) FROM runs GROUP BY name")
-        found = sorted((Name(*row) for row in rows), key=lambda each: each.name)
-        return tuple(sorted(found, key=lambda each: each.last, reverse=True))
+        names = sorted((Name(*row) for row in rows), key=lambda each: each.name)
+        return tuple(sorted(names, key=lambda each: each.last, reverse=True))
 
     def tags(self) -> tuple[str, ...]:
         """Every tag that a run has."""
@@ -314,7 +312,7 @@ class Store:
         )
         return tuple(sorted(measure for (measure,) in rows))
 
-    def trend(self, name: str, measure: str, *, limit: int = MOST_POINTS) -> Trend:
+    def trend(self, name: str, measure: str, *, limit: int = MOST_POINTS) -> RunTrend:
         """How a measure went over the runs of a name, oldest first: the last ``limit`` of them.
 
         Only runs of one kind follow each other: evaluations, and where there are none runs of the
@@ -322,19 +320,19 @@ class Store:
         """
         connection = self._connection()
         for key in spellings(measure):
-            found = (
+            points = (
                 "FROM runs JOIN points ON points.run = runs.seq AND points.measure = "
                 "(SELECT id FROM measures WHERE measures.measure = ?) WHERE name = ?"
             )
-            last = connection.all(f"SELECT kind {found} {_ORDER} LIMIT 1", (key, name))
+            last = connection.all(f"SELECT kind {points} {_ORDER} LIMIT 1", (key, name))
             for kind in dict.fromkeys([_FOLLOWED, *(kind for (kind,) in last)]):
                 rows = connection.all(
                     f"SELECT runs.id, made, value, low, high, n, level, test_set, gate "
-                    f"{found} AND kind = ? {_ORDER} LIMIT ?",
+                    f"{points} AND kind = ? {_ORDER} LIMIT ?",
                     (key, name, kind, limit),
                 )
                 if rows:
-                    return trend_of(name, key, [Point(*row) for row in reversed(rows)])
+                    return trend_of(name, key, [TrendPoint(*row) for row in reversed(rows)])
         raise self._no_trend(name, measure)
 
     def _no_trend(self, name: str, measure: str) -> StoreError:
@@ -355,7 +353,7 @@ class Store:
 
     # -- change ------------------------------------------------------------------------------------
 
-    def tag(self, id: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> Run:  # noqa: A002
+    def tag(self, id: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> KeptRun:  # noqa: A002
         """Give a run tags, and take some away."""
         added, removed = checked_tags(add), tuple(remove)
         with self._writing() as connection:
@@ -369,7 +367,7 @@ class Store:
             )
         return self.run(id)
 
-    def note(self, id: str, text: str) -> Run:  # noqa: A002
+    def note(self, id: str, text: str) -> KeptRun:  # noqa: A002
         """Write a note to a run, in place of the one it has."""
         with self._writing() as connection:
             connection.all(
@@ -377,7 +375,7 @@ class Store:
             )
         return self.run(id)
 
-    def delete(self, id: str) -> Run:  # noqa: A002
+    def delete(self, id: str) -> KeptRun:  # noqa: A002
         """Delete a run, and content that no other run has."""
         with self._writing() as connection:
             run = self.run(id)

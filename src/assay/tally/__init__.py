@@ -4,19 +4,16 @@ Each is a commutative monoid: it has a zero, it adds, equal data give equal tabl
 order and the shards, and it goes to bytes and back.
 """
 
-from assay.tally.by_name import Tally
-from assay.tally.clusters import ClusterTally
 from assay.tally.codec import from_bytes
-from assay.tally.confusion import Confusion
-from assay.tally.crosstab import Crosstab
+from assay.tally.confusion import Confusion, Crosstab
 from assay.tally.daily import DailyTally
-from assay.tally.incidents import IncidentTally
-from assay.tally.joint import JointScores
-from assay.tally.pairs import PairTally
-from assay.tally.record import Resolved
-from assay.tally.sample import Sample
+from assay.tally.incident_tally import IncidentTally
+from assay.tally.loss_sums import LossSums
+from assay.tally.named_tally import Tally
+from assay.tally.pairs import JointScores, PairTally
+from assay.tally.resolved_tally import Resolved
+from assay.tally.row_sample import ClusterTally, Sample
 from assay.tally.scores import ScoreTally
-from assay.tally.sums import LossSums
 
 __all__ = [
     "ClusterTally",

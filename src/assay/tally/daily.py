@@ -12,7 +12,7 @@ from assay.errors import TallyError
 from assay.tally import codec
 
 # A day, a label (empty where there is none yet), and what each model decided.
-Cell: TypeAlias = tuple[str, str, str, str]
+DailyCell: TypeAlias = tuple[str, str, str, str]
 UNLABELLED = ""
 NOT_ASKED = ""
 
@@ -31,7 +31,7 @@ class DailyTally:
     """
 
     settings: Mapping[str, Any] = field(default_factory=dict)
-    cells: Mapping[Cell, int] = field(default_factory=dict)
+    cells: Mapping[DailyCell, int] = field(default_factory=dict)
     slots: Mapping[str, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
     extremes: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
 
@@ -54,10 +54,10 @@ class DailyTally:
 
     def rows_by_day(self) -> dict[str, int]:
         """How many rows each day has."""
-        found = dict.fromkeys(self.days, 0)
+        rows = dict.fromkeys(self.days, 0)
         for (day, *_), count in self.cells.items():
-            found[day] += count
-        return found
+            rows[day] += count
+        return rows
 
     @property
     def is_zero(self) -> bool:
@@ -77,8 +77,12 @@ class DailyTally:
         return DailyTally(
             self.settings,
             cells,
-            _added(self.slots, other.slots, lambda a, b: tuple(map(sum, zip(a, b, strict=True)))),
-            _added(self.extremes, other.extremes, lambda a, b: (min(a[0], b[0]), max(a[1], b[1]))),
+            _added_days(
+                self.slots, other.slots, lambda a, b: tuple(map(sum, zip(a, b, strict=True)))
+            ),
+            _added_days(
+                self.extremes, other.extremes, lambda a, b: (min(a[0], b[0]), max(a[1], b[1]))
+            ),
         )
 
     def without(self, days: Collection[str]) -> DailyTally:
@@ -123,11 +127,12 @@ class DailyTally:
 
 
 @codec.reads("daily")
-def _read(header: Mapping[str, Any], arrays: Mapping[str, codec.Array]) -> DailyTally:
+def daily_of(header: Mapping[str, Any], arrays: Mapping[str, codec.Array]) -> DailyTally:
+    """A tally from its header and arrays."""
     days, names = ([str(each) for each in header[key]] for key in ("days", "names"))
     if days != sorted(set(days)) or not isinstance(header["settings"], dict):
         raise ValueError("its days are not in order, or its settings are none")
-    cells: dict[Cell, int] = {}
+    cells: dict[DailyCell, int] = {}
     for day, label, new, old, count in arrays["cells"].tolist():
         if min(day, label, new, old) < 0:
             raise ValueError("a place is negative")
@@ -142,14 +147,14 @@ def _read(header: Mapping[str, Any], arrays: Mapping[str, codec.Array]) -> Daily
     return DailyTally(header["settings"], cells, held["slots"], held["extremes"])
 
 
-def _added(
+def _added_days(
     one: Mapping[str, Mapping[str, Any]],
     other: Mapping[str, Mapping[str, Any]],
     add: Callable[[Any, Any], Any],
 ) -> dict[str, dict[str, Any]]:
-    found = {key: dict(by_day) for key, by_day in one.items()}
+    sums = {key: dict(by_day) for key, by_day in one.items()}
     for key, by_day in other.items():
-        mine = found.setdefault(key, {})
+        mine = sums.setdefault(key, {})
         for day, held in by_day.items():
             mine[day] = add(mine[day], held) if day in mine else held
-    return found
+    return sums

@@ -14,7 +14,8 @@ of their mantissa. With H = P(1/2) = 1074 * 2^bits, the number of the cell of a 
     1 < s           2 H + 1 + P(s) - P(1)
 
 so that 0, 1/2 and 1 have cells of their own, cells are as fine below 1 as above 0, and -0.0 is 0.0.
-A cell of fewer bits is a union of cells of more bits, everywhere.
+A cell of fewer bits is a union of cells of more bits, everywhere. Rows, and tables of counts, are
+put together by their scores or by those cells.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError, TallyError
-from assay.tally.blocks import map_blocks
+from assay.tally.blocks import Scores, map_blocks, merge_binary
 
 AUTO = "auto"
 BITS = 12
@@ -287,7 +288,117 @@ def coarsen(ids: Ids, bits: int, to: int) -> Ids:
     lost = bits - to
     fine, coarse = 2 * _HALF << bits, 2 * _HALF << to
     more = fine + 1 - (_ONE << bits), coarse + 1 - (_ONE << to)
-    found = np.where(ids < 0, -(-ids >> lost), ids >> lost)
+    coarser = np.where(ids < 0, -(-ids >> lost), ids >> lost)
     mirrored = coarse - ((fine - ids) >> lost)
-    found = np.where(ids > _HALF << bits, mirrored, found)
-    return np.where(ids > fine, ((ids - more[0]) >> lost) + more[1], found)
+    coarser = np.where(ids > _HALF << bits, mirrored, coarser)
+    return np.where(ids > fine, ((ids - more[0]) >> lost) + more[1], coarser)
+
+
+# -- rows and tables by score ----------------------------------------------------------------------
+
+# Rows are put into cells so many at a time, and so many counters are laid out at most.
+_CHUNK = 1 << 22
+_COUNTERS = 1 << 23
+# Tables whose rows are at most so many times their scores are counted as rows are.
+_FEW_TIES = 2
+
+
+def group(scores: Array, columns: Array) -> tuple[Array, Array]:
+    """Distinct scores ascending, and the sums of each column over each score that has any."""
+    order = np.argsort(scores, kind="stable")
+    scores = scores[order]
+    starts = np.flatnonzero(np.concatenate(([True], scores[1:] != scores[:-1])))
+    sums = np.add.reduceat(columns[:, order], starts, axis=1)
+    held = sums.any(axis=0)
+    return scores[starts][held], sums[:, held]
+
+
+def in_cells(scores: Scores, columns: Array, bits: int) -> tuple[Floats, Array]:
+    """A table of ascending scores, its columns added up over the cells of a grid."""
+    ids = cells(scores, bits)
+    starts = np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
+    return lowest(ids[starts], bits), np.add.reduceat(columns.astype(np.int64), starts, axis=1)
+
+
+# -- rows into cells -------------------------------------------------------------------------------
+
+
+def count_cells(scores: Scores, truth: Array, labels: int, bits: int) -> tuple[Floats, Array]:
+    """The lowest score of each cell that holds rows, and how many of each label it holds."""
+    chunks = [
+        _chunk_cells(scores[i : i + _CHUNK], truth[i : i + _CHUNK], labels, bits)
+        for i in range(0, len(scores), _CHUNK)
+    ]
+    ids, counts = chunks[0]
+    if len(chunks) > 1:
+        ids, counts = group(
+            np.concatenate([part for part, _ in chunks]),
+            np.concatenate([part for _, part in chunks], axis=1),
+        )
+    return lowest(ids, bits), counts
+
+
+def _chunk_cells(scores: Scores, truth: Array, labels: int, bits: int) -> tuple[Ids, Array]:
+    keys = cells(scores, bits)
+    # Binades stay whole, and numbers are not negative.
+    low = int(keys.min()) >> bits << bits
+    np.subtract(keys, low, out=keys)
+    span = int(keys.max()) + 1
+    binades = np.arange((span >> bits) + 1)
+    if span * labels > _COUNTERS // 8:
+        # Far from 0, 1/2 and 1, and near them where there are no scores, most binades are empty.
+        numbers = keys >> bits
+        held = np.bincount(numbers, minlength=len(binades)) > 0
+        binades = np.flatnonzero(held)
+        np.bitwise_and(keys, (1 << bits) - 1, out=keys)
+        np.bitwise_or(keys, (np.cumsum(held) - 1)[numbers] << bits, out=keys)
+        span = len(binades) << bits
+    if span * labels <= _COUNTERS:
+        np.multiply(keys, labels, out=keys)
+        np.add(keys, truth, out=keys, casting="unsafe")
+        counters = np.bincount(keys, minlength=span * labels).reshape(span, labels)
+        places = np.flatnonzero(counters.any(axis=1))
+        counts = np.ascontiguousarray(counters[places].T)
+    else:
+        places, rows = np.unique(keys, return_inverse=True)
+        rows = rows * labels + truth
+        counts = np.bincount(rows, minlength=len(places) * labels).reshape(-1, labels).T
+    ids = (binades[places >> bits] << bits) + (places & ((1 << bits) - 1)) + low
+    return ids, counts
+
+
+# -- many tables -----------------------------------------------------------------------------------
+
+
+def sum_tables(scores: Sequence[Scores], columns: Sequence[Array]) -> tuple[Scores, Array]:
+    """The sum of tables of ascending scores: distinct scores, and the sums of each column."""
+    if len(columns[0]) == 2 and columns[0].dtype.kind == "u":
+        rows = sum(int(part.sum(dtype=np.int64)) for part in columns)
+        if rows <= _FEW_TIES * sum(len(part) for part in scores):
+            return merge_binary(scores, columns)
+    distinct = distinct_scores(scores)
+    sums = np.zeros((len(columns[0]), len(distinct)), np.int64)
+    for part, counts in zip(scores, columns, strict=True):
+        places = places_of(distinct, part)
+        for row, own in zip(sums, counts, strict=True):
+            row[places] += own.astype(np.int64, copy=False)
+    return distinct, sums
+
+
+def distinct_scores(scores: Sequence[Scores]) -> Scores:
+    """All scores of tables, ascending."""
+    both = np.concatenate(scores)
+    # What is in order already is merged.
+    both.sort(kind="stable")
+    return np.asarray(both[np.concatenate(([True], both[1:] != both[:-1]))])
+
+
+def places_of(distinct: Scores, scores: Scores) -> Array:
+    """Where ascending scores stand among distinct ones that hold them."""
+    places = np.empty(len(scores), np.int64)
+
+    def work(i: int, j: int) -> None:
+        places[i:j] = np.searchsorted(distinct, scores[i:j])
+
+    map_blocks(len(scores), lambda: work)
+    return places

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from assay.errors import ScoreError, TallyError
 from assay.tally import codec
-from assay.tally.blocks import map_blocks
-from assay.tally.grouping import count_cells, group, in_cells, sum_tables
+from assay.tally.blocks import count_binary, map_blocks, narrow, narrow_scores
 from assay.tally.keeping import (
     LOWEST,
     Cuts,
@@ -22,12 +21,18 @@ from assay.tally.keeping import (
     Keeping,
     cells,
     coarsest,
+    count_cells,
+    distinct_scores,
+    group,
     highest,
+    in_cells,
     keeping_of,
     lowest,
+    places_of,
     plain,
+    sum_tables,
 )
-from assay.tally.packed import count_binary, narrow, narrow_scores
+from assay.tally.weight_sums import Remainder, WeightSums, add_up, remainder_of
 
 Scores: TypeAlias = npt.NDArray[np.floating[Any]]
 Array: TypeAlias = npt.NDArray[Any]
@@ -39,8 +44,9 @@ class ScoreTally:
 
     A tie is numeric equality; -0.0 is 0.0. ``counts`` has one row a label and one column a score,
     in the narrowest unsigned type that holds it. With sampling weights, ``counts`` are sums of
-    weights (float64) and ``squares`` sums of their squares. ``kept`` says how scores are kept: of a
-    grid, ``scores`` are the smallest floats of its cells, of cuts the cuts and the gaps between.
+    weights (float64) and ``squares`` sums of their squares; ``rest`` is what these floats leave off
+    of either, counted score by score. ``kept`` says how scores are kept: of a grid, ``scores`` are
+    the smallest floats of its cells, of cuts the cuts and the gaps between.
 
     >>> import numpy as np
     >>> scores, truth = np.array([0.9, 0.2, 0.9]), np.array([1, 0, 0])
@@ -54,6 +60,7 @@ class ScoreTally:
     counts: Array
     squares: npt.NDArray[np.float64] | None = None
     kept: Keeping = Exact()  # noqa: RUF009 - frozen
+    rest: tuple[Remainder | None, Remainder | None] = (None, None)
 
     @classmethod
     def zero(cls, labels: Sequence[str]) -> ScoreTally:
@@ -83,30 +90,99 @@ class ScoreTally:
                 return cls(labels, ends, narrow(table), kept=kept)
             if len(labels) == 2:
                 return cls(labels, *count_binary(scores, truth, low))
-        amounts: Array = np.ones(len(scores), np.int64) if counts is None else counts
         if weights is not None:
-            amounts = weights
-        columns = [np.where(truth == i, amounts, 0) for i in range(len(labels))]
-        if weights is not None:
-            columns += [np.square(column) for column in columns]
-        distinct, sums = group(scores + scores.dtype.type(0), np.stack(columns))
-        if not len(distinct):
+            tally = cls._of_weights(labels, scores + scores.dtype.type(0), truth, weights)
+        else:
+            amounts: Array = np.ones(len(scores), np.int64) if counts is None else counts
+            columns = [np.where(truth == i, amounts, 0) for i in range(len(labels))]
+            distinct, sums = group(scores + scores.dtype.type(0), np.stack(columns))
+            tally = cls(labels, distinct, narrow(sums))
+        if not tally.size:
             return replace(cls.zero(labels), kept=kept)
-        found = cls._of_sums(labels, distinct, sums, weighted=weights is not None)
-        return found.to_grid(kept.bits) if isinstance(kept, Grid) else found
+        return tally.to_grid(kept.bits) if isinstance(kept, Grid) else tally
 
     @classmethod
-    def _of_sums(
-        cls, labels: tuple[str, ...], distinct: Scores, sums: Array, *, weighted: bool
+    def _of_weights(
+        cls,
+        labels: tuple[str, ...],
+        scores: Scores,
+        truth: Array,
+        weights: npt.NDArray[np.float64],
     ) -> ScoreTally:
-        """A table of counts, or of weights and below them their squares."""
-        if not weighted:
-            return cls(labels, distinct, narrow(sums))
-        return cls(labels, distinct, sums[: len(labels)], sums[len(labels) :])
+        order = np.argsort(scores, kind="stable")
+        scores, weights = scores[order], weights[order]
+        changed = np.concatenate(([True], scores[1:] != scores[:-1]))
+        cells = (np.cumsum(changed) - 1) * len(labels) + truth[order]
+        size = len(labels) * int(changed.sum())
+        sums, squares = (
+            add_up([(WeightSums(each), cells)], size) for each in (weights, np.square(weights))
+        )
+        return cls._weighed(labels, scores[changed], sums, squares)
 
-    def _columns(self) -> Array:
-        """The counts, and below them the squares of weights where there are any."""
-        return self.counts if self.squares is None else np.concatenate([self.counts, self.squares])
+    @classmethod
+    def _weighed(
+        cls,
+        labels: tuple[str, ...],
+        scores: Scores,
+        weights: WeightSums,
+        squares: WeightSums,
+        kept: Keeping = Exact(),  # noqa: B008 - frozen
+    ) -> ScoreTally:
+        """The table of sums by score and label; scores without any weight are left out."""
+        held = weights.nearest.reshape(len(scores), len(labels)).any(axis=1)
+        if not held.all():
+            places = np.repeat(np.where(held, np.cumsum(held) - 1, -1), len(labels))
+            numbers = places * len(labels) + np.tile(np.arange(len(labels)), len(scores))
+            numbers[places < 0] = -1
+            size = int(held.sum()) * len(labels)
+            weights, squares = (each.moved(numbers, size) for each in (weights, squares))
+        sums, of_squares = (
+            np.ascontiguousarray(each.nearest.reshape(int(held.sum()), len(labels)).T)
+            for each in (weights, squares)
+        )
+        rest = weights.rest, squares.rest
+        return cls(labels, scores[held], sums, of_squares, kept, rest)
+
+    def _sums(self) -> tuple[WeightSums, WeightSums]:
+        """The sums of weights and of their squares, score by score."""
+        weights, squares = (np.asarray(table).T.ravel() for table in (self.counts, self.squares))
+        return WeightSums(weights, self.rest[0]), WeightSums(squares, self.rest[1])
+
+    @staticmethod
+    def _added(
+        labels: tuple[str, ...],
+        scores: Scores,
+        parts: Sequence[tuple[ScoreTally, Array, Sequence[int]]],
+        kept: Keeping,
+    ) -> ScoreTally:
+        """Weighted tables added up.
+
+        With each comes where its scores stand among all, and its labels, which are left out where
+        that is negative.
+        """
+        size = len(scores) * len(labels)
+        sums: tuple[list[Any], list[Any]] = [], []
+        for part, columns, rows in parts:
+            row = np.array(rows, np.int64)
+            numbers = (columns[:, None] * len(labels) + row).ravel()
+            numbers[np.tile(row < 0, part.size)] = -1
+            for each, own in zip(sums, part._sums(), strict=True):
+                each.append((own, numbers))
+        weights, squares = (add_up(each, size) for each in sums)
+        return ScoreTally._weighed(labels, scores, weights, squares, kept)
+
+    def of_labels(self, kept: Callable[[str], bool]) -> ScoreTally:
+        """The rows of some labels alone."""
+        rows = [i for i, label in enumerate(self.labels) if kept(label)]
+        names = tuple(self.labels[i] for i in rows)
+        if self.squares is not None:
+            places = [rows.index(i) if i in rows else -1 for i in range(len(self.labels))]
+            parts = [(self, np.arange(self.size), places)]
+            return ScoreTally._added(names, self.scores, parts, self.kept)
+        held = self.counts[rows].any(axis=0)
+        return replace(
+            self, labels=names, scores=self.scores[held], counts=self.counts[rows][:, held]
+        )
 
     def __add__(self, other: ScoreTally) -> ScoreTally:
         if not isinstance(other, ScoreTally):
@@ -124,30 +200,38 @@ class ScoreTally:
         if any(part.labels != labels for part in named):
             labels = tuple(sorted({label for part in named for label in part.labels}))
         kept = coarsest({part.kept for part in named if part.size or part.kept != Exact()})
-        full = [part._as(labels, kept) for part in named if part.size]
+        full = [part for part in named if part.size]
+        if isinstance(kept, Grid):
+            full = [part.to_grid(kept.bits) for part in full]
         if not full:
             return replace(ScoreTally.zero(labels), kept=kept)
         if len(full) == 1:
-            return full[0]
+            return full[0]._with(labels)
         weighted = {part.weighted for part in full}
         if len(weighted) > 1:
             raise TallyError("score tallies with and without sampling weights can't be added")
-        sums = sum_tables([part.scores for part in full], [part._columns() for part in full])
-        return replace(ScoreTally._of_sums(labels, *sums, weighted=weighted.pop()), kept=kept)
+        if not weighted.pop():
+            counts = [part._with(labels).counts for part in full]
+            scores, sums = sum_tables([part.scores for part in full], counts)
+            return ScoreTally(labels, scores, narrow(sums), kept=kept)
+        scores = distinct_scores([part.scores for part in full])
+        placed = [
+            (part, places_of(scores, part.scores), [labels.index(name) for name in part.labels])
+            for part in full
+        ]
+        return ScoreTally._added(labels, scores, placed, kept)
 
-    def _as(self, labels: tuple[str, ...], kept: Keeping) -> ScoreTally:
-        """The same table with more labels, in cells where a grid is asked for."""
-        found = self if not isinstance(kept, Grid) else self.to_grid(kept.bits)
+    def _with(self, labels: tuple[str, ...]) -> ScoreTally:
+        """The same table with more labels."""
         if labels == self.labels:
-            return found
+            return self
+        if self.squares is not None:
+            rows = [labels.index(label) for label in self.labels]
+            parts = [(self, np.arange(self.size), rows)]
+            return ScoreTally._added(labels, self.scores, parts, self.kept)
         places = [self.labels.index(label) if label in self.labels else -1 for label in labels]
-
-        def spread(table: Array) -> Array:
-            wide = np.concatenate([table, np.zeros((1, table.shape[1]), table.dtype)])
-            return np.asarray(wide[places])
-
-        squares = None if found.squares is None else spread(found.squares)
-        return replace(found, labels=labels, counts=spread(found.counts), squares=squares)
+        wide = np.concatenate([self.counts, np.zeros((1, self.size), self.counts.dtype)])
+        return replace(self, labels=labels, counts=wide[places])
 
     def to_grid(self, bits: int) -> ScoreTally:
         """The same rows in the cells of a grid.
@@ -165,9 +249,12 @@ class ScoreTally:
             raise TallyError(f"a grid of {self.kept.bits} bits can't be cut into one of {bits}")
         if not self.size:
             return replace(self, kept=kept)
-        ends, sums = in_cells(self.scores, self._columns(), bits)
-        found = ScoreTally._of_sums(self.labels, ends, sums, weighted=self.weighted)
-        return replace(found, kept=kept)
+        if not self.weighted:
+            ends, sums = in_cells(self.scores, self.counts, bits)
+            return ScoreTally(self.labels, ends, narrow(sums), kept=kept)
+        ids, at = np.unique(cells(self.scores, bits), return_inverse=True)
+        parts = [(self, at, range(len(self.labels)))]
+        return ScoreTally._added(self.labels, lowest(ids, bits), parts, kept)
 
     # -- what is known of a score ------------------------------------------------------------------
 
@@ -204,19 +291,16 @@ class ScoreTally:
         if self.labels == names and places == list(range(len(names))):
             return self
 
-        def summed(amounts: Array, kind: Any) -> Array:
-            if sorted(places) == list(range(len(names))):
-                return amounts[np.argsort(places)]
-            sums = np.zeros((len(names), self.size), kind)
-            for row, place in enumerate(places):
-                # Counts of 64 bits have no sign, and stay below 2^62.
-                np.add(sums[place], amounts[row], out=sums[place], casting="unsafe")
-            return narrow(sums) if kind is np.int64 else sums
-
-        if self.squares is None:
-            return replace(self, labels=names, counts=summed(self.counts, np.int64))
-        squares = summed(self.squares, np.float64)
-        return replace(self, labels=names, counts=summed(self.counts, np.float64), squares=squares)
+        if self.squares is not None:
+            parts = [(self, np.arange(self.size), places)]
+            return ScoreTally._added(names, self.scores, parts, self.kept)
+        if sorted(places) == list(range(len(names))):
+            return replace(self, labels=names, counts=self.counts[np.argsort(places)])
+        sums = np.zeros((len(names), self.size), np.int64)
+        for row, place in enumerate(places):
+            # Counts of 64 bits have no sign, and stay below 2^62.
+            np.add(sums[place], self.counts[row], out=sums[place], casting="unsafe")
+        return replace(self, labels=names, counts=narrow(sums))
 
     def starting_at(self, smallest: float) -> ScoreTally:
         """The table of cuts with the rows below the lowest cut at the smallest score there is."""
@@ -308,13 +392,13 @@ class ScoreTally:
             return np.stack([wide[others].sum(axis=0), wide[label]])
 
         if self.squares is not None:
-            found = ScoreTally(names, self.scores, two(self.counts), two(self.squares))
+            binary = ScoreTally(names, self.scores, two(self.counts), two(self.squares))
         else:
-            found = ScoreTally(names, self.scores, narrow(two(self.counts)))
+            binary = ScoreTally(names, self.scores, narrow(two(self.counts)))
         kept = self.kept
         if isinstance(kept, Cuts) and kept.frequent not in names:
             kept = replace(kept, frequent=names[0])
-        return replace(found, kept=kept)
+        return replace(binary, kept=kept)
 
     def pair(self, negative: int, positive: int) -> ScoreTally:
         """The binary table of the rows of two labels alone."""
@@ -322,16 +406,16 @@ class ScoreTally:
         kept = self.counts[chosen].any(axis=0)
         names = (self.labels[negative], self.labels[positive])
         if self.squares is not None:
-            found = ScoreTally(
+            binary = ScoreTally(
                 names,
                 self.scores[kept],
                 self.counts[chosen][:, kept],
                 self.squares[chosen][:, kept],
             )
         else:
-            found = ScoreTally(names, self.scores[kept], narrow(self.counts[chosen][:, kept]))
+            binary = ScoreTally(names, self.scores[kept], narrow(self.counts[chosen][:, kept]))
         gaps = isinstance(self.kept, Cuts) and self.kept.frequent in names
-        return replace(found, kept=self.kept if gaps or self.inexact else Exact())
+        return replace(binary, kept=self.kept if gaps or self.inexact else Exact())
 
     def at_least(self, threshold: float) -> list[Any]:
         """How many rows of each label have a score of at least the threshold."""
@@ -349,15 +433,23 @@ class ScoreTally:
         """Asked for by every measure, and counted once."""
         return tuple(self.at_least(-np.inf))
 
+    @cached_property
+    def draws(self) -> dict[tuple[int, int], list[Array]]:
+        """Resamples of the counts by seed and number, which all measures are computed on."""
+        return {}
+
     def to_bytes(self) -> bytes:
         """The table as bytes; :func:`assay.tally.from_bytes` reads them."""
         arrays: dict[str, Array] = {"scores": narrow_scores(self.scores), "counts": self.counts}
         if self.squares is not None:
             arrays["squares"] = self.squares
+        for name, rest in zip(("counts", "squares"), self.rest, strict=True):
+            arrays |= {} if rest is None else rest.to_arrays(name)
         header: dict[str, Any] = {"labels": self.labels}
         if self.kept != Exact():
             header["kept"] = plain(self.kept)
-        return codec.write("scores", header, arrays)
+        schema = codec.SCHEMA if self.rest == (None, None) else 2
+        return codec.write("scores", header, arrays, schema=schema)
 
 
 @codec.reads("scores")
@@ -379,7 +471,13 @@ def scores_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> ScoreTa
         lowest(cells(scores, kept.bits), kept.bits), scores
     ):
         raise ValueError(f"scores are not the ends of cells of {kept.bits} bits")
-    return ScoreTally(labels, scores, counts, squares, kept)
+    if squares is None:
+        return ScoreTally(labels, scores, counts, kept=kept)
+    rest = (
+        remainder_of(arrays, "counts", counts.T.ravel()),
+        remainder_of(arrays, "squares", squares.T.ravel()),
+    )
+    return ScoreTally(labels, scores, counts, squares, kept, rest)
 
 
 def extremes(scores: Scores) -> tuple[float, float]:
@@ -389,8 +487,8 @@ def extremes(scores: Scores) -> tuple[float, float]:
         return float(scores[i:j].min()), float(scores[i:j].max())
 
     with np.errstate(invalid="ignore"):
-        found = np.array(map_blocks(len(scores), lambda: work))
-    low, high = found[:, 0].min(), found[:, 1].max()
+        ends = np.array(map_blocks(len(scores), lambda: work))
+    low, high = ends[:, 0].min(), ends[:, 1].max()
     if not (np.isfinite(low) and np.isfinite(high)):
         bad = np.flatnonzero(~np.isfinite(scores))
         raise ScoreError(

@@ -50,8 +50,8 @@ class Client:
 
     def runs(self, **filters: str) -> list[dict[str, Any]]:
         """Runs, newest first, by ``name``, ``kind``, ``tag``, ``gate`` and ``search``."""
-        found: list[dict[str, Any]] = self._json("GET", f"/runs.json?{urlencode(filters)}")["runs"]
-        return found
+        runs: list[dict[str, Any]] = self._json("GET", f"/runs.json?{urlencode(filters)}")["runs"]
+        return runs
 
     def document(self, run: str) -> Document:
         """The document of a run."""

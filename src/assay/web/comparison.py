@@ -14,24 +14,33 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from assay.decisions.compare.flips import BROKEN, FIXED, MOVED
-from assay.measures.shown import DIFFERENCES
+from assay.decisions.compare.comparison import BROKEN, FIXED, MOVED
+from assay.measures.catalogue import DIFFERENCES
 from assay.report import Document, Report, document_of
 from assay.report.html.blocks import View, block_of
-from assay.report.html.limits import Limits
+from assay.report.html.charts import Limits
 from assay.report.sections import Cell, Column, Kind, Table
 from assay.store.comparing import Unpaired, compare_runs
 from assay.store.reports import trend_report, unpaired_report
-from assay.store.summary import summary_of
-from assay.web.drawings import MOST, course_of, overlaid
-from assay.web.pages import FACES, face, made_here, page, report_page, suffix_of
-from assay.web.refusals import Refusal
+from assay.store.run import summary_of
+from assay.web.guards import Refusal
+from assay.web.pages import (
+    FACES,
+    MOST,
+    face,
+    made_here,
+    page,
+    report_page,
+    roc_overlay,
+    suffix_of,
+    trend_line,
+)
 from assay.web.runs import followed, run_of, store_of
 from assay.web.site import Site
 
 if TYPE_CHECKING:
     from assay.store import Store
-    from assay.store.run import Run
+    from assay.store.run import KeptRun
 
 # So many runs of a trend are listed one by one, and so many rows that flipped of each kind.
 _LISTED = 200
@@ -76,15 +85,15 @@ def _trend(request: Request, site: Site, store: Store) -> Response:
 def _trend_page(
     request: Request, store: Store, name: str, measure: str, known: tuple[str, ...]
 ) -> Response:
-    found = store.trend(name, measure)
+    trend = store.trend(name, measure)
     return page(
         "trend.html",
         request,
         f"{name}: {measure.replace('_', ' ')}",
         trail=(("/", "Runs"), (f"/?{urlencode({'name': name})}", name)),
-        trend=found,
-        drawn=course_of(found),
-        newest=found.points[: -_LISTED - 1 : -1],
+        trend=trend,
+        drawn=trend_line(trend),
+        newest=trend.points[: -_LISTED - 1 : -1],
         known=known,
         query=urlencode({"name": name, "measure": measure}),
     )
@@ -110,7 +119,7 @@ async def compare(request: Request) -> Response:
     return await site.read(_compared, request, runs, document, flips)
 
 
-def _chosen(request: Request, store: Store) -> list[Run]:
+def _chosen(request: Request, store: Store) -> list[KeptRun]:
     wanted = list(dict.fromkeys(request.query_params.getlist("run")))
     if len(wanted) > MOST:
         raise Refusal(422, f"{len(wanted)} runs are too many to tell apart.", f"Choose {MOST}.")
@@ -121,14 +130,14 @@ def _chosen(request: Request, store: Store) -> list[Run]:
     return runs
 
 
-def _must_be_several(runs: list[Run]) -> None:
+def _must_be_several(runs: list[KeptRun]) -> None:
     if len(runs) < 2:
         raise Refusal(
             422, "A comparison is of two runs.", "Name both: ?run=ID&run=ID.", link="/compare"
         )
 
 
-def _choice(request: Request, store: Store, chosen: list[Run]) -> Response:
+def _choice(request: Request, store: Store, chosen: list[KeptRun]) -> Response:
     """The runs that can be ticked; whichever was ticked before stays among them."""
     recent = store.runs(kind="evaluation", limit=_RECENT).runs
     ticked = [run.id for run in chosen]
@@ -137,7 +146,7 @@ def _choice(request: Request, store: Store, chosen: list[Run]) -> Response:
 
 
 async def _comparison(
-    site: Site, old: Run, new: Run, *, listed: bool
+    site: Site, old: KeptRun, new: KeptRun, *, listed: bool
 ) -> tuple[Document | Report, Flips | None]:
     """The comparison as the command line makes it; row by row it is work for another process."""
     if old.has_rows and new.has_rows:
@@ -148,7 +157,9 @@ async def _comparison(
     return await site.read(_unpaired, old, new), None
 
 
-async def _paired(site: Site, old: Run, new: Run, *, listed: bool) -> tuple[str, Flips | None]:
+async def _paired(
+    site: Site, old: KeptRun, new: KeptRun, *, listed: bool
+) -> tuple[str, Flips | None]:
     folder = site.new_folder()
     try:
         if listed:
@@ -164,7 +175,7 @@ async def _paired(site: Site, old: Run, new: Run, *, listed: bool) -> tuple[str,
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
 
-async def _command(site: Site, old: Run, new: Run, folder: Path, *more: str) -> str:
+async def _command(site: Site, old: KeptRun, new: KeptRun, folder: Path, *more: str) -> str:
     place = f"--store={site.settings.place}"
     args = ("runs", "compare", old.id, new.id, place, "--format=json", *more)
     answer = await site.run(*args, folder=folder, seconds=site.limits.seconds - 2)
@@ -183,16 +194,18 @@ def _first_rows(path: Path) -> Flips:
     return Flips([row for rows in kinds.values() for row in rows], total)
 
 
-def _unpaired(old: Run, new: Run) -> Document | Report:
-    found = compare_runs(old, new)
-    return unpaired_report(found) if isinstance(found, Unpaired) else document_of(found)
+def _unpaired(old: KeptRun, new: KeptRun) -> Document | Report:
+    comparison = compare_runs(old, new)
+    return (
+        unpaired_report(comparison) if isinstance(comparison, Unpaired) else document_of(comparison)
+    )
 
 
 def _compared(
-    request: Request, runs: list[Run], document: Document | Report, flips: Flips | None
+    request: Request, runs: list[KeptRun], document: Document | Report, flips: Flips | None
 ) -> Response:
     plain = [(_called(run), json.loads(run.document)) for run in runs]
-    curves = [overlaid(plain, log=log) for log in (False, True)]
+    curves = [roc_overlay(plain, log=log) for log in (False, True)]
     return report_page(
         request,
         document,
@@ -209,11 +222,11 @@ def _compared(
     )
 
 
-def _called(run: Run) -> str:
+def _called(run: KeptRun) -> str:
     return f"{run.name} {run.id[:6]}"
 
 
-def _side_by_side(runs: list[Run]) -> View:
+def _side_by_side(runs: list[KeptRun]) -> View:
     """The measures that runs are compared by, a column for each run."""
     values = [summary_of(run.document).estimates for run in runs]
     rows: list[tuple[Cell, ...]] = [

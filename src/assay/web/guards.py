@@ -1,17 +1,40 @@
-"""What stands before every route and method: host, origin, token, size and time of a request."""
+"""What stands before every route and method: host, origin, token, size and time of a request.
+
+Whoever comes in has a token or a session; what is refused has a code:
+
+====  ====  ==========================================================
+W400  400   the request can't be read
+W401  401   nobody has signed in
+W403  403   the request comes from another site
+W404  404   there is no such page
+W405  405   the page does not take this method
+W413  413   the body is larger than is taken
+W421  421   the request is for another host
+W422  422   what was sent can't be judged
+W423  423   the app is read-only
+W500  500   an error of ours
+W503  503   too much is being done, or this takes too long
+====  ====  ==========================================================
+"""
 
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
+import hmac
+import json
 import logging
+import secrets
+from collections import deque
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
+from html import escape
+from http.cookies import CookieError, SimpleCookie
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
-from assay.errors import AssayError
-from assay.web.access import Access
-from assay.web.refusals import POLICY, Refusal
+from assay.errors import AssayError, InputError
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -44,7 +67,7 @@ _LOG = logging.getLogger("assay.web")
 
 
 @dataclass(frozen=True)
-class Limits:
+class RequestLimits:
     """How much one request may take, and how many may be served at once.
 
     ``body`` and ``upload`` are bytes, ``seconds`` and ``upload_seconds`` times of a request,
@@ -87,7 +110,9 @@ class Origins:
 class Guards:
     """An ASGI app in front of another, through which only what is allowed comes."""
 
-    def __init__(self, app: App, *, access: Access, origins: Origins, limits: Limits) -> None:
+    def __init__(
+        self, app: App, *, access: Access, origins: Origins, limits: RequestLimits
+    ) -> None:
         self._app = app
         self._access = access
         self._origins = origins
@@ -262,3 +287,169 @@ class _Answer:
 
 def _headers(scope: Scope) -> dict[str, str]:
     return {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+
+
+# -- who may come in: a token for programs, a link that works once for browsers --------------------
+
+# The variable of the environment that may hold a token.
+TOKEN = "ASSAY_TOKEN"  # noqa: S105 - its name, not its value
+# 256 bits; a token that somebody chose needs at least so many letters.
+_BYTES = 32
+SHORTEST = 16
+_SESSIONS = 1000
+_BEARER_PREFIX = "bearer "
+
+
+class Access:
+    """The token, the link and the sessions of one start of the app; the next start has others.
+
+    A token may be given, as for a team behind a proxy; sessions are new all the same. A link is
+    good for one session. Nothing is kept but digests, and they are compared in constant time.
+
+    >>> access = Access(port=8000)
+    >>> session = access.enter(access.new_link())
+    >>> access.admits(cookie=f"assay-8000={session}")
+    True
+    """
+
+    def __init__(self, *, port: int, token: str | None = None, secure: bool = False) -> None:
+        if token is not None and len(token) < SHORTEST:
+            raise InputError(
+                f"the token has {len(token)} letters, and at least {SHORTEST} are needed; "
+                f"make one with: python3 -c 'import secrets; print(secrets.token_urlsafe())'"
+            )
+        self.token = token or secrets.token_urlsafe(_BYTES)
+        # Cookies are shared by all ports of a host, so the name tells them apart.
+        self.cookie = f"assay-{port}"
+        self.secure = secure
+        self._links: deque[bytes] = deque(maxlen=_SESSIONS)
+        self._sessions: deque[bytes] = deque(maxlen=_SESSIONS)
+
+    def new_link(self) -> str:
+        """The secret of a link that lets one browser in."""
+        secret = secrets.token_urlsafe(_BYTES)
+        self._links.append(_digest(secret))
+        return secret
+
+    def enter(self, secret: str) -> str | None:
+        """A session for whoever has a link or the token; None for others.
+
+        The link is used up.
+        """
+        link = _among(secret, self._links)
+        if link is not None:
+            self._links.remove(link)
+        elif not hmac.compare_digest(_digest(secret), _digest(self.token)):
+            return None
+        session = secrets.token_urlsafe(_BYTES)
+        self._sessions.append(_digest(session))
+        return session
+
+    def leave(self, cookie: str) -> None:
+        """End the session of a cookie header."""
+        session = _among(self._session(cookie), self._sessions)
+        if session is not None:
+            self._sessions.remove(session)
+
+    def admits(self, *, authorization: str = "", cookie: str = "") -> bool:
+        """Whether the headers hold the token or a session."""
+        return self.by_token(authorization) or (
+            _among(self._session(cookie), self._sessions) is not None
+        )
+
+    def by_token(self, authorization: str) -> bool:
+        """Whether the header holds the token, which no browser sends by itself."""
+        if not authorization.lower().startswith(_BEARER_PREFIX):
+            return False
+        given = authorization[len(_BEARER_PREFIX) :].strip()
+        return hmac.compare_digest(_digest(given), _digest(self.token))
+
+    def set_cookie(self, session: str) -> str:
+        """The header that gives a browser its session."""
+        secure = "; Secure" if self.secure else ""
+        return f"{self.cookie}={session}; Path=/; HttpOnly; SameSite=Strict{secure}"
+
+    def _session(self, cookie: str) -> str:
+        try:
+            held = SimpleCookie(cookie).get(self.cookie)
+        except CookieError:
+            return ""
+        return "" if held is None else held.value
+
+
+def _digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).digest()
+
+
+def _among(secret: str, digests: deque[bytes]) -> bytes | None:
+    """The digest of a secret, if it is one of these; all are looked at, whichever it is."""
+    wanted, held = _digest(secret), None
+    for digest in digests:
+        if hmac.compare_digest(wanted, digest):
+            held = digest
+    return held
+
+
+# -- why a request is not answered -----------------------------------------------------------------
+
+STYLE = (
+    ":root{color-scheme:light dark}"
+    "body{max-width:40em;margin:4em auto;padding:0 1.2em;"
+    "font:16px/1.55 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif}"
+    "code{font-family:ui-monospace,Menlo,Consolas,monospace}"
+)
+_DIGEST = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
+# Of pages that stand alone: their own style by its hash, and links.
+POLICY = (
+    f"default-src 'none'; style-src 'sha256-{_DIGEST}'; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'none'"
+)
+
+TITLES = {
+    400: "This request can't be read",
+    401: "Sign in first",
+    403: "This request comes from another site",
+    404: "There is no such page",
+    405: "This page does not take that",
+    413: "That is too large",
+    421: "This is another host",
+    422: "This can't be judged",
+    423: "This app is read-only",
+    500: "An error of ours",
+    503: "Not now",
+}
+
+
+class Refusal(Exception):
+    """A request that is not answered."""
+
+    def __init__(self, status: int, message: str, remedy: str = "", *, link: str = "") -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.remedy = remedy
+        self.link = link
+
+    @property
+    def code(self) -> str:
+        """The code that stands for it, in pages and in JSON."""
+        return f"W{self.status}"
+
+    def as_json(self) -> bytes:
+        """The refusal for programs."""
+        told = {"code": self.code, "message": self.message, "remedy": self.remedy}
+        return (json.dumps({"error": told}, indent=2) + "\n").encode()
+
+    def as_page(self) -> bytes:
+        """The refusal for people; it needs no other file, since those are not given out either."""
+        # Whoever is known here finds back; others are told what to do.
+        back = "" if self.status in (401, 403, 421) else '<p><a href="/">All runs</a></p>'
+        onward = f'<p><a href="{escape(self.link)}">Go on to the page</a></p>' if self.link else ""
+        return (
+            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            f"<title>{TITLES[self.status]}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
+            f"<p><code>assay {self.code}</code></p>\n<h1>{TITLES[self.status]}</h1>\n"
+            f"<p>{escape(self.message)}</p>\n<p>{escape(self.remedy)}</p>\n{onward or back}\n"
+            "</main>\n</body>\n</html>\n"
+        ).encode()

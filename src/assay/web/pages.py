@@ -1,29 +1,34 @@
-"""Pages: the templates of reports with a frame around them, and the files that they need."""
+"""Pages: the templates of reports with a frame around them, their files, and drawings of runs."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import replace
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from assay.measures import catalogue
 from assay.report import Report, draw
-from assay.report.html import assets
-from assay.report.html.limits import Limits
+from assay.report.html import page as assets
+from assay.report.html.charts import Frame, Limits, Scale, around
 from assay.report.html.page import content, environment
 from assay.report.provenance import Input, Provenance
 from assay.report.sections import Panel
+from assay.web.guards import Refusal
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
     from assay.report import Document
+    from assay.store.reports import RunTrend, TrendPoint
+
 
 # What stands in the navigation, in its order.
 PLACES = (
@@ -46,6 +51,8 @@ FACES: Mapping[str, tuple[str, str]] = {
     ".tex": ("latex", "application/x-tex; charset=utf-8"),
     ".html": ("html", "text/html; charset=utf-8"),
 }
+# So many fields a form may have.
+_FIELDS = 100
 _STYLES = ("app.css",)
 _SCRIPTS = ("app.js", "judge.js", "audit.js", "threshold.js")
 _NO_REPORT: Mapping[str, Any] = {"panel": None, "trail": ()}
@@ -55,16 +62,16 @@ _NO_REPORT: Mapping[str, Any] = {"panel": None, "trail": ()}
 def _assets() -> Mapping[str, tuple[bytes, str]]:
     """Every file that a page may ask for, by its name; nothing is looked up on a disk."""
     follow = tuple(measure for measure in catalogue.CATALOGUE if measure.formula is not None)
-    style = "\n".join((assets.style(), *(_read("style", name) for name in _STYLES)))
-    found = {
+    style = "\n".join((assets.page_style(), *(_read("style", name) for name in _STYLES)))
+    texts = {
         "style.css": (style, "text/css; charset=utf-8"),
-        "report.js": (assets.script(None), "text/javascript; charset=utf-8"),
+        "report.js": (assets.page_script(None), "text/javascript; charset=utf-8"),
         "panel.js": (assets.panel_script(follow), "text/javascript; charset=utf-8"),
     }
-    found["icon.svg"] = (_read("style", "icon.svg"), "image/svg+xml")
+    texts["icon.svg"] = (_read("style", "icon.svg"), "image/svg+xml")
     for name in _SCRIPTS:
-        found[name] = (_read("script", name), "text/javascript; charset=utf-8")
-    return {name: (text.encode(), kind) for name, (text, kind) in found.items()}
+        texts[name] = (_read("script", name), "text/javascript; charset=utf-8")
+    return {name: (text.encode(), kind) for name, (text, kind) in texts.items()}
 
 
 @cache
@@ -135,6 +142,16 @@ def report_page(
     return page(template, request, title, scripts=scripts, faces=faces, **drawn, **more)
 
 
+async def form(request: Request) -> dict[str, str]:
+    """The fields of a form, of which each has one value."""
+    body = (await request.body()).decode("utf-8", "replace")
+    try:
+        fields = parse_qs(body, max_num_fields=_FIELDS)
+    except ValueError:
+        raise Refusal(422, f"The form has more than {_FIELDS} fields.", "Send fewer.") from None
+    return {name: values[-1] for name, values in fields.items()}
+
+
 def suffix_of(request: Request) -> str:
     """Which form of a page a request is for; nothing for the page itself."""
     return next((suffix for suffix in FACES if request.url.path.endswith(suffix)), "")
@@ -155,3 +172,152 @@ def face(document: Document | Report, suffix: str, name: str) -> Response:
 
 def _read(*path: str) -> str:
     return files("assay.web").joinpath(*path).read_text("utf-8")
+
+
+# -- drawings of several runs ----------------------------------------------------------------------
+
+# They are made here, so that they are seen without a script, in the frame and style of reports.
+
+LONG = Frame(width=760, height=300, left=66, right=748, top=12, bottom=250)
+SPARK = Frame(width=160, height=28, left=3, right=157, top=3, bottom=25)
+SQUARE = Frame(width=420, height=360, left=52, right=408, top=12, bottom=310)
+# As many runs as can be told apart.
+MOST = 6
+_LOWEST = -5.0
+_DATES = 5
+
+
+@dataclass(frozen=True)
+class TrendDot:
+    """A run in a trend: where it stands, its interval, and what is said of it."""
+
+    run: str
+    x: str
+    y: str
+    low: str
+    high: str
+    title: str
+    gate: str
+
+
+# More dots than that can't be told apart, so they are no links.
+LINKED = 300
+
+
+@dataclass(frozen=True)
+class TrendLine:
+    """A trend: one line for each test set, and a dot for each run."""
+
+    said: str
+    lines: tuple[str, ...]
+    dots: tuple[TrendDot, ...]
+    across: tuple[tuple[str, str], ...]
+    up: tuple[tuple[str, str], ...]
+    frame: Frame
+    reach: str
+    linked: bool
+
+
+@dataclass(frozen=True)
+class RocOverlay:
+    """Curves of several runs, each with its name and number."""
+
+    said: str
+    title: str
+    curves: tuple[tuple[int, str, str], ...]
+    across: tuple[tuple[str, str], ...]
+    up: tuple[tuple[str, str], ...]
+    frame: Frame
+
+
+def trend_line(trend: RunTrend, frame: Frame = LONG) -> TrendLine:
+    """A trend over its runs in their order."""
+    points = trend.points
+    across = Scale(0.5, len(points) + 0.5)
+    ends = [end for p in points for end in (p.value, p.low, p.high) if end is not None]
+    up = around(ends, (-math.inf, math.inf))
+    dots = tuple(_trend_dot(point, i, across, up, frame) for i, point in enumerate(points, 1))
+    lines: dict[int, list[str]] = {}
+    for point, dot in zip(points, dots, strict=True):
+        lines.setdefault(point.segment, []).append(f"{dot.x} {dot.y}")
+    every = max(1, math.ceil(len(points) / _DATES))
+    first, last = points[0], points[-1]
+    return TrendLine(
+        said=f"{trend.measure} from {first.value:.3g} on {first.made[:10]} to {last.value:.3g} on "
+        f"{last.made[:10]}, {len(points)} runs on {len(lines)} test sets",
+        lines=tuple(f"M{'L'.join(line)}" for line in lines.values() if len(line) > 1),
+        dots=dots,
+        across=tuple(
+            (frame.x(across.share(i)), point.made[:10])
+            for i, point in enumerate(points, 1)
+            if (i - 1) % every == 0
+        ),
+        up=tuple((frame.y(up.share(number)), text) for number, text in up.marks()),
+        frame=frame,
+        reach="".join(f"M{dot.x} {dot.low}V{dot.high}" for dot in dots if dot.low),
+        linked=len(points) <= LINKED,
+    )
+
+
+def _trend_dot(point: TrendPoint, place: int, across: Scale, up: Scale, frame: Frame) -> TrendDot:
+    low, high = point.low, point.high
+    known = low is not None and high is not None
+    interval = f" [{low:.4g}, {high:.4g}]" if known else ""
+    return TrendDot(
+        run=point.run,
+        x=frame.x(across.share(place)),
+        y=frame.y(up.share(point.value)),
+        low=frame.y(up.share(low)) if known and low is not None else "",
+        high=frame.y(up.share(high)) if known and high is not None else "",
+        title=f"{point.made[:16].replace('T', ' ')}: {point.value:.4g}{interval}",
+        gate=point.gate or "",
+    )
+
+
+def roc_overlay(runs: Sequence[tuple[str, Mapping[str, Any]]], *, log: bool) -> RocOverlay | None:
+    """The ROC curves of evaluations, by their documents; None where none has scores.
+
+    With ``log`` false positive rates stand on a log scale, where most detectors work.
+    """
+    curves = []
+    for number, (name, document) in enumerate(runs[:MOST], 1):
+        path = _roc(document, log=log)
+        if path:
+            curves.append((number, name, path))
+    if not curves:
+        return None
+    scale = Scale(_LOWEST, 0.0) if log else Scale()
+    across = (
+        [(power, f"1e{power:.0f}" if power else "1") for power in range(int(_LOWEST), 1)]
+        if log
+        else list(scale.marks())
+    )
+    names = ", ".join(name for _, name, _ in curves)
+    return RocOverlay(
+        said=f"ROC curves{' at small false positive rates' if log else ''} of {names}",
+        title="ROC, log scale" if log else "ROC",
+        curves=tuple(curves),
+        across=tuple((SQUARE.x(scale.share(at)), text) for at, text in across),
+        up=tuple((SQUARE.y(at), text) for at, text in Scale().marks()),
+        frame=SQUARE,
+    )
+
+
+def _roc(document: Mapping[str, Any], *, log: bool) -> str:
+    """The steps of a curve; the cells of a document are [[tn, fp], [fn, tp]]."""
+    sweep, cells = document.get("sweep"), document.get("confusion")
+    if not sweep or not cells or len(cells) != 2:
+        return ""
+    negatives, positives = map(sum, cells)
+    if not (negatives and positives and len(sweep["tp"]) > 1):
+        return ""
+    scale = Scale(_LOWEST, 0.0) if log else Scale()
+    steps = []
+    for tp, fp in zip(sweep["tp"], sweep["fp"], strict=True):
+        rate = fp / negatives
+        across = math.log10(max(rate, 10**_LOWEST)) if log else rate
+        steps.append((SQUARE.x(scale.share(across)), SQUARE.y(tp / positives)))
+    path = [f"M{steps[0][0]} {steps[0][1]}"]
+    # A threshold flags more rows or none: the curve goes up, then to the right.
+    path += [f"V{y}H{x}" for x, y in steps[1:]]
+    return "".join(path)

@@ -1,13 +1,16 @@
-"""What all pages share: settings, store, workers, files that were sent, results that are held."""
+"""What all pages share: settings, store, files that were sent, results, processes that judge."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
+import os
 import re
 import secrets
 import shutil
+import signal
 import tempfile
 import threading
 import time
@@ -15,17 +18,15 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from assay.store.reports import Rules, rules_of
-from assay.web.access import Access
-from assay.web.guards import Guards, Limits, Origins
-from assay.web.refusals import Refusal
-from assay.web.workers import Outcome, Pool
+from assay.web.guards import TOKEN, Access, Guards, Origins, Refusal, RequestLimits
 
 if TYPE_CHECKING:
-    from assay.store import Run, Store
+    from assay.store import KeptRun, Store
     from assay.store.run import Name
+
 
 Kept = TypeVar("Kept")
 _ID = re.compile(r"[A-Za-z0-9_-]{16}")
@@ -48,7 +49,7 @@ class Settings:
     worker: Sequence[str]
     place: str = ""
     read_only: bool = False
-    limits: Limits = field(default_factory=Limits)
+    limits: RequestLimits = field(default_factory=RequestLimits)
 
 
 @dataclass(eq=False)
@@ -68,7 +69,7 @@ class Upload:
 
 
 @dataclass(frozen=True)
-class Result:
+class HeldReport:
     """A judgement that is held: its JSON, what it is of, and the page that asked for it."""
 
     name: str
@@ -154,7 +155,7 @@ class Site:
         # Only for whoever runs the app, and gone with it.
         self.folder = Path(tempfile.mkdtemp(prefix="assay-serve-"))
         self.uploads: Shelf[Upload] = Shelf(self.limits.kept, "file", _remove_upload)
-        self.results: Shelf[Result] = Shelf(self.limits.kept, "result")
+        self.results: Shelf[HeldReport] = Shelf(self.limits.kept, "result")
         self.jobs: Shelf[Job] = Shelf(self.limits.kept, "judgement", _cancel)
 
     def names(self) -> tuple[Name, ...]:
@@ -185,7 +186,7 @@ class Site:
             self._drawn.put(key, drawing)
         return drawing
 
-    def rules(self, run: Run) -> Rules | None:
+    def rules(self, run: KeptRun) -> Rules | None:
         """The rules of a run, read once: documents of watched detectors are long."""
         key = run.contents["document"]
         with self._lock:
@@ -200,7 +201,7 @@ class Site:
         """Forget such answers, since the store has changed."""
         self._fresh.clear()
 
-    async def run(self, *args: str, folder: Path | None = None, **options: Any) -> Outcome:
+    async def run(self, *args: str, folder: Path | None = None, **options: Any) -> CommandOutput:
         """What a command prints."""
         return await self.pool.run(args, folder or self.folder, **options)
 
@@ -208,14 +209,13 @@ class Site:
         """Ask the store, or draw a page, in a thread."""
         return await asyncio.to_thread(question, *args, **options)
 
-    def record(self, text: str, name: str, tags: Sequence[str] = ()) -> str:
+    def record(self, store: Store, text: str, name: str, tags: Sequence[str] = ()) -> str:
         """Keep a document as a run, and give the id of the run."""
-        assert self.store is not None  # noqa: S101 - asked for by pages that have one
-        run = self.store.record(text, name=name, tags=tags)
+        run = store.record(text, name=name, tags=tags)
         self.stale()
         return run.id
 
-    def present(self, result: Result) -> str:
+    def present(self, result: HeldReport) -> str:
         """Hold a result, and give the address of its page."""
         id_ = new_id()
         self.results.put(id_, result)
@@ -315,3 +315,178 @@ def _remove_upload(upload: Upload) -> None:
 def _cancel(job: Job) -> None:
     if job.task is not None:
         job.task.cancel()
+
+
+# -- processes that run commands, a few at once, and can be ended ----------------------------------
+
+# A worker is a program that reads one JSON line for each job, {"args", "folder", "memory"}, and
+# answers with lines {"done", "total", "stage"} while it works, with {"code", "out", "err"} at the
+# end. Which program that is, the command line says.
+
+# How far a job is: the stage, what is done, and all there is where that is known.
+ProgressCallback: TypeAlias = Callable[[str, int, int | None], None]
+
+FINE, NO, USAGE, INPUT, OUTPUT, OURS = range(6)
+# A worker is let go after so many jobs, so that nothing grows for good.
+_JOBS = 200
+_LINE = 256 << 20
+_HELP = re.compile(r" See 'assay [\w -]+ --help'\.$")
+
+
+def _silent(stage: str, done: int, total: int | None) -> None:
+    """Progress that nobody sees."""
+
+
+@dataclass(frozen=True)
+class CommandOutput:
+    """What a command printed, and whether its answer was no."""
+
+    out: str
+    no: bool
+    said: tuple[str, ...]
+
+
+class Worker:
+    """One process, with the jobs that it has done."""
+
+    def __init__(
+        self,
+        process: asyncio.subprocess.Process,
+        stdin: asyncio.StreamWriter,
+        stdout: asyncio.StreamReader,
+    ) -> None:
+        self.process = process
+        self._stdin, self._stdout = stdin, stdout
+        self.jobs = 0
+
+    async def run(self, job: dict[str, Any], told: ProgressCallback) -> dict[str, Any]:
+        """Do a job; the answer has code None where the process ended instead."""
+        self.jobs += 1
+        with contextlib.suppress(ConnectionError):
+            self._stdin.write(json.dumps(job).encode() + b"\n")
+            await self._stdin.drain()
+        while line := await self._stdout.readline():
+            answer: dict[str, Any] = json.loads(line)
+            if "code" in answer:
+                return answer
+            told(answer["stage"], answer["done"], answer["total"])
+        return {"code": None}
+
+    async def end(self) -> None:
+        """End the process, and all that it started, at once."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if hasattr(os, "killpg"):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            else:
+                self.process.kill()
+        await self.process.wait()
+
+
+class Pool:
+    """At most so many jobs at once, and so many that wait; more are refused."""
+
+    def __init__(self, command: Sequence[str], limits: RequestLimits) -> None:
+        self._command = tuple(command)
+        self._limits = limits
+        self._free = asyncio.Semaphore(limits.workers)
+        self._idle: list[Worker] = []
+        self.running = 0
+        self.waiting = 0
+        self.refused = 0
+        self.finished = 0
+
+    async def run(
+        self,
+        args: Sequence[str],
+        folder: Path,
+        *,
+        told: ProgressCallback = _silent,
+        seconds: float | None = None,
+    ) -> CommandOutput:
+        """What a command prints; whoever cancels this ends the command."""
+        if self.waiting >= self._limits.waiting:
+            self.refused += 1
+            raise Refusal(
+                503,
+                f"{self.running} judgements are running and {self.waiting} wait.",
+                "Try again in a moment.",
+            )
+        self.waiting += 1
+        try:
+            await self._free.acquire()
+        finally:
+            self.waiting -= 1
+        self.running += 1
+        try:
+            return await self._run(args, folder, told, seconds or self._limits.judging_seconds)
+        finally:
+            self.running -= 1
+            self.finished += 1
+            self._free.release()
+
+    async def _run(
+        self, args: Sequence[str], folder: Path, told: ProgressCallback, seconds: float
+    ) -> CommandOutput:
+        worker = self._idle.pop() if self._idle else await self._start()
+        job = {"args": list(args), "folder": str(folder), "memory": self._limits.memory}
+        whole = False
+        try:
+            async with asyncio.timeout(seconds):
+                answer = await worker.run(job, told)
+            whole = answer["code"] is not None and worker.jobs < _JOBS
+        except TimeoutError:
+            raise Refusal(
+                503,
+                f"The judgement took more than {seconds:g} seconds, and was ended.",
+                "Judge fewer rows, or use the command line.",
+            ) from None
+        finally:
+            if whole:
+                self._idle.append(worker)
+            else:
+                await asyncio.shield(worker.end())
+        return command_output(answer, self._limits)
+
+    async def _start(self) -> Worker:
+        process = await asyncio.create_subprocess_exec(
+            *self._command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            limit=_LINE,
+            start_new_session=True,
+            # Who judges needs no way in.
+            env={name: value for name, value in os.environ.items() if name != TOKEN},
+        )
+        if process.stdin is None or process.stdout is None:
+            raise RuntimeError("a worker was started without pipes")
+        return Worker(process, process.stdin, process.stdout)
+
+    async def warm(self) -> None:
+        """Start one process before the first job comes."""
+        if not self._idle:
+            self._idle.append(await self._start())
+
+    async def close(self) -> None:
+        """End all processes that have nothing to do."""
+        while self._idle:
+            await self._idle.pop().end()
+
+
+def command_output(answer: dict[str, Any], limits: RequestLimits) -> CommandOutput:
+    """What a command printed; what went wrong becomes a refusal."""
+    code = answer["code"]
+    if code is None:
+        raise Refusal(
+            503,
+            f"The judgement needed more than {limits.memory:,} bytes of memory, or its process was "
+            "ended.",
+            "Judge fewer rows or columns, or use the command line.",
+        )
+    said = tuple(line for line in answer["err"].splitlines() if line.strip())
+    if code in (FINE, NO):
+        return CommandOutput(answer["out"], code == NO, said)
+    # Options are named as they are on the command line, but its help is not at hand here.
+    message = _HELP.sub("", " ".join(said).removeprefix("assay: error: "))
+    if code in (USAGE, INPUT):
+        raise Refusal(422, message, "Change what the message names, and send it again.")
+    raise Refusal(500, "Something here went wrong.", message)

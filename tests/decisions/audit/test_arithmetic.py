@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.decisions.audit.arithmetic import DEEPEST, LONGEST, evaluated, judge_calculation, parsed
 from assay.decisions.audit.claim import Calculation
-from assay.decisions.audit.printed import printed
+from assay.decisions.audit.counts import DEEPEST, LONGEST, evaluated, judge_calculation, parsed
+from assay.decisions.audit.verdicts import printed
 from assay.errors import InputError
 
 

@@ -150,14 +150,16 @@ def audited(honest, claims: int, keep) -> tuple[list[object], Counter[str]]:
     return accused, verdicts
 
 
-def test_honest_claims_with_their_counts_are_never_accused(honest) -> None:
-    accused, verdicts = audited(honest, 200, honest.whole)
+@pytest.mark.parametrize("claims", [60, pytest.param(200, marks=pytest.mark.slow)])
+def test_honest_claims_with_their_counts_are_never_accused(honest, claims: int) -> None:
+    accused, verdicts = audited(honest, claims, honest.whole)
     assert accused == []
     assert verdicts["consistent"] > 5 * verdicts["undetermined"]
 
 
-def test_honest_claims_without_their_counts_are_never_accused(honest) -> None:
-    accused, _ = audited(honest, 40, lambda claim: not honest.whole(claim))
+@pytest.mark.parametrize("claims", [12, pytest.param(40, marks=pytest.mark.slow)])
+def test_honest_claims_without_their_counts_are_never_accused(honest, claims: int) -> None:
+    accused, _ = audited(honest, claims, lambda claim: not honest.whole(claim))
     assert accused == []
 
 

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from assay.decisions.audit.audit import audit
-from assay.decisions.audit.result import AuditedClaim, Verdict
+from assay.decisions.audit.verdicts import AuditedClaim, NumberVerdict
 
 from .brute_force import Cells, measured, printed
 
@@ -38,23 +38,25 @@ TOLD = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("told", TOLD)
 def test_weighted_averages_of_a_binary_claim_are_consistent_and_it_is_said(
     told: dict[str, object],
 ) -> None:
     claim = judged(WEIGHTED, **told)
-    assert claim.verdict is Verdict.CONSISTENT
+    assert claim.verdict is NumberVerdict.CONSISTENT
     assert claim.conflicts == ()
     assert "weighted average" in said(claim)
     assert "micro average" not in said(claim)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("told", TOLD)
 def test_the_same_numbers_of_a_named_class_can_not_be(told: dict[str, object]) -> None:
     of_attack = {k: v for k, v in WEIGHTED.items() if k != "accuracy"}
     named = {f"{key}.attack": text for key, text in of_attack.items()}
     claim = judged({"accuracy": "87.65", **named}, **told)
-    assert claim.verdict is Verdict.INCONSISTENT
+    assert claim.verdict is NumberVerdict.INCONSISTENT
 
 
 def test_a_detection_rate_is_of_the_attacks_even_beside_averages() -> None:
@@ -72,7 +74,7 @@ def test_one_convention_is_tried_before_numbers_are_called_impossible() -> None:
         for key in ("precision", "recall", "f1")
     }
     claim = judged({"accuracy": "0.9200", **reported}, support={"normal": 800, "attack": 200})
-    assert claim.verdict is Verdict.CONSISTENT
+    assert claim.verdict is NumberVerdict.CONSISTENT
     assert "macro average" in said(claim)
 
 
@@ -88,10 +90,11 @@ def test_where_the_usual_reading_is_possible_no_convention_is_said() -> None:
         {"accuracy": "0.9670", "precision": "0.9754", "recall": "0.9534"},
         support={"normal": 7910, "attack": 6959},
     )
-    assert claim.verdict is Verdict.CONSISTENT
+    assert claim.verdict is NumberVerdict.CONSISTENT
     assert "average" not in said(claim)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("average", ["weighted", "macro"])
 def test_honest_averages_are_never_accused(average: str) -> None:
     rng = random.Random(average)
@@ -113,4 +116,4 @@ def test_honest_averages_are_never_accused(average: str) -> None:
             case 2:
                 told["confusion"] = vars(cells)
         claim = judged(reported, **told)
-        assert claim.verdict is not Verdict.INCONSISTENT, (cells, told, reported)
+        assert claim.verdict is not NumberVerdict.INCONSISTENT, (cells, told, reported)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.decisions.audit.search import blame as blaming
-from assay.decisions.audit.search.blame import Numbers, blame, smallest
+from assay.decisions.audit.search import numbers as blaming
+from assay.decisions.audit.search.numbers import Numbers, blame, smallest
 
 EVERYTHING = frozenset(range(7))
 # Any family of sets of which every subset of a possible one is possible has such contradictions.

@@ -11,11 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.decisions.audit.audit import audit
-from assay.decisions.audit.building import build
-from assay.decisions.audit.result import WRONG, AuditedClaim, Verdict
+from assay.decisions.audit.claims_file import build
 from assay.decisions.audit.search import judge_without_matrix
-from assay.decisions.audit.search.identities import Classes, identities_of
-from assay.decisions.audit.search.network import Impossible, Relation, function_of, settle
+from assay.decisions.audit.search.identities import (
+    Classes,
+    Impossible,
+    Relation,
+    function_of,
+    identities_of,
+    settle,
+)
+from assay.decisions.audit.verdicts import WRONG, AuditedClaim, NumberVerdict
 from assay.formula import Cell, cells, sqrt, value
 from assay.measures import CATALOGUE, Identity, Measure, find
 
@@ -110,7 +116,7 @@ def test_numbers_that_a_law_shows_wrong_are_accused_and_right_ones_are_not(
     assert not set(verdicts(right).values()) & set(WRONG)
     off = -0.05 if measure.range[1] <= 1 else 3.0
     wrong = judged({**parts, key(measure): shown(measure, off)}, **told)
-    assert wrong.verdict is Verdict.INCONSISTENT
+    assert wrong.verdict is NumberVerdict.INCONSISTENT
     named = {text for conflict in wrong.conflicts for text in conflict.keys}
     accused = {text for text, verdict in verdicts(wrong).items() if verdict == "inconsistent"}
     assert key(measure) in named | accused
@@ -142,7 +148,7 @@ def test_numbers_of_one_class_that_break_an_identity_are_accused(wrong: dict[str
         key if find(key).symmetric else f"{key}.attack": text for key, text in wrong.items()
     }
     claim = judged(of_attack, positive="attack")
-    assert claim.verdict is Verdict.INCONSISTENT
+    assert claim.verdict is NumberVerdict.INCONSISTENT
 
 
 def test_numbers_in_conflict_are_named_with_the_identity_that_they_break() -> None:
@@ -174,7 +180,7 @@ def test_bare_rates_may_be_averages_so_the_culprit_may_only_be_in_a_conflict() -
     claim = judged(reported, positive="attack")
     assert "inconsistent" not in verdicts(claim).values()
     assert all("mcc" in conflict.keys for conflict in claim.conflicts)
-    assert claim.verdict is Verdict.INCONSISTENT
+    assert claim.verdict is NumberVerdict.INCONSISTENT
 
 
 def test_a_number_that_nothing_tests_is_undetermined() -> None:
@@ -187,7 +193,7 @@ def test_without_a_positive_the_numbers_may_be_averages_over_classes() -> None:
     assert set(verdicts(below).values()) == {"undetermined"}
     assert "averages over" in below.notes[0]
     above = judged({"precision": "0.900", "recall": "0.800", "f1": "0.950"})
-    assert above.verdict is Verdict.INCONSISTENT
+    assert above.verdict is NumberVerdict.INCONSISTENT
 
 
 def test_means_of_folds_are_not_held_against_the_supports() -> None:
@@ -195,17 +201,17 @@ def test_means_of_folds_are_not_held_against_the_supports() -> None:
     support = {"normal": 10, "attack": 10}
     told = {"positive": "attack", "support": support, "aggregate": "fold-mean"}
 
-    def of_f1(text: str) -> Verdict:
+    def of_f1(text: str) -> NumberVerdict:
         claim = build({**told, "reported": {**reported, "f1": text}})
         return judge_without_matrix(claim).judged["f1"].verdict
 
-    assert of_f1("0.835") is Verdict.UNDETERMINED
-    assert of_f1("0.930") is Verdict.CONFLICT
+    assert of_f1("0.835") is NumberVerdict.UNDETERMINED
+    assert of_f1("0.930") is NumberVerdict.CONFLICT
 
 
 def test_a_number_outside_of_its_range_is_accused() -> None:
     claim = judged({"accuracy": "-0.2"}, positive="attack")
-    assert claim.verdict is Verdict.INCONSISTENT
+    assert claim.verdict is NumberVerdict.INCONSISTENT
     assert "between 0 and 1" in claim.numbers[0].said
 
 
@@ -215,7 +221,7 @@ def test_macro_averages_follow_from_the_printed_classes() -> None:
     good = judged({**reported, "recall.macro": "0.80"}, **told)
     assert verdicts(good)["recall.macro"] == "consistent"
     wrong = judged({**reported, "recall.macro": "0.90"}, **told)
-    assert wrong.verdict is Verdict.INCONSISTENT
+    assert wrong.verdict is NumberVerdict.INCONSISTENT
 
 
 def test_honest_rates_of_random_matrices_break_no_identity() -> None:
@@ -233,7 +239,7 @@ def test_honest_rates_of_random_matrices_break_no_identity() -> None:
             if value is not None and math.isfinite(value)
         }
         claim = judged(reported, positive="attack", negative="normal")
-        assert claim.verdict is not Verdict.INCONSISTENT, (counts, reported)
+        assert claim.verdict is not NumberVerdict.INCONSISTENT, (counts, reported)
 
 
 def test_low_numbers_beside_an_area_and_no_counts_are_judged() -> None:

@@ -8,14 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from assay.decisions.audit.claim import Claim
-from assay.decisions.audit.keys import key_of
-from assay.decisions.audit.printed import printed as read
-from assay.decisions.audit.search import boxes
-from assay.decisions.audit.search.boxes import Matrices, Search
-from assay.decisions.audit.search.cells import Known, region_of
-from assay.decisions.audit.search.numbers import in_four_cells, numbers_of
-from assay.decisions.audit.search.ways import Way
+from assay.decisions.audit.claim import Claim, key_of
+from assay.decisions.audit.search import matrices as boxes
+from assay.decisions.audit.search.matrices import KnownCells, Matrices, Search, region_of
+from assay.decisions.audit.search.numbers import Way, in_four_cells, numbers_of
+from assay.decisions.audit.verdicts import printed as read
 from assay.formula import evaluate, value
 
 from .brute_force import KEYS, Cells, matrices, measured, possible, printed
@@ -47,7 +44,7 @@ def random_numbers(rng: random.Random, truths: Sequence[Cells], honest: float) -
 
 
 def search_of(positives: int, negatives: int) -> Search:
-    known = Known(positives=positives, negatives=negatives, n=positives + negatives)
+    known = KnownCells(positives=positives, negatives=negatives, n=positives + negatives)
     region = region_of(known)
     assert region is not None
     return Search(region, in_four_cells)
@@ -68,6 +65,7 @@ def tried(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> in
     return 30
 
 
+@pytest.mark.sampled(1)
 def test_the_search_finds_exactly_the_matrices_that_trying_all_finds(tried: int) -> None:
     rng = random.Random(8)
     answers = set()
@@ -87,6 +85,7 @@ def test_the_search_finds_exactly_the_matrices_that_trying_all_finds(tried: int)
     assert {True, False} <= answers
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "key",
     ["positive_likelihood_ratio", "negative_likelihood_ratio", "diagnostic_odds_ratio",

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from assay.decisions.audit.building import build
-from assay.decisions.audit.search.boxes import Search
-from assay.decisions.audit.search.cells import LARGEST, Known, known_of, region_of
+from assay.decisions.audit.claims_file import build
+from assay.decisions.audit.search.matrices import LARGEST, KnownCells, Search, known_of, region_of
 from assay.decisions.audit.search.numbers import in_four_cells
 
 CELLS = ("tp", "fp", "fn", "tn")
@@ -34,7 +33,7 @@ def matrices_of(known: dict[str, int], most: int) -> Iterator[tuple[int, ...]]:
                 yield four
 
 
-def table(known: Known) -> set[tuple[int, ...]]:
+def table(known: KnownCells) -> set[tuple[int, ...]]:
     region = region_of(known)
     assert region is not None
     found = Search(region, in_four_cells).find([])
@@ -50,7 +49,7 @@ def test_a_region_holds_just_the_matrices_with_what_is_known(pattern: tuple[str,
     rng = random.Random("-".join(pattern))
     four = [rng.randint(0, 2) for _ in CELLS]
     told = {name: counts(*four)[name] for name in pattern}
-    known = Known(**told).completed()
+    known = KnownCells(**told).completed()
     assert known is not None
     expected = set(matrices_of(told, sum(four)))
     assert tuple(four) in expected
@@ -79,7 +78,7 @@ def test_what_follows_by_addition_is_so_in_every_matrix(pattern: tuple[str, ...]
     rng = random.Random("+".join(pattern))
     for _ in range(3):
         told = {name: rng.randint(0, 2) for name in pattern}
-        found = Known(**told).completed()
+        found = KnownCells(**told).completed()
         if "n" in told or {"positives", "negatives"} <= set(told):
             size = told.get("n", told.get("positives", 0) + told.get("negatives", 0))
             expected = list(matrices_of(told, size))
@@ -94,7 +93,7 @@ def test_what_follows_by_addition_is_so_in_every_matrix(pattern: tuple[str, ...]
 
 
 def test_a_total_that_is_the_same_in_every_matrix_is_known() -> None:
-    region = region_of(Known(positives=6959, negatives=7910, n=14869))
+    region = region_of(KnownCells(positives=6959, negatives=7910, n=14869))
     assert region is not None
     assert region.fixed_total(["TP", "FN"]) == 6959
     assert region.fixed_total(["TP", "FP", "FN", "TN"]) == 14869
@@ -102,16 +101,16 @@ def test_a_total_that_is_the_same_in_every_matrix_is_known() -> None:
 
 
 def test_two_endless_counts_and_counts_beyond_floats_are_not_searched() -> None:
-    assert region_of(Known()) is None
-    assert region_of(Known(positives=5)) is None
-    assert region_of(Known(tp=1, fp=1, fn=1)) is not None
-    assert region_of(Known(positives=LARGEST + 1, negatives=1, n=LARGEST + 2)) is None
+    assert region_of(KnownCells()) is None
+    assert region_of(KnownCells(positives=5)) is None
+    assert region_of(KnownCells(tp=1, fp=1, fn=1)) is not None
+    assert region_of(KnownCells(positives=LARGEST + 1, negatives=1, n=LARGEST + 2)) is None
 
 
 # -- what a claim tells ----------------------------------------------------------------------------
 
 
-def told(**raw: object) -> tuple[Known, tuple[str, ...]]:
+def told(**raw: object) -> tuple[KnownCells, tuple[str, ...]]:
     named = {"positive": "attack", "negative": "normal", "reported": {}}
     return known_of(build({**named, **raw}))
 

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.decisions.audit import audit, read_claims
-from assay.decisions.audit.building import KEYS, build
-from assay.decisions.audit.claims_file import LARGEST_FILE
+from assay.decisions.audit.claims_file import KEYS, LARGEST_FILE, build
 from assay.errors import InputError
 
 FOREST = {"tn": 7743, "fp": 167, "fn": 324, "tp": 6635}

@@ -8,9 +8,8 @@ import time
 import pytest
 
 from assay.decisions.audit.audit import audit
-from assay.decisions.audit.keys import key_of, meanings
-from assay.decisions.audit.printed import exact_of
-from assay.decisions.audit.result import AuditedClaim, Verdict
+from assay.decisions.audit.claim import key_of, meanings
+from assay.decisions.audit.verdicts import AuditedClaim, NumberVerdict, exact_of
 from assay.tally import Confusion
 
 SUPPORT = {"A": 50, "B": 45, "C": 55}
@@ -43,7 +42,7 @@ def test_a_recall_that_no_count_gives_is_accused() -> None:
 def test_an_accuracy_that_the_recalls_forbid_is_in_conflict_with_them() -> None:
     reported = {"accuracy": "0.95", "recall.A": "0.90", "recall.B": "0.844", "recall.C": "0.945"}
     claim = judged(reported, support=SUPPORT)
-    assert claim.verdict is Verdict.INCONSISTENT
+    assert claim.verdict is NumberVerdict.INCONSISTENT
     assert verdicts(claim)["accuracy"] == "conflict"
     assert all("accuracy" in conflict.keys for conflict in claim.conflicts)
 
@@ -72,16 +71,16 @@ def test_a_class_against_the_rest_must_have_a_matrix() -> None:
 def test_small_supports_are_judged_by_all_their_matrices() -> None:
     reported = {"accuracy": "0.667", "kappa": "0.500", "f1.macro": "0.656"}
     claim = judged(reported, support={"a": 3, "b": 3, "c": 3})
-    assert claim.verdict is Verdict.CONSISTENT
+    assert claim.verdict is NumberVerdict.CONSISTENT
     assert "matrices give it" in claim.numbers[0].said
     wrong = judged({**reported, "precision.macro": "0.200"}, support={"a": 3, "b": 3, "c": 3})
-    assert wrong.verdict is Verdict.INCONSISTENT
+    assert wrong.verdict is NumberVerdict.INCONSISTENT
 
 
 def test_with_only_the_size_a_share_of_all_rows_must_be_one() -> None:
     told = {"labels": ["a", "b", "c"], "n": 100}
-    assert judged({"accuracy": "0.955"}, **told).verdict is Verdict.INCONSISTENT
-    assert judged({"accuracy": "0.95"}, **told).verdict is not Verdict.INCONSISTENT
+    assert judged({"accuracy": "0.955"}, **told).verdict is NumberVerdict.INCONSISTENT
+    assert judged({"accuracy": "0.95"}, **told).verdict is not NumberVerdict.INCONSISTENT
 
 
 def test_a_bare_rate_of_several_classes_may_be_any_average_and_it_is_said_which() -> None:
@@ -139,4 +138,8 @@ def test_honest_claims_of_three_classes_are_never_accused(scale: int) -> None:
                 told["support"] = dict(zip(labels, map(sum, cells), strict=True))
             case 1:
                 told["n"] = sum(map(sum, cells))
-        assert judged(reported, **told).verdict is not Verdict.INCONSISTENT, (cells, told, reported)
+        assert judged(reported, **told).verdict is not NumberVerdict.INCONSISTENT, (
+            cells,
+            told,
+            reported,
+        )

@@ -12,8 +12,7 @@ import pytest
 
 from assay.cli.app import run
 from assay.decisions.audit.audit import audit
-from assay.decisions.audit.printed import exact, judge, printed
-from assay.decisions.audit.result import AuditedClaim, Verdict
+from assay.decisions.audit.verdicts import AuditedClaim, NumberVerdict, exact, judge, printed
 from assay.measures import find
 
 SAFELINK = {"normal": 7910, "attack": 6959}
@@ -50,6 +49,7 @@ def test_only_the_wrong_mcc_of_the_forest_is_accused() -> None:
     assert "the others give 0.93381" in claim.numbers[-1].said
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("mcc", ["0.9333", "0.9338"])
 @pytest.mark.parametrize("accuracy", ["0.9670", "0.97"])
 def test_a_matrix_is_called_an_example_only_of_numbers_that_it_gives(
@@ -64,8 +64,8 @@ def test_a_matrix_is_called_an_example_only_of_numbers_that_it_gives(
         assert formula is not None
         value = exact(formula, cells)
         assert value is not None
-        given = judge(printed(reported[number.key]), value) is not Verdict.INCONSISTENT
-        assert given == (number.verdict in (Verdict.CONSISTENT, Verdict.ROUNDING))
+        given = judge(printed(reported[number.key]), value) is not NumberVerdict.INCONSISTENT
+        assert given == (number.verdict in (NumberVerdict.CONSISTENT, NumberVerdict.ROUNDING))
 
 
 def test_what_the_note_does_not_give_is_named_in_it() -> None:
@@ -99,7 +99,7 @@ UNDECIDED = {"accuracy": "0.50", "recall": "1.00", "specificity": "0.90"}
 def test_where_it_can_not_be_told_which_is_wrong_the_set_is_named() -> None:
     claim = judged(UNDECIDED, support=SAFELINK)
     assert set(verdicts(claim).values()) == {"conflict"}
-    assert claim.verdict is Verdict.INCONSISTENT
+    assert claim.verdict is NumberVerdict.INCONSISTENT
     (conflict,) = claim.conflicts
     assert conflict.keys == ("accuracy", "recall", "specificity")
     assert conflict.text == (
@@ -189,7 +189,7 @@ def test_the_support_of_one_class_beside_contradicting_numbers_is_judged() -> No
     rates = {"accuracy": "7.36%", "recall": "91.18%", "specificity": "6.07%", "mcc": "-16.67%"}
     for support in ({"attack": 6959}, {"normal": 7910}):
         claim = judged(rates, support=support)
-        assert claim.verdict is Verdict.INCONSISTENT
+        assert claim.verdict is NumberVerdict.INCONSISTENT
         contradicting = judged({"recall.attack": "0.91", "fnr.attack": "0.25"}, support=support)
         assert set(verdicts(contradicting).values()) == {"conflict"}
 
@@ -202,4 +202,4 @@ def test_a_class_without_rows_takes_no_more_than_seconds() -> None:
         started = time.process_time()
         claim = judged(reported, support=support)
         assert time.process_time() - started < 5
-        assert claim.verdict is Verdict.INCONSISTENT
+        assert claim.verdict is NumberVerdict.INCONSISTENT

@@ -175,6 +175,7 @@ def test_the_wrong_number_is_a_suspect_wherever_a_claim_is_impossible(benchmark_
 # -- the audit beside it ---------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("start", range(0, 60, 15))
 def test_audit_keeps_its_promises_on_claims_with_one_wrong_number(benchmark_module, start) -> None:
     trial = benchmark_module("enumerated.trial")

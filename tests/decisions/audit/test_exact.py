@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.decisions.audit.printed import (
-    Exact,
+from assay.decisions.audit.verdicts import (
+    Enclosure,
+    NumberVerdict,
     as_float,
     decimal,
     hold,
@@ -16,7 +17,6 @@ from assay.decisions.audit.printed import (
     printed,
     same_digits,
 )
-from assay.decisions.audit.result import Verdict
 
 shares = st.fractions(min_value=0, max_value=1, max_denominator=10**9)
 places = st.integers(0, 16)
@@ -62,33 +62,33 @@ def rounded(value: Fraction, digits: int, rounding: str) -> str:
     ],
 )
 def test_the_rule_on_examples(text, exact, verdict) -> None:
-    assert judge(printed(text), Exact.of(exact)) == verdict
+    assert judge(printed(text), Enclosure.of(exact)) == verdict
 
 
 @given(shares, places)
 def test_correct_rounding_is_consistent_and_cutting_off_at_worst_rounding(value, digits) -> None:
-    exact = Exact.of(value)
+    exact = Enclosure.of(value)
     for mode in (ROUND_HALF_UP, ROUND_HALF_EVEN):
-        assert judge(printed(rounded(value, digits, mode)), exact) is Verdict.CONSISTENT
+        assert judge(printed(rounded(value, digits, mode)), exact) is NumberVerdict.CONSISTENT
     for mode in (ROUND_DOWN, ROUND_CEILING):
-        assert judge(printed(rounded(value, digits, mode)), exact) is not Verdict.INCONSISTENT
+        assert judge(printed(rounded(value, digits, mode)), exact) is not NumberVerdict.INCONSISTENT
 
 
 @given(shares, st.integers(0, 6), st.integers(2, 9))
 def test_two_units_off_is_inconsistent(value, digits, units) -> None:
     off = value + Fraction(units, 10**digits)
     text = rounded(off, digits, ROUND_DOWN)
-    assert judge(printed(text), Exact.of(value)) is Verdict.INCONSISTENT
+    assert judge(printed(text), Enclosure.of(value)) is NumberVerdict.INCONSISTENT
 
 
 @given(shares, shares, st.integers(1, 7), st.integers(1, 6))
 def test_what_is_consistent_stays_so_when_it_is_rounded_to_fewer_digits(a, near, digits, fewer):
     value = a + near / 10**digits
     text = rounded(a, digits, ROUND_HALF_UP)
-    if judge(printed(text), Exact.of(value)) is Verdict.CONSISTENT:
+    if judge(printed(text), Enclosure.of(value)) is NumberVerdict.CONSISTENT:
         shorter = rounded(Fraction(text), max(digits - fewer, 0), ROUND_HALF_EVEN)
         # Rounding twice may be off by more than half a unit, never by a whole one.
-        assert judge(printed(shorter), Exact.of(value)) is not Verdict.INCONSISTENT
+        assert judge(printed(shorter), Enclosure.of(value)) is not NumberVerdict.INCONSISTENT
 
 
 @given(shares, places)
@@ -96,25 +96,25 @@ def test_the_same_number_in_percent_has_the_same_verdict(value, digits) -> None:
     text = rounded(value, digits + 2, ROUND_HALF_UP)
     percent = rounded(Fraction(text) * 100, digits, ROUND_HALF_UP)
     other = value + Fraction(1, 10**4)
-    for exact in (Exact.of(value), Exact.of(other)):
+    for exact in (Enclosure.of(value), Enclosure.of(other)):
         assert judge(printed(text), exact) == judge(printed(f"{percent}%"), exact)
 
 
 @given(st.integers(-(10**6), 10**6), st.integers(0, 6))
 def test_an_exact_half_is_consistent_both_ways(number, digits) -> None:
-    half = Exact.of(Fraction(2 * number + 1, 2 * 10**digits))
+    half = Enclosure.of(Fraction(2 * number + 1, 2 * 10**digits))
     for neighbour in (number, number + 1):
         text = rounded(Fraction(neighbour, 10**digits), digits, ROUND_HALF_UP)
-        assert judge(printed(text), half) is Verdict.CONSISTENT
+        assert judge(printed(text), half) is NumberVerdict.CONSISTENT
 
 
 def test_digits_are_the_same_when_rounded_or_cut_off_but_not_when_rounded_up() -> None:
-    exact = Exact.of(Fraction(92851, 10**5))
+    exact = Enclosure.of(Fraction(92851, 10**5))
     assert same_digits(printed("0.929"), exact)
     assert same_digits(printed("0.928"), exact)
-    assert not same_digits(printed("0.93"), Exact.of(Fraction(9201, 10**4)))
-    assert same_digits(printed("-0.92"), Exact.of(Fraction(-929, 1000)))
-    assert not same_digits(printed("-0.93"), Exact.of(Fraction(-921, 1000)))
+    assert not same_digits(printed("0.93"), Enclosure.of(Fraction(9201, 10**4)))
+    assert same_digits(printed("-0.92"), Enclosure.of(Fraction(-929, 1000)))
+    assert not same_digits(printed("-0.93"), Enclosure.of(Fraction(-921, 1000)))
 
 
 @pytest.mark.parametrize(
@@ -131,18 +131,18 @@ def test_digits_are_the_same_when_rounded_or_cut_off_but_not_when_rounded_up() -
     ],
 )
 def test_what_is_said_shows_a_digit_more_than_was_printed(text, exact, said) -> None:
-    assert hold(printed(text), Exact.of(exact), "14,378/14,869").said == said
+    assert hold(printed(text), Enclosure.of(exact), "14,378/14,869").said == said
 
 
 def test_a_value_far_below_the_last_digit_is_not_shown_as_nothing() -> None:
-    assert decimal(Exact.of(Fraction(1, 10**6)), printed("0.00")) == "1e-06"
+    assert decimal(Enclosure.of(Fraction(1, 10**6)), printed("0.00")) == "1e-06"
 
 
 @pytest.mark.parametrize("exponent", [309, 400, 999])
 def test_numbers_beyond_floats_are_judged_by_their_digits(exponent) -> None:
     text = f"2e{exponent}"
-    assert judge(printed(text), Exact.of(2 * 10**exponent)) is Verdict.CONSISTENT
-    assert judge(printed(text), Exact.of(Fraction(1, 2))) is Verdict.INCONSISTENT
+    assert judge(printed(text), Enclosure.of(2 * 10**exponent)) is NumberVerdict.CONSISTENT
+    assert judge(printed(text), Enclosure.of(Fraction(1, 2))) is NumberVerdict.INCONSISTENT
     assert as_float(printed(text).value) == float("inf")
     assert as_float(printed(f"-{text}").value) == float("-inf")
     assert as_float(printed(f"2e-{exponent}").value) == float(f"2e-{exponent}")
@@ -150,6 +150,6 @@ def test_numbers_beyond_floats_are_judged_by_their_digits(exponent) -> None:
 
 @given(st.fractions(0, 10**12, max_denominator=10**9))
 def test_roots_enclose_what_they_are_of(number) -> None:
-    found = Exact.root(number)
+    found = Enclosure.root(number)
     assert found.low**2 <= number <= found.high**2
     assert found.high - found.low <= (found.high or 1) / 2**90

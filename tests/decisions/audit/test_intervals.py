@@ -10,7 +10,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 import assay
 from assay.decisions.audit import audit
-from assay.decisions.audit.methods import hanley_mcneil, resampled_range, share_intervals
+from assay.decisions.audit.spreads import hanley_mcneil, resampled_range, share_intervals
 
 FOREST = {"tn": 7743, "fp": 167, "fn": 324, "tp": 6635}
 DDOS = {"tn": 280, "fp": 20, "fn": 15, "tp": 85}

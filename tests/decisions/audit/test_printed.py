@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from assay.decisions.audit.printed import printed
+from assay.decisions.audit.verdicts import printed
 from assay.errors import InputError
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from assay.decisions.audit.audit import audit_files
 from assay.decisions.audit.reading import KINDS, Totals, read_document
-from assay.decisions.audit.reading.entries import entry_of, uses_comma
-from assay.decisions.audit.result import Audit, Verdict
+from assay.decisions.audit.reading.published_tables import entry_of, uses_comma
+from assay.decisions.audit.verdicts import Audit, NumberVerdict
 from assay.errors import InputError
 
 REPORT = """
@@ -168,6 +168,7 @@ CLASSES = """| Class | Precision | Recall | F1 | Support |
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -342,7 +343,7 @@ def test_a_finding_of_the_whole_audit_and_its_notes_are_in_the_document(tmp_path
     found = audited(tmp_path, f"{MODELS}| RF | 99.1 | 0.98 | 0.9% | 3 |").to_dict()
     assert found["notes"][0] == "paper.txt was read as Markdown"
     assert found["findings"] == []
-    assert found["claims"][0]["verdict"] != Verdict.INCONSISTENT
+    assert found["claims"][0]["verdict"] != NumberVerdict.INCONSISTENT
 
 
 @pytest.mark.parametrize(

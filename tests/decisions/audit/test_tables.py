@@ -9,10 +9,10 @@ import random
 import numpy as np
 import pytest
 
-from assay.decisions.audit.keys import key_of, meanings
-from assay.decisions.audit.printed import printed
-from assay.decisions.audit.search.classes import Tables, tables_of
-from assay.decisions.audit.search.ways import ByFormula
+from assay.decisions.audit.claim import key_of, meanings
+from assay.decisions.audit.search.matrices import ClassMatrices, class_matrices_of
+from assay.decisions.audit.search.numbers import ByFormula
+from assay.decisions.audit.verdicts import printed
 from assay.formula import value
 from assay.tally import Confusion
 
@@ -30,7 +30,7 @@ def sides(matrix: tuple[tuple[int, ...], ...]) -> Sides:
     return hits, tuple(map(sum, matrix)), tuple(map(sum, zip(*matrix, strict=True)))
 
 
-def in_tables(found: Tables) -> list[Sides]:
+def in_tables(found: ClassMatrices) -> list[Sides]:
     columns = (found.hits.tolist(), found.rows.tolist(), found.columns.tolist())
     return [tuple(map(tuple, each)) for each in zip(*columns, strict=True)]
 
@@ -39,7 +39,7 @@ def in_tables(found: Tables) -> list[Sides]:
 def test_tables_of_supports_are_all_that_there_can_be(rows: tuple[int, ...]) -> None:
     size = len(rows)
     expected = {sides(m) for m in itertools.product(*(rows_of(r, size) for r in rows))}
-    found = tables_of(rows, size, sum(rows))
+    found = class_matrices_of(rows, size, sum(rows))
     assert found is not None
     assert len(found) == len(expected)
     assert set(in_tables(found)) == expected
@@ -52,16 +52,16 @@ def test_tables_of_a_size_are_those_of_all_supports(n: int, size: int) -> None:
         for rows in rows_of(n, size)
         for m in itertools.product(*(rows_of(r, size) for r in rows))
     }
-    found = tables_of(None, size, n)
+    found = class_matrices_of(None, size, n)
     assert found is not None
     assert len(found) == len(expected)
     assert set(in_tables(found)) == expected
 
 
 def test_too_many_tables_are_not_put_together() -> None:
-    assert tables_of((5000, 5000, 5000), 3, 15000) is None
-    assert tables_of(None, 3, 500) is None
-    assert tables_of(None, 3, None) is None
+    assert class_matrices_of((5000, 5000, 5000), 3, 15000) is None
+    assert class_matrices_of(None, 3, 500) is None
+    assert class_matrices_of(None, 3, None) is None
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_tables_are_read_by_formulas_like_whole_matrices(key: str) -> None:
     assert quantity is not None
     for _ in range(20):
         matrix = tuple(tuple(rng.randint(0, 4) for _ in LABELS) for _ in LABELS)
-        table = Tables(*(np.array([side]) for side in sides(matrix)))
+        table = ClassMatrices(*(np.array([side]) for side in sides(matrix)))
         cells = quantity.cells(Confusion(LABELS, matrix))
         exact = value(quantity.expression, cells)
         guessed = rng.random() < 0.5 or math.isnan(exact)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from assay.decisions.audit.audit import audit_files
-from assay.decisions.audit.template import TEMPLATES, template
+from assay.decisions.audit.claim import TEMPLATES, template
 from assay.errors import InputError
 
 # One detector: 90 of 100 attacks found, 5 of 900 harmless rows flagged.

@@ -9,11 +9,10 @@ import time
 import pytest
 
 from assay.decisions.audit.audit import audit
-from assay.decisions.audit.claim import Claim
-from assay.decisions.audit.keys import key_of
-from assay.decisions.audit.printed import printed as read
-from assay.decisions.audit.result import WRONG, AuditedClaim, Verdict
+from assay.decisions.audit.claim import Claim, key_of
 from assay.decisions.audit.search.numbers import numbers_of
+from assay.decisions.audit.verdicts import WRONG, AuditedClaim, NumberVerdict
+from assay.decisions.audit.verdicts import printed as read
 
 from .brute_force import KEYS, Cells, matrices, measured, possible, printed
 
@@ -95,6 +94,7 @@ def test_blame_is_what_all_smallest_corrections_by_all_matrices_share() -> None:
     assert min(seen.values()) > 6
 
 
+@pytest.mark.slow
 def test_honest_claims_without_a_matrix_are_never_accused() -> None:
     rng = random.Random(11)
     for _ in range(16):
@@ -116,7 +116,7 @@ def test_honest_claims_without_a_matrix_are_never_accused() -> None:
             case 3:
                 told["confusion"] = {c: counts[c] for c in rng.sample(list(counts), 2)}
                 told["n"] = p + n
-        assert judged(reported, **told).verdict is not Verdict.INCONSISTENT, (told, reported)
+        assert judged(reported, **told).verdict is not NumberVerdict.INCONSISTENT, (told, reported)
 
 
 SAFELINK = {"normal": 7910, "attack": 6959}
@@ -137,7 +137,7 @@ def test_a_single_culprit_is_the_only_one_accused() -> None:
         {"accuracy": "97.70%", "precision": "0.9754", "recall": "0.9534", "mcc": "0.9338"},
         support=SAFELINK,
     )
-    wrong = [number for number in claim.numbers if number.verdict is Verdict.INCONSISTENT]
+    wrong = [number for number in claim.numbers if number.verdict is NumberVerdict.INCONSISTENT]
     assert [number.key for number in wrong] == ["accuracy"]
     assert "no matrix of 6,959 positives and 7,910 negatives" in wrong[0].said
     assert wrong[0].recomputed == pytest.approx(14378 / 14869)
@@ -150,7 +150,7 @@ def test_false_alarm_rate_is_read_as_either_rate_and_says_which() -> None:
     neither = judged({**counts, "far": "0.0466"}, support=SAFELINK)
     assert "read as the FPR" in as_fpr.numbers[2].said
     assert "read as the FDR" in as_fdr.numbers[2].said
-    assert neither.verdict is Verdict.INCONSISTENT
+    assert neither.verdict is NumberVerdict.INCONSISTENT
 
 
 def test_f1_worked_out_from_rounded_numbers_is_rounding() -> None:
@@ -158,7 +158,7 @@ def test_f1_worked_out_from_rounded_numbers_is_rounding() -> None:
     claim = judged({"precision": "0.67", "recall": "0.33", "f1": "0.4422"}, support={
         "normal": 5, "attack": 6})  # fmt: skip
     assert verdicts(claim)["f1"] == "rounding"
-    assert claim.verdict is Verdict.CONSISTENT
+    assert claim.verdict is NumberVerdict.CONSISTENT
 
 
 def test_a_truncated_number_is_rounding() -> None:
@@ -169,10 +169,10 @@ def test_a_truncated_number_is_rounding() -> None:
 def test_what_libraries_print_of_an_undefined_value_is_no_mistake() -> None:
     told = {"normal": 4, "attack": 4}
     zero = judged({"precision": "0.00", "fpr": "0.000"}, support=told)
-    assert zero.verdict is Verdict.CONSISTENT
+    assert zero.verdict is NumberVerdict.CONSISTENT
     assert "undefined" in zero.numbers[0].said
     other = judged({"precision": "0.30", "recall": "0.00", "fpr": "0.000"}, support=told)
-    assert other.verdict is Verdict.INCONSISTENT
+    assert other.verdict is NumberVerdict.INCONSISTENT
 
 
 @pytest.mark.parametrize("told", [{"support": {"normal": 1000, "attack": 1000}}, {}], ids=str)
@@ -200,23 +200,25 @@ def test_one_missing_cell_is_found_from_the_numbers() -> None:
     assert set(verdicts(claim).values()) == {"consistent"}
     assert "tn = 280" in claim.notes[-1]
     wrong = judged({"accuracy": "0.9125", "specificity": "0.97"}, confusion=cells)
-    assert wrong.verdict is Verdict.INCONSISTENT
+    assert wrong.verdict is NumberVerdict.INCONSISTENT
 
 
 def test_two_missing_cells_and_the_size() -> None:
     claim = judged({"accuracy": "0.9125", "recall": "0.85"}, confusion={"tp": 85, "fp": 20}, n=400)
     assert set(verdicts(claim).values()) - {"undetermined"} == {"consistent"}
     wrong = judged({"accuracy": "0.5", "recall": "0.99"}, confusion={"tp": 85, "fp": 20}, n=400)
-    assert wrong.verdict is Verdict.INCONSISTENT
+    assert wrong.verdict is NumberVerdict.INCONSISTENT
 
 
 def test_with_only_the_size_a_share_must_be_a_ratio_of_its_rows() -> None:
-    assert judged({"accuracy": "0.955"}, n=100).verdict is Verdict.INCONSISTENT
+    assert judged({"accuracy": "0.955"}, n=100).verdict is NumberVerdict.INCONSISTENT
     assert verdicts(judged({"accuracy": "0.95"}, n=100))["accuracy"] == "consistent"
     # No fraction with a denominator of 20 or less is printed 0.9754.
-    assert judged({"precision": "0.9754"}, n=20).verdict is Verdict.INCONSISTENT
+    assert judged({"precision": "0.9754"}, n=20).verdict is NumberVerdict.INCONSISTENT
 
 
+@pytest.mark.slow
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "support", [{"normal": 10**6, "attack": 10**6}, {"normal": 3 * 10**9, "attack": 10**9}]
 )
@@ -226,7 +228,7 @@ def test_large_supports_take_seconds(support: dict[str, int]) -> None:
     keys = ("accuracy", "precision", "recall", "f1", "mcc", "kappa", "f1.macro")
     honest = {key: printed(measured(key, cells), 4, "even") for key in keys}
     started = time.process_time()
-    assert judged(honest, support=support).verdict is Verdict.CONSISTENT
+    assert judged(honest, support=support).verdict is NumberVerdict.CONSISTENT
     wrong = judged({**honest, "kappa": "0.9500"}, support=support)
     assert verdicts(wrong)["kappa"] == "inconsistent"
     assert sum(verdict == "inconsistent" for verdict in verdicts(wrong).values()) == 1
@@ -236,13 +238,13 @@ def test_large_supports_take_seconds(support: dict[str, int]) -> None:
 def test_counts_beyond_the_search_are_left_to_identities() -> None:
     support = {"normal": 10**25, "attack": 10**25}
     claim = judged({"precision": "0.90", "recall": "0.80", "f1": "0.95"}, support=support)
-    assert claim.verdict is Verdict.INCONSISTENT
-    assert judged({"recall": "0.80"}, support=support).verdict is Verdict.UNDETERMINED
+    assert claim.verdict is NumberVerdict.INCONSISTENT
+    assert judged({"recall": "0.80"}, support=support).verdict is NumberVerdict.UNDETERMINED
 
 
 def test_one_class_only_leaves_recall_undefined() -> None:
     support = {"normal": 50, "attack": 0}
-    assert judged({"recall.attack": "0.50"}, support=support).verdict is Verdict.INCONSISTENT
+    assert judged({"recall.attack": "0.50"}, support=support).verdict is NumberVerdict.INCONSISTENT
     assert verdicts(judged({"specificity": "0.98"}, support=support)) == {
         "specificity": "consistent"
     }

@@ -8,12 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from assay.decisions.gate.from_files import gate_files
-from assay.decisions.gate.gate import gate
-from assay.decisions.gate.result import Gate
+from assay.decisions.gate import Gate, gate
+from assay.decisions.gate_inputs import gate_files
 from assay.engines import models
 from assay.errors import InputError
-from assay.sources.files import Request, model_lots
+from assay.sources.files import Request, several_models
 
 SIZE = 6000
 # At fixed thresholds both come from the same counts, so intervals are the same to the last bit.
@@ -50,10 +49,10 @@ def table(size: int = SIZE) -> dict[str, np.ndarray]:
 @pytest.fixture
 def many(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if a few rows were too many to be kept, or to be counted at once."""
-    for module in ("gate", "from_files"):
-        monkeypatch.setattr(sys.modules[f"assay.decisions.gate.{module}"], "MOST_ROWS", 100)
+    for module in ("gate", "gate_inputs"):
+        monkeypatch.setattr(sys.modules[f"assay.decisions.{module}"], "MOST_ROWS", 100)
     monkeypatch.setattr(models, "LOT", 900)
-    monkeypatch.setattr(model_lots, "LOT", 900)
+    monkeypatch.setattr(several_models, "LOT", 900)
 
 
 def of_arrays(rules: list[str], **counts: Any) -> Gate:
@@ -94,6 +93,7 @@ def must_agree(counted: Gate, kept: Gate) -> None:
         assert found.outcome == expected.outcome
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("counts", [{}, {"counts": "n"}])
 def test_arrays_of_many_rows_are_judged_as_few_are(counts: dict[str, str], request: Any) -> None:
     kept = of_arrays(FIXED + OTHERS, **counts)
@@ -101,6 +101,7 @@ def test_arrays_of_many_rows_are_judged_as_few_are(counts: dict[str, str], reque
     must_agree(of_arrays(FIXED + OTHERS, **counts), kept)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("named", [{}, {"count": "n"}])
 def test_files_of_many_rows_are_judged_as_few_are(
     named: dict[str, str], tmp_path: Path, request: Any

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import assay
-from assay.decisions.gate.from_evaluation import NOT_MATCHED
+from assay.decisions.gate_inputs import NOT_MATCHED
 from assay.errors import InputError, MethodError, UnknownMeasure
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import assay
 from assay.decisions import gate, parse_rule
-from assay.decisions.gate.gate import MOST_UNASKED
+from assay.decisions.gate import MOST_UNASKED
 from assay.errors import InputError, LengthMismatch, MethodError, ScoreError
 from assay.inference import ClopperPearson
 from assay.learn.scenarios import make_flows
@@ -550,6 +550,7 @@ def test_any_rows_give_an_outcome_and_an_interval_that_holds_the_value(
 # -- worse models are rarely let through -----------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(("positives", "negatives"), [(15, 60), (60, 240)])
 def test_a_model_that_is_really_worse_is_rarely_passed(positives: int, negatives: int) -> None:

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from assay.decisions.gate import Outcome, Rule, parse_rule
+from assay.decisions.rule import Outcome, Rule
+from assay.decisions.rule_grammar import parse_rule
 from assay.errors import InputError
-from assay.inference.operating import AtThreshold, MaxFar, MaxFpr
+from assay.inference.threshold_rules import AtThreshold, MaxFar, MaxFpr
 from assay.measures import CATALOGUE
 
 # -- what is read ----------------------------------------------------------------------------------

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.decisions.gate import parse_rule, read_rules
-from assay.decisions.gate.rule_file import parsed_rules
+from assay.decisions.rule_grammar import parse_rule, parsed_rules, read_rules
 from assay.errors import InputError
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples/gate.toml"

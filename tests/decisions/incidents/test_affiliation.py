@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.decisions.incidents.affiliation import affiliation
-from assay.decisions.incidents.ranges import Ranges
+from assay.decisions.incidents.coverage import Ranges, affiliation
 from assay.errors import InputError
 
 ORACLES = Path(__file__).parents[2] / "oracles" / "ranges" / "values.json"

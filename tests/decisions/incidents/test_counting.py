@@ -35,6 +35,7 @@ def told(found: Incidents) -> dict[str, Any]:
     }
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(
     "how", [{}, {"grace": 120}, {"directed": True}, {"gap": 60}, {"skew": 900}], ids=str

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.decisions.incidents.constrained import choose_operating_point
-from assay.decisions.incidents.operating import (
+from assay.decisions.incidents.operating_points import (
     MOST_THRESHOLDS,
     FalseAlarms,
     FirstAlerts,
     OperatingCharacteristic,
+    choose_operating_point,
 )
 from assay.errors import InputError, LengthMismatch
 

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.decisions.incidents.point_adjusted import expected_at_random, point_adjusted
-from assay.decisions.incidents.ranges import Ranges
+from assay.decisions.incidents.coverage import Ranges, expected_at_random, point_adjusted
 from assay.errors import InputError
 
 

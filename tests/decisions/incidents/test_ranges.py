@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.decisions.incidents.ranges import (
+from assay.decisions.incidents.coverage import (
     Bias,
     Cardinality,
     PrecisionRecall,

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from assay import Incidents, incidents
-from assay.decisions.incidents.ranges import Ranges, range_based
-from assay.decisions.incidents.timeline import FINEST
+from assay.decisions.incidents.coverage import Ranges, range_based
+from assay.decisions.incidents.detections import FINEST
 from assay.errors import InputError, MethodError
 from assay.inference.fields import restored
 

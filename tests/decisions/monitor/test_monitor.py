@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay import DailyTally, monitor
-from assay.decisions.monitor.judging import periods_of
+from assay.decisions.monitor_periods import periods_of
 from assay.errors import InputError, LabelError, ScoreError, TallyError
 from assay.inference import Wilson
-from assay.inference.sequences import BetaMixture, GammaMixture, PairedBets
+from assay.inference.proportions import BetaMixture, GammaMixture, PairedBets
 
 from .streams import day_of, plain, stream
 

@@ -11,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay import Request, monitor, monitor_files
-from assay.decisions.monitor.reference import (
+from assay.decisions.daily_counts import (
     ALERTS_ON_TOP,
     TENTHS,
     ReferenceCells,
     reference_cells,
 )
-from assay.decisions.monitor.shift import base_rate_of, evidence_of, evidence_of_cuts
+from assay.decisions.watched_figures import base_rate_of, evidence_of, evidence_of_cuts
 from assay.errors import InputError
 from assay.inference.fields import restored
-from assay.inference.sequences import BetaMixture
+from assay.inference.proportions import BetaMixture
 
 from .streams import day_of, stream
 
@@ -50,6 +50,7 @@ def test_every_row_falls_into_one_cell(reference: list[int], rows: list[int]) ->
     assert restored(ReferenceCells, cells.to_dict()) == cells
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", ["normal", "ties", "names"])
 def test_shares_of_cells_follow_the_steps_of_ranks_whatever_the_distribution(kind: str) -> None:
     # The mean and the variance of a Dirichlet distribution, over references drawn anew.
@@ -165,6 +166,7 @@ def found_within_a_month(streams: int) -> float:
     return found / streams
 
 
+@pytest.mark.slow
 def test_few_streams_without_drift_stop_and_a_reference_that_is_plugged_in_stops_all() -> None:
     stopped, plugged = false_stops(60, 2000, 100)
     assert stopped <= 0.05

@@ -10,8 +10,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.decisions.threshold.candidates import BestF1, BestMcc, EqualError, Youden
-from assay.decisions.threshold.guaranteed import (
+from assay.decisions.threshold.constraints import (
+    AlertsAtMost,
+    DrAtLeast,
+    FamilyAtLeast,
+    FarAtMost,
+    FprAtMost,
+)
+from assay.decisions.threshold.objectives import (
+    BestF1,
+    BestMcc,
+    EqualError,
+    HighestDetection,
+    HighestThreshold,
+    LowestCost,
+    LowestFar,
+    LowestThreshold,
+    ThresholdRule,
+    Youden,
+)
+from assay.decisions.threshold.promises import (
     AlertsPromised,
     DrPromised,
     EveryRank,
@@ -20,24 +38,8 @@ from assay.decisions.threshold.guaranteed import (
     FprPromised,
     ranks,
 )
-from assay.decisions.threshold.limits import (
-    AlertsAtMost,
-    DrAtLeast,
-    FamilyAtLeast,
-    FarAtMost,
-    FprAtMost,
-)
-from assay.decisions.threshold.rules import (
-    HighestDetection,
-    HighestThreshold,
-    LowestCost,
-    LowestFar,
-    LowestThreshold,
-    Rule,
-)
-from assay.inference.chosen import narrowed_for
-from assay.inference.narrowing import Narrowed, Pyramid
-from assay.inference.operating import NOTHING, MaxFar, MaxFpr
+from assay.inference.threshold_resampling import narrowed_for
+from assay.inference.threshold_rules import NOTHING, MaxFar, MaxFpr, NarrowedSweep, Pyramid
 from assay.tally import ScoreTally
 
 TENTH, FIFTH, HALF = Fraction(1, 10), Fraction(1, 5), Fraction(1, 2)
@@ -54,36 +56,46 @@ RULES = {
     "operating FPR": MaxFpr(0.1),
     "operating FAR": MaxFar(0.2),
     "operating FAR at a rate": MaxFar(0.3, 0.2),
-    "FPR": Rule((FprAtMost(TENTH),), HighestDetection()),
-    "FAR": Rule((FAR,), HighestDetection()),
-    "FAR at a rate": Rule((FAR_AT,), HighestDetection()),
-    "FAR and FPR": Rule((FAR, FprAtMost(TENTH)), HighestDetection()),
-    "FAR and DR": Rule((FAR, DrAtLeast(HALF)), HighestDetection()),
-    "FAR alone, its ends": Rule((FAR,), LowestThreshold()),
-    "FAR alone, its first": Rule((FAR,), HighestThreshold()),
-    "DR": Rule((DrAtLeast(Fraction(7, 10)),), LowestFar()),
-    "families": Rule((FamilyAtLeast(HALF, "dos"), FamilyAtLeast(TENTH, "scan")), LowestFar()),
-    "families and FPR": Rule((FamilyAtLeast(HALF, "dos"), FprAtMost(FIFTH)), HighestDetection()),
-    "alerts": Rule((AlertsAtMost(FIFTH, None),), HighestDetection()),
-    "alerts at a rate": Rule((AlertsAtMost(FIFTH, TENTH),), HighestDetection()),
-    "any FAR": Rule((), LowestFar()),
-    "cost": Rule((), COST),
-    "cost at a rate": Rule((), COST_AT),
-    "cost and FPR": Rule((FprAtMost(TENTH),), COST),
-    "cost and FAR": Rule((FAR,), COST_AT),
-    "cost, FAR and DR": Rule((FAR, DrAtLeast(HALF)), COST),
-    "cost and alerts": Rule((AlertsAtMost(FIFTH, None),), COST),
-    "promised FPR": Rule((FprPromised(FIFTH, TENTH),), LowestThreshold()),
-    "promised DR": Rule((DrPromised(HALF, TENTH),), HighestThreshold()),
-    "promised family": Rule((FamilyPromised(TENTH, FIFTH, "dos"),), HighestThreshold()),
-    "promised FAR": Rule((FAR_PROMISED,), LowestThreshold()),
-    "promised FAR and FPR": Rule((FAR_PROMISED, FprPromised(FIFTH, TENTH)), LowestThreshold()),
-    "promised FAR and DR": Rule((FAR_PROMISED, DrPromised(TENTH, FIFTH)), LowestThreshold()),
-    "promised FAR, highest": Rule((FAR_PROMISED,), HighestThreshold()),
-    "promised FAR and cost": Rule((FAR_PROMISED,), COST),
-    "promised alerts": Rule((AlertsPromised(FIFTH, None, TENTH),), LowestThreshold()),
-    "promised alerts at a rate": Rule((AlertsPromised(HALF, FIFTH, FIFTH),), LowestThreshold()),
-    "promised alerts and cost": Rule((AlertsPromised(HALF, FIFTH, FIFTH),), COST),
+    "FPR": ThresholdRule((FprAtMost(TENTH),), HighestDetection()),
+    "FAR": ThresholdRule((FAR,), HighestDetection()),
+    "FAR at a rate": ThresholdRule((FAR_AT,), HighestDetection()),
+    "FAR and FPR": ThresholdRule((FAR, FprAtMost(TENTH)), HighestDetection()),
+    "FAR and DR": ThresholdRule((FAR, DrAtLeast(HALF)), HighestDetection()),
+    "FAR alone, its ends": ThresholdRule((FAR,), LowestThreshold()),
+    "FAR alone, its first": ThresholdRule((FAR,), HighestThreshold()),
+    "DR": ThresholdRule((DrAtLeast(Fraction(7, 10)),), LowestFar()),
+    "families": ThresholdRule(
+        (FamilyAtLeast(HALF, "dos"), FamilyAtLeast(TENTH, "scan")), LowestFar()
+    ),
+    "families and FPR": ThresholdRule(
+        (FamilyAtLeast(HALF, "dos"), FprAtMost(FIFTH)), HighestDetection()
+    ),
+    "alerts": ThresholdRule((AlertsAtMost(FIFTH, None),), HighestDetection()),
+    "alerts at a rate": ThresholdRule((AlertsAtMost(FIFTH, TENTH),), HighestDetection()),
+    "any FAR": ThresholdRule((), LowestFar()),
+    "cost": ThresholdRule((), COST),
+    "cost at a rate": ThresholdRule((), COST_AT),
+    "cost and FPR": ThresholdRule((FprAtMost(TENTH),), COST),
+    "cost and FAR": ThresholdRule((FAR,), COST_AT),
+    "cost, FAR and DR": ThresholdRule((FAR, DrAtLeast(HALF)), COST),
+    "cost and alerts": ThresholdRule((AlertsAtMost(FIFTH, None),), COST),
+    "promised FPR": ThresholdRule((FprPromised(FIFTH, TENTH),), LowestThreshold()),
+    "promised DR": ThresholdRule((DrPromised(HALF, TENTH),), HighestThreshold()),
+    "promised family": ThresholdRule((FamilyPromised(TENTH, FIFTH, "dos"),), HighestThreshold()),
+    "promised FAR": ThresholdRule((FAR_PROMISED,), LowestThreshold()),
+    "promised FAR and FPR": ThresholdRule(
+        (FAR_PROMISED, FprPromised(FIFTH, TENTH)), LowestThreshold()
+    ),
+    "promised FAR and DR": ThresholdRule(
+        (FAR_PROMISED, DrPromised(TENTH, FIFTH)), LowestThreshold()
+    ),
+    "promised FAR, highest": ThresholdRule((FAR_PROMISED,), HighestThreshold()),
+    "promised FAR and cost": ThresholdRule((FAR_PROMISED,), COST),
+    "promised alerts": ThresholdRule((AlertsPromised(FIFTH, None, TENTH),), LowestThreshold()),
+    "promised alerts at a rate": ThresholdRule(
+        (AlertsPromised(HALF, FIFTH, FIFTH),), LowestThreshold()
+    ),
+    "promised alerts and cost": ThresholdRule((AlertsPromised(HALF, FIFTH, FIFTH),), COST),
 }
 
 
@@ -98,13 +110,13 @@ def tally_of(seed: int, rows: int, shift: float, digits: int, many: int) -> Scor
     return ScoreTally.of_rows(LABELS, scores, truth, counts=counts)
 
 
-def all_cut(sweep: Narrowed) -> Narrowed:
+def all_cut(sweep: NarrowedSweep) -> NarrowedSweep:
     while (sweep.level > 0).any():
         sweep = sweep.cut(sweep.level > 0)
     return sweep
 
 
-def flagged(sweep: Narrowed, rule: Any) -> list[int] | None:
+def flagged(sweep: NarrowedSweep, rule: Any) -> list[int] | None:
     place = rule.position(sweep.blocks.high)
     return None if place == NOTHING else sweep.sums[:, place].tolist()
 
@@ -126,9 +138,9 @@ def test_blocks_that_are_not_cut_do_not_change_the_choice(
     name: str, tally: ScoreTally, cells: int, drawn: bool
 ) -> None:
     rule, pyramid = RULES[name], Pyramid.of(tally, cells)
-    sweep = Narrowed.of_data(pyramid)
+    sweep = NarrowedSweep.of_data(pyramid)
     if drawn:
-        sweep = Narrowed.redrawn(pyramid, np.random.default_rng(1))
+        sweep = NarrowedSweep.redrawn(pyramid, np.random.default_rng(1))
     narrowed = narrowed_for(sweep, [rule])
     assert flagged(narrowed, rule) == flagged(all_cut(narrowed), rule)
 
@@ -138,14 +150,14 @@ def test_few_blocks_are_cut_where_there_are_many_thresholds() -> None:
     pyramid = Pyramid.of(tally)
     generator = np.random.default_rng(2)
     for name, rule in RULES.items():
-        sweep = narrowed_for(Narrowed.redrawn(pyramid, generator), [rule])
+        sweep = narrowed_for(NarrowedSweep.redrawn(pyramid, generator), [rule])
         assert len(sweep.level) < 12_000, name
 
 
 def test_every_rank_is_looked_at() -> None:
     tally = tally_of(4, 20_000, 9.0, 9, 1)
     rule = EveryRank()
-    sweep = narrowed_for(Narrowed.of_data(Pyramid.of(tally, 10)), [rule])
+    sweep = narrowed_for(NarrowedSweep.of_data(Pyramid.of(tally, 10)), [rule])
     seen, full = sweep.blocks.high, all_cut(sweep).blocks.high
     assert seen.fp[ranks(seen)].tolist() == full.fp[ranks(full)].tolist()
     assert len(sweep.level) < 20_000

@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 import assay
 from assay import Choice, choose_threshold
-from assay.decisions.threshold.worth import BREAKS, OPTIMISTIC
+from assay.decisions.threshold.estimates import BREAKS, OPTIMISTIC
 from assay.errors import CountError, EmptyInput, InputError, LabelError, MethodError, ScoreError
 from assay.measures import find
 
@@ -109,6 +109,7 @@ def test_of_several_constraints_the_one_that_binds_is_named() -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_sentence_is_true_of_new_data() -> None:
     """Of optima at their limit about half are beyond it in truth; of those well inside, none."""
     random = np.random.default_rng(5)
@@ -146,6 +147,7 @@ def test_without_constraints_the_usual_points_are_shown() -> None:
         "best MCC",
         "equal error",
     ]
+    assert choice.candidates[1].rule == "The highest F1 on these rows; nothing is promised."
     assert choice.empirical is choice.guaranteed is choice.infeasible is None
     assert all(point.confidence is None for point in choice.candidates)
     by_name = {point.name: point for point in choice.candidates}
@@ -493,3 +495,18 @@ def test_a_point_is_read_by_measure_and_its_other_names() -> None:
         point["kappa"]
     with pytest.raises(KeyError, match="there is no family 'x'"):
         point.of_family("x")
+
+
+def test_families_in_clusters_are_resampled_by_cluster_each_on_its_own() -> None:
+    truth, scores = rows(600, 200)
+    families = [""] * 600 + ["dos", "probe"] * 100
+    hosts = [f"host {i % 40}" for i in range(800)]
+    choice = choose_threshold(
+        truth, y_score=scores, families=families, clusters=hosts, max_fpr=0.1, **FEW
+    )
+    assert choice.empirical is not None
+    own = [one for one in choice.to_dict()["empirical"]["estimates"] if one["slice"]]
+    assert [one["slice"]["value"] for one in own] == ["dos", "probe"]
+    assert {one["method"] for one in own} == {"cluster bootstrap"}
+    for one in own:
+        assert 0 < one["low"] < one["value"] < one["high"] < 1

@@ -160,6 +160,7 @@ def test_pieces_give_what_all_rows_at_once_give(
     assert held == ({"dos", "worm"} if family is None else {"k0", "k1", "k2"})
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("said", [{}, {"positive": "attack"}, {"negative": "normal"}])
 def test_two_probabilities_are_one_score(tmp_path: Path, said: dict[str, str]) -> None:
     frame = write(tmp_path / "a.csv")
@@ -252,3 +253,15 @@ def test_a_query_gives_what_its_rows_give(
         choose_threshold_files(
             f"sqlite:{tmp_path / 'a.db'}?select label, label as decision from flows", **asked
         )
+
+
+def test_decisions_beside_scores_are_not_looked_at(tmp_path: Path) -> None:
+    rows = ["attack,0.9,worm", "benign,0.2,benign", "benign,0.4,"] * 40
+    scored, decided = tmp_path / "scored.csv", tmp_path / "decided.csv"
+    decided.write_text("\n".join(["label,score,prediction", *rows]))
+    scored.write_text("\n".join(["label,score", *(row.rpartition(",")[0] for row in rows)]))
+    one, other = (
+        choose_threshold_files(str(path), max_fpr=0.1, resamples=20) for path in (scored, decided)
+    )
+    assert other.source["rows_used"] == one.source["rows_used"] == 120
+    assert other.guaranteed == one.guaranteed

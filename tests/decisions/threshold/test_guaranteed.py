@@ -16,16 +16,16 @@ from hypothesis import strategies as st
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from assay.decisions.threshold.guaranteed import (
+from assay.decisions.threshold.constraints import requirements
+from assay.decisions.threshold.objectives import guaranteed_rule
+from assay.decisions.threshold.promises import (
     AlertsPromised,
     DrPromised,
     FarPromised,
     FprPromised,
     margin,
 )
-from assay.decisions.threshold.rules import guaranteed_rule
-from assay.decisions.threshold.wanted import wanted
-from assay.inference.narrowing import Counts
+from assay.inference.threshold_rules import SweepCounts
 
 TENTH = Fraction(1, 10)
 ROOT = Path(__file__).parents[3]
@@ -43,11 +43,11 @@ def benchmark() -> ModuleType:
     return sys.modules[name]
 
 
-def counts_of(negatives: np.ndarray, positives: np.ndarray) -> tuple[np.ndarray, Counts]:
+def counts_of(negatives: np.ndarray, positives: np.ndarray) -> tuple[np.ndarray, SweepCounts]:
     thresholds = np.unique(np.concatenate([negatives, positives]))[::-1]
     tp = np.array([(positives >= t).sum() for t in thresholds])
     fp = np.array([(negatives >= t).sum() for t in thresholds])
-    return thresholds, Counts(tp, fp, len(positives), len(negatives))
+    return thresholds, SweepCounts(tp, fp, len(positives), len(negatives))
 
 
 def largest_k(rows: int, limit: float, risk: float) -> int | None:
@@ -64,7 +64,7 @@ def test_fpr_is_the_smallest_score_strictly_above_an_order_statistic(
     negatives: np.ndarray, positives: np.ndarray, limit: float
 ) -> None:
     thresholds, counts = counts_of(negatives, positives)
-    rule = guaranteed_rule(wanted(max_fpr=limit))
+    rule = guaranteed_rule(requirements(max_fpr=limit))
     place = rule.position(counts)
     k = largest_k(len(negatives), limit, 0.1)
     above = []
@@ -102,7 +102,9 @@ def test_detection_is_that_of_the_exact_optimum() -> None:
         order = np.argsort(-scores)
         flagged = order >= len(negatives)
         tp, fp = np.cumsum(flagged), np.cumsum(~flagged)
-        place = guaranteed_rule(wanted(max_fpr=1e-4)).position(Counts(tp, fp, 5_000, 200_000))
+        place = guaranteed_rule(requirements(max_fpr=1e-4)).position(
+            SweepCounts(tp, fp, 5_000, 200_000)
+        )
         gaps.append(float(tp[place] / 5_000 - optimum))
     assert max(map(abs, gaps)) <= 1e-12
 
@@ -110,7 +112,7 @@ def test_detection_is_that_of_the_exact_optimum() -> None:
 def test_any_threshold_between_two_promises_keeps_both() -> None:
     rng = np.random.default_rng(5)
     thresholds, counts = counts_of(rng.normal(size=400), rng.normal(3, size=300))
-    rule = guaranteed_rule(wanted(max_fpr=0.1, min_dr=0.8))
+    rule = guaranteed_rule(requirements(max_fpr=0.1, min_dr=0.8))
     kept = rule.kept(counts)
     fpr = FprPromised(TENTH, Fraction(1, 20)).kept(counts)
     dr = DrPromised(Fraction(4, 5), Fraction(1, 20)).kept(counts)
@@ -123,7 +125,7 @@ def test_more_confidence_and_more_constraints_never_lower_the_threshold() -> Non
     _, counts = counts_of(rng.normal(size=2000), rng.normal(2, size=300))
 
     def last(**asked: float) -> int:
-        return guaranteed_rule(wanted(**asked)).kept(counts).last
+        return guaranteed_rule(requirements(**asked)).kept(counts).last
 
     found = [last(max_fpr=0.05, confidence=c) for c in (0.5, 0.8, 0.9, 0.99, 0.9999)]
     assert found == sorted(found, reverse=True)
@@ -131,7 +133,7 @@ def test_more_confidence_and_more_constraints_never_lower_the_threshold() -> Non
     assert last(max_fpr=0.05, min_dr=0.1) < last(max_fpr=0.05)
 
 
-def far_of(counts: Counts, place: int, base_rate: float) -> float:
+def far_of(counts: SweepCounts, place: int, base_rate: float) -> float:
     false = (1 - base_rate) * counts.fp[place] / counts.negatives
     return float(false / (false + base_rate * counts.tp[place] / counts.positives))
 
@@ -213,6 +215,7 @@ def test_guaranteed_thresholds_break_no_more_often_than_promised(world: int, set
     assert found.kept, found
 
 
+@pytest.mark.slow
 def test_the_empirical_optimum_breaks_its_constraint_about_half_of_the_time() -> None:
     guarantees = benchmark()
     found = guarantees.simulate(guarantees.WORLDS[0], guarantees.SETTINGS[0], SMALL)

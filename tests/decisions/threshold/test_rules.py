@@ -11,11 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.decisions.threshold.candidates import BestF1, BestMcc, EqualError, Youden
-from assay.decisions.threshold.counting import tallies_of
-from assay.decisions.threshold.rules import empirical_rule
-from assay.decisions.threshold.sweep import Seen, Swept
-from assay.decisions.threshold.wanted import wanted
+from assay.decisions.threshold.constraints import requirements
+from assay.decisions.threshold.objectives import BestF1, BestMcc, EqualError, Youden, empirical_rule
+from assay.decisions.threshold.sweep import ThresholdCounts, ThresholdSweep, tallies_of
 from assay.sources import code_arrays
 
 ROWS = st.lists(
@@ -26,7 +24,7 @@ ROWS = st.lists(
 SHARES = st.sampled_from([0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9])
 
 
-def seen_of(rows: list[tuple[bool, int, str, int]]) -> Seen:
+def seen_of(rows: list[tuple[bool, int, str, int]]) -> ThresholdCounts:
     """Every threshold of some rows; they are too few to be looked at in blocks."""
     truth, scores, families, counts = zip(*rows, strict=True)
     coded = code_arrays(
@@ -36,7 +34,7 @@ def seen_of(rows: list[tuple[bool, int, str, int]]) -> Seen:
         counts=np.array(counts),
     )
     sides = {"positive": True, "negative": None, "labels": None}
-    return Swept.of(tallies_of(coded, sides)).seen_by()
+    return ThresholdSweep.of(tallies_of(coded, sides)).seen_by()
 
 
 class Cells:
@@ -84,7 +82,7 @@ def sweep(rows: list[tuple[bool, int, str, int]]) -> list[Cells]:
 def chosen(rows: list[tuple[bool, int, str, int]], asked: dict[str, Any]) -> float | None:
     seen = seen_of(rows)
     families = tuple(sorted({family for truth, _, family, _ in rows if truth}))
-    place = empirical_rule(wanted(**asked, families=families)).position(seen.counts)
+    place = empirical_rule(requirements(**asked, families=families)).position(seen.counts)
     return None if place < 0 else float(seen.thresholds[place])
 
 
@@ -204,7 +202,7 @@ def test_limits_are_the_decimals_that_were_written() -> None:
     for negatives, limit, most in ((30, 0.1, 3), (100, 0.07, 7), (10, 0.3, 3)):
         rows = [(False, i, "a", 1) for i in range(negatives)] + [(True, -1, "a", 1)]
         counts = seen_of(rows).counts
-        kept = empirical_rule(wanted(max_fpr=limit)).kept(counts)
+        kept = empirical_rule(requirements(max_fpr=limit)).kept(counts)
         assert int(counts.fp[kept.last]) == most
 
 
@@ -220,6 +218,6 @@ def test_far_is_exact_where_products_pass_64_bits() -> None:
     far = false / (false + true)
     seen = seen_of(rows)
     for limit, found in ((far, 1), (far - Fraction(1, 10**30), 0)):
-        want = wanted(max_far=limit, base_rate=Fraction(1, 3))
+        want = requirements(max_far=limit, base_rate=Fraction(1, 3))
         kept = empirical_rule(want).kept(seen.counts)
         assert len(kept.positions) == found

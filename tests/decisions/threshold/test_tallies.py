@@ -15,14 +15,13 @@ import assay
 from assay import choose_threshold, engines
 from assay.decisions.threshold import Choice
 from assay.decisions.threshold.choose import EDGES, choose_of_tallies
-from assay.decisions.threshold.counting import ScoredTallies, tallies_of
-from assay.decisions.threshold.sweep import Swept
+from assay.decisions.threshold.sweep import ScoredTallies, ThresholdSweep, tallies_of
 from assay.engines.arrays import resolved_arrays
 from assay.errors import CountError, InputError, LabelError
 from assay.inference import Bootstrap
 from assay.sources import code_arrays
 from assay.tally import Resolved, ScoreTally, from_bytes
-from assay.tally.counters import Cutting, count_cuts
+from assay.tally.counters import CutPoints, count_cuts
 from assay.tally.keeping import Cuts, Grid
 
 LABELS = ("normal", "attack")
@@ -80,6 +79,7 @@ def test_parts_that_were_added_give_the_same_choice(
     assert chosen(ScoredTallies(merged), 5, **asked).to_dict() == whole.to_dict()
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("asked", ASKED, ids=str)
 @pytest.mark.parametrize("mode", [Grid(4), Grid(12), Cuts()], ids=str)
 def test_counts_at_the_thresholds_of_a_mode_are_those_of_the_rows(
@@ -91,7 +91,7 @@ def test_counts_at_the_thresholds_of_a_mode_are_those_of_the_rows(
         kept = tally.to_grid(mode.bits)
     else:
         cuts = np.unique(scores[truth == 1])
-        kept = count_cuts(LABELS, Cutting(LABELS[0], cuts), scores, truth)
+        kept = count_cuts(LABELS, CutPoints(LABELS[0], cuts), scores, truth)
     assert kept.size < tally.size
     choice = chosen(ScoredTallies(resolved_of(kept)), **asked)
     points = [p for p in (choice.empirical, choice.guaranteed, *choice.candidates) if p is not None]
@@ -108,7 +108,7 @@ def test_counts_at_the_thresholds_of_a_mode_are_those_of_the_rows(
 def test_cuts_choose_what_all_scores_choose() -> None:
     truth, scores = rows_of()
     cuts = np.unique(scores[truth == 1])
-    kept = count_cuts(LABELS, Cutting(LABELS[0], cuts), scores, truth)
+    kept = count_cuts(LABELS, CutPoints(LABELS[0], cuts), scores, truth)
     exact = ScoreTally.of_rows(LABELS, scores, truth)
     # These are met at the scores of attacks.
     for asked in ({"min_dr": 0.8}, {"max_far": 0.2}, {"cost_fp": 1.0, "cost_fn": 5.0}):
@@ -138,7 +138,7 @@ def test_families_are_counted_in_place_of_the_positives() -> None:
         y_score=[0.1, 0.9, 0.8, 0.7, 0.2],
         slices={"family": ["none", "dos", "scan", "none", "dos"]},
     )
-    swept = Swept.of(tallies_of(rows, SIDES))
+    swept = ThresholdSweep.of(tallies_of(rows, SIDES))
     assert [(family.name, family.size) for family in swept.families] == [("dos", 2), ("scan", 1)]
     counts = swept.counts_at([-1, 0, 1, 2, 4])
     assert counts.kind("dos").flagged.tolist() == [0, 1, 1, 1, 2]
@@ -157,10 +157,10 @@ def test_clusters_without_their_rows_are_refused(families: bool) -> None:
         slices={"family": np.where(truth == 1, "dos", "none")} if families else None,
     )
     tallies = tallies_of(rows, SIDES)
-    assert Swept.of(tallies).sample is not None
+    assert ThresholdSweep.of(tallies).sample is not None
     lost = replace(tallies, family_rows=None, resolved=replace(tallies.resolved, sample=None))
     with pytest.raises(InputError, match="mode exact"):
-        Swept.of(lost)
+        ThresholdSweep.of(lost)
 
 
 def test_what_can_not_be_counted_is_refused() -> None:
@@ -169,10 +169,10 @@ def test_what_can_not_be_counted_is_refused() -> None:
     with pytest.raises(LabelError, match="only decisions"):
         tallies_of(decided, SIDES)
     with pytest.raises(LabelError, match="only decisions"):
-        Swept.of(ScoredTallies(resolved_arrays(truth, y_pred=truth)[0]))
+        ThresholdSweep.of(ScoredTallies(resolved_arrays(truth, y_pred=truth)[0]))
     weighted = ScoreTally.of_rows(LABELS, scores, truth, weights=np.full(50, 0.5))
     with pytest.raises(CountError, match="sampling weights"):
-        Swept.of(ScoredTallies(resolved_of(weighted)))
+        ThresholdSweep.of(ScoredTallies(resolved_of(weighted)))
 
 
 # -- frames, and tallies by the names of labels ----------------------------------------------------

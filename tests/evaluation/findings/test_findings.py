@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay import Evaluation, count, evaluate, evaluate_counts
+from assay.evaluation.deployment import Unlabelled
 from assay.evaluation.findings import CHECKS, findings_of
-from assay.evaluation.labelled_alerts import Unlabelled
 
 CODES = [check.code for check in CHECKS]
 STEPS = 8

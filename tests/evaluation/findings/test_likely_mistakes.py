@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assay import evaluate, evaluate_counts, evaluate_files
-from assay.evaluation.mistakes import likely_mistakes, mistakes_of_models
+from assay.evaluation.evaluation import likely_mistakes, mistakes_of_models
 from assay.sources.files import Request
 
 RANDOM = np.random.default_rng(20)

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.evaluation.findings.reassigned import Reassigned, reassigned
+from assay.evaluation.findings.inverted_labels import Reassignment, reassigned
 from assay.tally import Confusion, Resolved
 
 
-def searched(table: np.ndarray) -> Reassigned | None:
+def searched(table: np.ndarray) -> Reassignment | None:
     labels = tuple(f"c{i:02}" for i in range(len(table)))
     confusion = Confusion(labels, tuple(tuple(row) for row in table.tolist()))
     shares = table / np.maximum(table.sum(axis=1, keepdims=True), 1)

@@ -19,7 +19,7 @@ import assay.learn.checks as package
 from assay.errors import InputError
 from assay.learn.checks import CHECKS, CodedCheck, check
 from assay.learn.data import data_of
-from assay.report.schemas import schema_of
+from assay.report.document import schema_of
 
 from .tables import clean, data, parted
 

@@ -13,9 +13,7 @@ from sklearn.metrics import roc_auc_score
 
 from assay.learn.checks import check
 from assay.learn.checks.case import case_of
-from assay.learn.checks.facts import facts_of
-from assay.learn.checks.identifiers import identifier
-from assay.learn.checks.order import neighbours
+from assay.learn.checks.columns import facts_of, identifier, neighbours
 
 from .tables import clean, data, parted
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.learn.checks import check
-from assay.learn.checks.equal import equal_rows, rounded
+from assay.learn.checks.equal_rows import equal_rows, rounded
 
 from .tables import clean, data, parted
 

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from assay.learn.checks import CHECKS, Check, check
-from assay.learn.checks.pitfalls import TEN
+from assay.learn.checks.check import TEN
 
 from .tables import clean, data, parted
 

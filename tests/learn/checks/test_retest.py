@@ -9,7 +9,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, recall_scor
 
 from assay.inference import paired_influence
 from assay.learn.checks import check
-from assay.learn.checks.drop import Judging, drops
+from assay.learn.checks.retest import JudgedRows, drops
 from assay.learn.recipes import find_recipe
 from assay.measures import find
 from assay.tally import Sample
@@ -168,13 +168,13 @@ def test_without_a_recipe_nothing_is_trained() -> None:
 
 def judged(
     generator: np.random.Generator, rows: np.ndarray, lift: float, classes: int = 2
-) -> Judging:
+) -> JudgedRows:
     truth = rows % classes
     if classes == 2:
         scores = lift * truth + np.round(generator.normal(size=len(rows)), 1)
-        return Judging(rows, truth, (scores > lift / 2).astype(int), scores)
+        return JudgedRows(rows, truth, (scores > lift / 2).astype(int), scores)
     wrong = generator.random(len(rows)) > lift
-    return Judging(rows, truth, np.where(wrong, 0, truth), None)
+    return JudgedRows(rows, truth, np.where(wrong, 0, truth), None)
 
 
 def test_a_drop_is_the_difference_of_what_scikit_learn_gives() -> None:
@@ -228,8 +228,8 @@ def test_intervals_of_drops_cover_a_drop_of_nothing() -> None:
 def test_groups_that_hang_together_widen_the_interval() -> None:
     rows = np.arange(400)
     right = np.repeat(np.random.default_rng(5).random(20) < 0.7, 20)
-    one = Judging(rows, np.zeros(400, int), (~right).astype(int), None)
-    two = Judging(rows, np.zeros(400, int), np.zeros(400, int), None)
+    one = JudgedRows(rows, np.zeros(400, int), (~right).astype(int), None)
+    two = JudgedRows(rows, np.zeros(400, int), np.zeros(400, int), None)
     alone = drops(one, two, ("accuracy",))["accuracy"]
     together = drops(one, two, ("accuracy",), clusters=rows // 20)["accuracy"]
     assert together.high - together.low > 3 * (alone.high - alone.low)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from assay.learn.network.layers import masks
+from assay.learn.network.classifier import masks
 
 
 def drawn(rows: int, p: float, batch: int = 1) -> list[np.ndarray]:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from assay.learn.model_archive import HEADER, SCHEMA
 from assay.learn.persistence import model_bytes, model_header
-from assay.learn.persistence.archive import HEADER, SCHEMA
 from assay.learn.recipes import Task, find_recipe
 
 ROWS = 240

@@ -29,11 +29,9 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from assay.errors import InputError
-from assay.learn.persistence import load_model, model_bytes
-from assay.learn.persistence.archive import HEADER, SCHEMA
-from assay.learn.persistence.loading import _loaded
-from assay.learn.persistence.trust import must_be_trustworthy, parts_of
-from assay.learn.persistence.vocabularies import TOKEN_PATTERNS
+from assay.learn.model_archive import HEADER, SCHEMA, TOKEN_PATTERNS
+from assay.learn.model_trust import must_be_trustworthy, parts_of
+from assay.learn.persistence import _loaded, load_model, model_bytes
 
 from .made import (
     archive,
@@ -388,6 +386,15 @@ def test_a_header_that_lies_is_refused(refused: Refused, key: str, value: Any, s
     assert said in refused(archive({**parts, HEADER: json.dumps(header).encode()}))
 
 
+@pytest.mark.parametrize("key", ["positive", "threshold"])
+def test_a_header_that_leaves_out_how_to_decide_is_refused(refused: Refused, key: str) -> None:
+    parts = members(saved())
+    header = json.loads(parts[HEADER])
+    del header[key]
+    said = refused(archive({**parts, HEADER: json.dumps(header).encode()}))
+    assert f"does not say the {key}" in said
+
+
 def test_a_skops_file_of_somebody_else_has_no_header(refused: Refused) -> None:
     parts = members(saved())
     del parts[HEADER]
@@ -465,7 +472,7 @@ def test_a_bomb_that_declares_less_than_it_holds_is_refused(refused: Refused) ->
 def test_more_members_than_any_model_has_are_refused(
     refused: Refused, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assay.learn.persistence.archive.MOST_MEMBERS", 10)
+    monkeypatch.setattr("assay.learn.model_archive.MOST_MEMBERS", 10)
     many = archive({**members(saved()), **{f"{i}x.npy": b"" for i in range(20)}})
     assert "too many for a model" in refused(many)
 
@@ -473,7 +480,7 @@ def test_more_members_than_any_model_has_are_refused(
 def test_a_file_beyond_the_limit_is_refused(
     refused: Refused, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assay.learn.persistence.loading.MOST_BYTES", 1000)
+    monkeypatch.setattr("assay.learn.persistence.MOST_BYTES", 1000)
     assert "too large for a model" in refused(saved())
 
 
@@ -650,6 +657,18 @@ def test_a_tree_with_made_up_arguments_is_refused(
     assert "a tree in it" in refused(changed(work))
 
 
+def test_a_category_that_is_there_twice_is_refused(refused: Refused) -> None:
+    def work(schema: dict[str, Any], parts: dict[str, bytes]) -> None:
+        state = next(
+            part["content"]["content"]
+            for part in parts_of(schema)
+            if part["__class__"] == "ColumnEncoder"
+        )
+        state["categories_"] = listed(*[listed(scalar("tcp"), scalar("tcp"))] * 4)
+
+    assert "has a category twice" in refused(changed(work))
+
+
 def words_file(words: Any) -> bytes:
     """A model whose vocabulary was worked on."""
 
@@ -797,6 +816,7 @@ for turn in range(int(sys.argv[2])):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("recipe", ["tree", "text"])
 def test_damaged_files_are_refused_cleanly(tmp_path: Path, recipe: str) -> None:

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from assay.learn.scenarios import make_arp
-from assay.learn.scenarios.arp.attacks import FAMILIES
+from assay.learn.scenarios.arp import FAMILIES
 
 SHORT, LONG = 60.0, 1800.0
 BROADCAST = "ff:ff:ff:ff:ff:ff"

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from assay.learn.scenarios import make_darknet
-from assay.learn.scenarios.darknet.vendors import COMMON, NAMES, SHARES, WORDS
+from assay.learn.scenarios.darknet import COMMON, NAMES, SHARES, WORDS
 
 
 @pytest.fixture(scope="module")

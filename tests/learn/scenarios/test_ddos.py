@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from assay.learn.scenarios import make_ddos
-from assay.learn.scenarios.ddos.network import FAMILIES
+from assay.learn.scenarios.ddos import FAMILIES
 
 WIDTH = 30e6
 

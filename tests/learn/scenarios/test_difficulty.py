@@ -38,6 +38,7 @@ def auc(model: object, table: pl.DataFrame, groups: str | None = None) -> float:
     return float(roc_auc_score(truth, scores[:, 1]))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("make", [make_arp, make_ddos])
 def test_a_forest_is_good_but_not_perfect_and_a_small_tree_is_worse(make: object) -> None:
     assert callable(make)
@@ -47,6 +48,7 @@ def test_a_forest_is_good_but_not_perfect_and_a_small_tree_is_worse(make: object
     assert 0.65 < tree < forest - 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("make", [make_arp, make_ddos])
 def test_hosts_that_were_never_seen_are_no_easier_and_not_hopeless(make: object) -> None:

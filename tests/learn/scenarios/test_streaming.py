@@ -27,6 +27,7 @@ BOTH = [(make_arp, stream_arp), (make_ddos, stream_ddos), (make_darknet, stream_
 each = pytest.mark.parametrize(("make", "stream"), BOTH, ids=["arp", "ddos", "darknet"])
 
 
+@pytest.mark.sampled(2)
 @each
 @pytest.mark.parametrize("chunk", [997, 5000])
 def test_any_pieces_make_the_same_table(make: Make, stream: Stream, chunk: int) -> None:

@@ -74,6 +74,7 @@ def test_the_truth_is_what_a_count_by_hand_gives(week: Path) -> None:
     assert truth["false_alarms_by_rule"] == rules
 
 
+@pytest.mark.slow
 def test_the_attacks_are_those_of_the_story(week: Path) -> None:
     attacks = json.loads((week / "truth.json").read_text())["attacks"]
     assert [attack["detected"] for attack in attacks] == [True] * 8 + [False]
@@ -134,6 +135,7 @@ def test_few_rows_are_caught_and_most_attacks_found(week: Path) -> None:
     assert table.filter(label="normal")["incident"].null_count() == table.height - attacks.height
 
 
+@pytest.mark.slow
 def test_the_same_seed_is_the_same_week_and_more_rows_more_harmless_flows(
     week: Path, tmp_path: Path
 ) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.learn.scenarios.windows import Window, distinct, last_before
+from assay.learn.scenarios.windows import TimeWindow, distinct, last_before
 
 WIDTH = 10
 # Key, item and time; steps of 0 and of just the width are the ones that go wrong.
@@ -33,7 +33,7 @@ def windows(keys: np.ndarray, times: np.ndarray) -> Iterator[list[int]]:
 @given(ROWS.filter(bool))
 def test_every_count_is_that_of_a_plain_look_back(rows: list[tuple[int, int, int]]) -> None:
     keys, items, times = arrays(rows)
-    window = Window(keys, times, WIDTH)
+    window = TimeWindow(keys, times, WIDTH)
     found = zip(
         windows(keys, times),
         window.counts(),
@@ -67,6 +67,6 @@ def test_the_last_row_of_a_key_is_found(
 
 def test_no_rows_give_no_counts() -> None:
     nothing = np.empty(0, np.int64)
-    assert len(Window(nothing, nothing, WIDTH).counts()) == 0
+    assert len(TimeWindow(nothing, nothing, WIDTH).counts()) == 0
     assert len(distinct(nothing, nothing, nothing, WIDTH)) == 0
     assert last_before(nothing, nothing, np.ones(1, int), np.ones(1, int), WIDTH).tolist() == [-1]

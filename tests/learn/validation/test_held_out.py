@@ -6,14 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.learn.validation import LeaveOneOut, Rows
+from assay.learn.validation import LeaveOneOut, RowsToSplit
 
 FAMILIES = ["normal"] * 30 + ["scan"] * 6 + ["dos"] * 12 + ["worm"] * 3
 CLASSES = ["0"] * 30 + ["1"] * 21
 
 
-def rows(families: list[str | None], classes: list[str] = CLASSES) -> Rows:
-    return Rows.of_arrays(None, classes, families)
+def rows(families: list[str | None], classes: list[str] = CLASSES) -> RowsToSplit:
+    return RowsToSplit.of_arrays(None, classes, families)
 
 
 def test_a_family_is_judged_with_harmless_rows_that_were_not_learned() -> None:

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from assay.errors import InputError, LengthMismatch
 from assay.learn.data import Data, data_of
-from assay.learn.encoding import Columns
+from assay.learn.encoding import ColumnEncoder
 from assay.learn.validation import (
     SCHEMES,
     Folds,
@@ -112,7 +112,7 @@ def test_a_scheme_that_can_not_be_read_is_refused_in_words(text: str) -> None:
 def test_data_are_split_without_further_arguments(data: Data, text: str, splits: int) -> None:
     splitter = parse_scheme(text).splitter(data, 42)
     assert splitter.get_n_splits() == splits == len(list(splitter.split()))
-    model = make_pipeline(Columns(), DecisionTreeClassifier(random_state=0))
+    model = make_pipeline(ColumnEncoder(), DecisionTreeClassifier(random_state=0))
     assert len(cross_val_score(model, data.frame, data.truth, cv=splitter)) == splits
 
 

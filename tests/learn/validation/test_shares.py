@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedShuffleSplit, train_test_split
 
-from assay.learn.validation import Holdout, Rows
-from assay.learn.validation.splitter import class_counts, largest_remainder, part_sizes
+from assay.learn.splitter import class_counts, largest_remainder, part_sizes
+from assay.learn.validation import Holdout, RowsToSplit
 
 TENTHS = [Fraction(7, 10), Fraction(2, 10), Fraction(1, 10)]
 sizes = st.lists(st.integers(1, 500), min_size=1, max_size=6)
@@ -58,7 +58,7 @@ def test_parts_add_up_to_rows_and_classes(classes: list[int], a: int, b: int) ->
 def test_a_holdout_is_as_large_as_scikit_learns(classes: list[int], percent: int) -> None:
     truth = np.repeat(np.arange(len(classes)), classes)
     share = percent / 100
-    split = Holdout(share).splits(Rows.of_arrays(None, truth, None))[0]
+    split = Holdout(share).splits(RowsToSplit.of_arrays(None, truth, None))[0]
     theirs = StratifiedShuffleSplit(1, test_size=share, random_state=0)
     train, test = next(theirs.split(truth, truth))
     # Theirs multiplies floats: 0.07 * 100 is above 7.

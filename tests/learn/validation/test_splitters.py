@@ -25,14 +25,14 @@ from assay.learn.validation import (
     Holdout,
     LeaveOneOut,
     Official,
-    Rows,
+    RowsToSplit,
     Since,
     Sliding,
     Splitter,
 )
 
 DAY = 86_400
-rows = Rows.of_arrays
+rows = RowsToSplit.of_arrays
 
 
 def table(n: int = 120, seed: int = 0) -> tuple[Any, Any]:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.learn.validation import Rows, Since, Sliding
+from assay.learn.validation import RowsToSplit, Since, Sliding
 
 DAY = 86_400
 START = datetime(2024, 3, 28, 12, tzinfo=UTC)
@@ -19,8 +19,8 @@ HOURS = [START + timedelta(hours=6 * i) for i in range(40)]
 CLASSES = [0, 1] * 20
 
 
-def rows(times: Any) -> Rows:
-    return Rows.of_arrays(None, CLASSES[: len(times)], times)
+def rows(times: Any) -> RowsToSplit:
+    return RowsToSplit.of_arrays(None, CLASSES[: len(times)], times)
 
 
 def learned(splitter: Since | Sliding, times: Any) -> list[list[int]]:
@@ -97,7 +97,7 @@ def test_a_date_after_all_rows_is_refused() -> None:
 
 def test_one_class_before_the_date_is_refused() -> None:
     with pytest.raises(InputError, match="leaves only class '0' in the training part"):
-        Since("2024-03-30").splits(Rows.of_arrays(None, [0] * 10 + [1] * 30, HOURS))
+        Since("2024-03-30").splits(RowsToSplit.of_arrays(None, [0] * 10 + [1] * 30, HOURS))
 
 
 @pytest.mark.parametrize("date", ["yesterday", "2024-13-01", "20240301", ""])
@@ -135,7 +135,7 @@ def test_windows_without_rows_are_jumped_over() -> None:
 
 def test_a_window_of_one_class_teaches_nothing() -> None:
     classes = [0] * 20 + [0, 1] * 10
-    splits = Sliding(DAY, DAY).splits(Rows.of_arrays(None, classes, HOURS))
+    splits = Sliding(DAY, DAY).splits(RowsToSplit.of_arrays(None, classes, HOURS))
     assert min(split.test.min() for split in splits) == 24
 
 
@@ -151,7 +151,7 @@ def test_windows_judge_no_row_twice_and_learn_only_the_past(seconds: list[int], 
     classes = np.arange(len(times)) % 2
     splitter = Sliding(300_000, share * 30_000)
     try:
-        splits = splitter.splits(Rows.of_arrays(None, classes, times))
+        splits = splitter.splits(RowsToSplit.of_arrays(None, classes, times))
     except InputError:
         return
     judged = np.concatenate([split.test for split in splits])
@@ -185,7 +185,7 @@ def test_the_zone_of_the_machine_does_not_matter(
 
 
 def test_where_the_newest_window_has_one_class_the_last_judged_one_is_kept() -> None:
-    found = Rows.of_arrays(None, [0, 1] * 10 + [0] * 20, HOURS)
+    found = RowsToSplit.of_arrays(None, [0, 1] * 10 + [0] * 20, HOURS)
     splitter = Sliding(2 * DAY, DAY)
     splits = splitter.splits(found)
     kept, said = splitter.lasting(found, splits)

@@ -10,12 +10,20 @@ from hypothesis import strategies as st
 
 from assay.inference import Estimate
 from assay.measures import find
-from assay.report.html.blocks import Lines, Rows, Sentences, Value, behind, block_of
-from assay.report.html.heat import Heat, brief, heat_of, shade
-from assay.report.html.limits import Limits
-from assay.report.html.reliability import FRAME, reliability_of
-from assay.report.html.scales import Scale, Strip, around
-from assay.report.html.text import Name, named, pieces
+from assay.report.html.blocks import (
+    DotPlotView,
+    HeatMap,
+    ProseView,
+    TableView,
+    Value,
+    behind,
+    block_of,
+    brief,
+    heat_of,
+    shade,
+)
+from assay.report.html.charts import Limits, Scale, ShownName, Strip, around, named, pieces
+from assay.report.html.operating_panel import FRAME, reliability_of
 from assay.report.sections import Column, Dot, Dots, Formula, Kind, Matrix, Prose, Table
 
 from .pages import PANEL
@@ -39,9 +47,9 @@ def test_a_table_with_one_column_of_estimates_is_drawn() -> None:
     )
     rows = (("recall", SHARE, "good", "wilson", 1200), ("mcc", Estimate(-0.5), "", "", None))
     drawn = block_of(Table("caption", columns, rows), LIMITS)
-    assert isinstance(drawn, Lines)
+    assert isinstance(drawn, DotPlotView)
     first, second = drawn.lines
-    assert first.name == Name("recall", "")
+    assert first.name == ShownName("recall", "")
     assert first.value == Value(
         "0.750", "[0.500, 0.900]", "wilson, n = 20", Strip("75.00%", "50.00%", "90.00%")
     )
@@ -54,9 +62,9 @@ def test_a_table_with_one_column_of_estimates_is_drawn() -> None:
 def test_a_table_with_more_estimates_stays_a_table() -> None:
     columns = (Column("day"), Column("a", Kind.SHARE), Column("b", Kind.SHARE))
     table = block_of(Table("caption", columns, (("Monday", SHARE, NONE),)), LIMITS)
-    assert isinstance(table, Rows)
+    assert isinstance(table, TableView)
     assert table.rows[0] == (
-        Name("Monday", ""),
+        ShownName("Monday", ""),
         Value("0.750", "[0.500, 0.900]", "wilson, n = 20"),
         Value("\u2013", "", "undefined: there are no positives"),
     )
@@ -72,7 +80,7 @@ def test_cells_of_any_kind_are_written_as_in_other_reports() -> None:
     )
     row = (Formula("TP / N", "x"), 12345, 0.25, Estimate(1520.4, 1410.2, 1633.9), None)
     table = block_of(Table("caption", columns, (row,)), LIMITS)
-    assert isinstance(table, Rows)
+    assert isinstance(table, TableView)
     texts = [cell.text if isinstance(cell, Value) else cell.shown for cell in table.rows[0]]
     assert texts == ["TP / N", "12,345", "0.250", "1,520", ""]
     assert [classes for _, classes in table.heads] == [
@@ -86,14 +94,14 @@ def test_cells_of_any_kind_are_written_as_in_other_reports() -> None:
 
 def test_a_row_without_a_name_is_called_so_and_other_empty_cells_are_left_alone() -> None:
     table = block_of(Table("caption", (Column("a"), Column("b")), (("", ""),)), LIMITS)
-    assert isinstance(table, Rows)
-    assert [cell.shown for cell in table.rows[0] if isinstance(cell, Name)] == ["(empty)", ""]
+    assert isinstance(table, TableView)
+    assert [cell.shown for cell in table.rows[0] if isinstance(cell, ShownName)] == ["(empty)", ""]
 
 
 def test_prose_is_kept_and_cut_where_it_is_endless() -> None:
-    assert block_of(Prose("A sentence."), LIMITS) == Sentences("A sentence.")
+    assert block_of(Prose("A sentence."), LIMITS) == ProseView("A sentence.")
     endless = block_of(Prose("x" * 10**6), LIMITS)
-    assert isinstance(endless, Sentences)
+    assert isinstance(endless, ProseView)
     assert len(endless.text) == LIMITS.long
 
 
@@ -113,7 +121,7 @@ def replace_note(note: str) -> Estimate:
 def test_a_dot_plot_keeps_its_order_and_marks_the_whole() -> None:
     dots = (Dot("b", Estimate(0.2, 0.1, 0.4), "too few to say"), Dot("a", SHARE), Dot("c", NONE))
     drawn = block_of(Dots("caption", "slice", find("recall"), dots, Estimate(0.6)), LIMITS)
-    assert isinstance(drawn, Lines)
+    assert isinstance(drawn, DotPlotView)
     assert [line.name.shown for line in drawn.lines] == ["b", "a", "c"]
     assert drawn.lines[0].remark == "too few to say"
     assert drawn.better == "higher is better"
@@ -188,7 +196,7 @@ def test_other_classes_share_the_last_row_and_column(size: int, shown: int) -> N
 
 
 def test_an_empty_class_has_no_shade() -> None:
-    heat: Heat = heat_of(matrix([[0, 0, 0], [0, 3, 0], [0, 1, 2]]), LIMITS)
+    heat: HeatMap = heat_of(matrix([[0, 0, 0], [0, 3, 0], [0, 1, 2]]), LIMITS)
     [row] = [squares for name, squares, _ in heat.rows if name.shown == "c0"]
     assert {(square.text, square.shade) for square in row} == {("0", 0)}
 
@@ -229,7 +237,7 @@ def test_reliability_is_drawn_where_there_are_rows() -> None:
 
 
 def test_a_long_name_is_cut_and_its_title_holds_more() -> None:
-    assert named("short", 64) == Name("short", "")
+    assert named("short", 64) == ShownName("short", "")
     long = named("x" * 10_000, 64)
     assert (len(long.shown), len(long.full)) == (64, 300)
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from assay.measures.shown import DEPLOYED
-from assay.report.html.limits import Limits
-from assay.report.html.operating import PER_DAY, deployed_of
+from assay.measures.catalogue import DEPLOYED
+from assay.report.html.charts import Limits
+from assay.report.html.operating_panel import PER_DAY, deployed_of
 
 from .pages import PANEL
 

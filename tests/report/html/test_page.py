@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from assay.formula import javascript
 from assay.measures import CATALOGUE, find
 from assay.report import measure_document, measures_document
+from assay.report.evaluation import panel_of
 from assay.report.html import render
-from assay.report.html.assets import formulas
-from assay.report.panel import panel_of
+from assay.report.html.page import formulas
 
 from ..cases import CASES, document, evaluation  # noqa: TID252 - tests have no name of their own
 from ..hostile import NAMES, document_with, odd_texts  # noqa: TID252 - same
@@ -80,6 +80,7 @@ def test_no_file_of_the_page_makes_markup_or_code_from_text() -> None:
         assert re.search(banned, text) is None
 
 
+@pytest.mark.slow
 def test_same_document_gives_the_same_bytes_in_any_process() -> None:
     here = render(small())
     assert render(small()) == here

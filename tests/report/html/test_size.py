@@ -9,7 +9,7 @@ from assay.evaluation.findings import Finding
 from assay.inference import Estimate
 from assay.measures import find
 from assay.report.html import LARGEST, render
-from assay.report.html.limits import Limits
+from assay.report.html.charts import Limits
 from assay.report.sections import Column, Dot, Dots, Kind, Matrix, Prose, Report, Section, Table
 
 from .pages import PANEL, Parts, small
@@ -81,7 +81,8 @@ def test_at_most_fifty_slices_are_shown() -> None:
     assert "30 more are left out here" in text
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.slow
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("letter", ["x", "\u65e5", "\U0001f600", "<", "&", "\x00"])
 def test_endless_names_fit(letter: str) -> None:
     name = letter * 10_000

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError
 from assay.sources.files import Request, read
-from assay.sources.files.json_arrays import array_lines
+from assay.sources.files.json_files import array_lines
 
 FRAME = pl.DataFrame({"label": [1, 0, 1], "score": [0.9, 0.25, 0.5]})
 VALUES = st.recursive(
@@ -58,7 +58,7 @@ def test_elements_that_are_no_objects_are_bad_rows() -> None:
 
 
 def archive(path: Path, **members: str) -> str:
-    with zipfile.ZipFile(path, "w") as packed:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, content in members.items():
             packed.writestr(name.replace("__", "."), content)
     return str(path)
@@ -84,6 +84,23 @@ def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:
         path.write_bytes(content[:end])
         with pytest.raises(InputError, match="damaged"):
             read([str(path)], Request())
+
+
+def test_bytes_that_are_wrong_inside_an_archive_are_damage(tmp_path: Path) -> None:
+    path = Path(archive(tmp_path / "rows.zip", rows__csv=FRAME.write_csv() * 50_000))
+    content = path.read_bytes()
+    for at in (60, len(content) // 2):
+        path.write_bytes(content[:at] + b"\xff" * 40 + content[at + 40 :])
+        with pytest.raises(InputError, match="damaged"):
+            read([str(path)], Request(on_bad_row="skip"))
+
+
+def test_a_member_without_a_name_is_a_file_too(tmp_path: Path) -> None:
+    path = Path(archive(tmp_path / "rows.zip", qz=FRAME.write_csv()))
+    path.write_bytes(path.read_bytes().replace(b"qz", b"\0z"))
+    with zipfile.ZipFile(path) as packed:
+        assert packed.namelist() == [""]
+    assert read([str(path)], Request()).rows_read == 3
 
 
 def test_an_archive_comes_from_standard_input_too() -> None:

@@ -16,8 +16,7 @@ import pytest
 
 from assay.errors import InputError
 from assay.sources.files import Request, Rows, read
-from assay.sources.files.parquet import groups, largest_reads
-from assay.sources.files.thrift import Malformed, Reader
+from assay.sources.files.columnar_metadata import Malformed, ThriftReader, largest_reads, row_groups
 
 WRITERS: dict[str, Callable[[pl.DataFrame, Any], Any]] = {
     "parquet": lambda frame, file: frame.write_parquet(file),
@@ -157,7 +156,7 @@ def test_the_footer_and_the_pages_are_described_as_pyarrow_does(tmp_path: Path) 
     about = pq.read_metadata(path)
     size = path.stat().st_size
     with path.open("rb") as file:
-        found = groups(file, size, "t")
+        found = row_groups(file, size, "t")
         assert [group.rows for group in found] == [300, 300, 300, 100]
         for i, group in enumerate(found):
             for j, chunk in enumerate(group.chunks):
@@ -229,7 +228,7 @@ def test_damage_never_writes_to_standard_error(tmp_path: Path) -> None:
 def test_a_panic_becomes_an_error_and_what_others_said_is_kept(capfd: Any) -> None:
     import os
 
-    from assay.sources.files.guard import guarded
+    from assay.sources.files.formats import guarded
 
     def panics() -> None:
         with guarded("f.parquet"):
@@ -245,11 +244,11 @@ def test_a_panic_becomes_an_error_and_what_others_said_is_kept(capfd: Any) -> No
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"\x15", b"\x19\xf5\xff\xff\xff\xff\x0f", b"\x1c" * 50, b"\x1d\0"]
+    "data", [b"", b"\x15", b"\x19\xf5\xff\xff\xff\xff\x0f", b"\x1c" * 50, b"\x1d\0", b"\x19" * 5000]
 )
 def test_odd_bytes_are_no_thrift(data: bytes) -> None:
     with pytest.raises(Malformed):
-        Reader(data).struct()
+        ThriftReader(data).struct()
 
 
 def test_where_standard_error_is_closed_damage_is_refused_all_the_same(
@@ -257,7 +256,7 @@ def test_where_standard_error_is_closed_damage_is_refused_all_the_same(
 ) -> None:
     import os
 
-    from assay.sources.files.guard import guarded
+    from assay.sources.files.formats import guarded
 
     def closed(_: int) -> int:
         raise OSError(9, "Bad file descriptor")

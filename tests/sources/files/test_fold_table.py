@@ -9,7 +9,7 @@ import pytest
 
 from assay.errors import EmptyInput, InputError, ScoreError
 from assay.sources.files import Request
-from assay.sources.files.fold_table import read_folds
+from assay.sources.files.summary_tables import read_folds
 
 TEXT = "model,repeat,fold,n_train,n_test,f1\nold,1,01,80,20,0.5\nnew,1,01,80,20,\n"
 

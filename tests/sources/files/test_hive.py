@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import assay
 from assay.errors import InputError
 from assay.sources.files import Hashing, Request, read
-from assay.sources.files.hive import keys_of
+from assay.sources.files.inputs import keys_of
 
 FRAME = pl.DataFrame({"label": ["attack", "normal"], "score": [0.9, 0.1]})
 

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import struct
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -361,19 +362,24 @@ SPELLINGS = {
     "a\\b": (r"a\\b", r"a\u005cb"),
     "a\tb": (r"a\tb", r"a\u0009b"),
 }
-SPELT_TWICE = [
-    (key, one, other)
-    for key, escaped in SPELLINGS.items()
-    for one in (json.dumps(key, ensure_ascii=False)[1:-1], *escaped)
-    for other in escaped
-]
 
 
-@pytest.mark.parametrize(("key", "one", "other"), SPELT_TWICE)
+@pytest.mark.parametrize("key", SPELLINGS)
 @pytest.mark.parametrize("role", ["label", "score", "count", "slices", "id"])
 def test_a_key_that_repeats_is_refused_however_it_is_spelt(
-    key: str, one: str, other: str, role: str, tmp_path: Path
+    key: str, role: str, tmp_path: Path
 ) -> None:
+    for one, other in product(
+        (json.dumps(key, ensure_ascii=False)[1:-1], *SPELLINGS[key]), SPELLINGS[key]
+    ):
+        try:
+            refused(key, one, other, role, tmp_path)
+        except BaseException as error:
+            error.add_note(f"spelt {one} and {other}")
+            raise
+
+
+def refused(key: str, one: str, other: str, role: str, tmp_path: Path) -> None:
     values = {"label": ('"a"', '"b"'), "id": ('"x"', '"y"'), "slices": ('"s"', '"t"')}
     first, second = values.get(role, ("1", "2"))
     rest = {"label": '"y": "a"', "score": '"s": 1'}

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.sources.files.matrix_table import cells_of, is_typed, matrix_of, read_matrix
+from assay.sources.files.summary_tables import cells_of, is_typed, matrix_of, read_matrix
 
 THREE = ((45, 3, 2), (4, 38, 3), (1, 2, 52))
 COUNTS = st.integers(0, 10**17)

@@ -21,7 +21,7 @@ import pytest
 
 from assay.errors import InputError
 from assay.sources.files import default_limit, memory_limit
-from assay.sources.files.memory import Budget, used
+from assay.sources.files.request import Budget, used
 
 STATUS = Path("/proc/self/status")
 
@@ -193,6 +193,7 @@ def exploded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, f
     return dict(zip(BOMBS, told, strict=True))
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.skipif(not STATUS.exists(), reason="needs /proc to see its own memory")
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_a_bomb_is_refused_or_stays_small(

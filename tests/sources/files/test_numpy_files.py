@@ -88,3 +88,11 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     labels = np.array([b"\xff", b"a"])
     with pytest.raises(InputError, match=r"t.npz, column 'label'.*no UTF-8"):
         read([saved(tmp_path, label=labels, score=np.ones(2))], Request())
+
+
+def test_an_array_of_an_old_python_is_read_without_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / "t.npy"
+    np.save(path, np.array([(1, 0.5), (0, 0.25)], [("label", "i8"), ("score", "f8")]))
+    # Python 2 wrote whole numbers with an L.
+    path.write_bytes(path.read_bytes().replace(b"'shape': (2,), }  ", b"'shape': (2L,), } "))
+    assert read([str(path)], Request()).rows_read == 2

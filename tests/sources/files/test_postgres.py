@@ -8,8 +8,13 @@ import pytest
 import assay
 from assay.errors import InputError
 from assay.sources.files import Request, read
+from assay.sources.files.database_queries import (
+    Address,
+    must_only_read_postgresql,
+    postgresql_address,
+    postgresql_connection,
+)
 from assay.sources.files.inputs import without_query
-from assay.sources.files.postgres import Address, connected, must_only_read, parsed
 
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
 
@@ -115,7 +120,9 @@ def test_a_password_in_the_address_is_refused_and_never_shown(given: str) -> Non
 
 
 def test_an_address_is_read_as_it_is_written() -> None:
-    address, query = parsed("postgresql://us%40er@db.example:5433/my%20flows?select '?' as label")
+    address, query = postgresql_address(
+        "postgresql://us%40er@db.example:5433/my%20flows?select '?' as label"
+    )
     assert address == Address("db.example", 5433, "us@er", "my flows")
     assert query == "select '?' as label"
 
@@ -192,7 +199,7 @@ def test_the_server_itself_refuses_what_the_guard_would_miss(
 ) -> None:
     with (
         pytest.raises(InputError, match=r"permission denied|read-only transaction|does not exist"),
-        connected(Address(database="flows")) as connection,
+        postgresql_connection(Address(database="flows")) as connection,
     ):
         connection.execute(statement)
 
@@ -210,13 +217,13 @@ def test_the_server_itself_refuses_what_the_guard_would_miss(
     ],
 )
 def test_a_query_that_only_reads_is_let_through(query: str) -> None:
-    assert must_only_read(f" {query} ", "x") == query
+    assert must_only_read_postgresql(f" {query} ", "x") == query
 
 
 def test_the_rows_of_all_statements_are_of_one_moment(environment: str) -> None:
     with (
         psycopg.connect(dbname="flows", autocommit=True) as writer,
-        connected(Address(database="flows")) as connection,
+        postgresql_connection(Address(database="flows")) as connection,
     ):
         before = connection.execute("select count(*) from t").fetchone()
         writer.execute("INSERT INTO t VALUES ('late', 1, 9)")

@@ -2,13 +2,14 @@
 
 import csv
 import io
+import tracemalloc
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.sources.files import scan as module
-from assay.sources.files.scan import (
+from assay.sources.files import delimited as module
+from assay.sources.files.delimited import (
     AFTER_QUOTE,
     BLANK,
     LONE_CR,
@@ -143,3 +144,16 @@ def test_what_the_csv_module_writes_is_sound(rows: list[list[str]]) -> None:
     assert [reason for _, reason in found] == [None] * len(clean)
     parsed = [next(csv.reader(io.StringIO(r.decode(), newline=""))) for r, _ in found]
     assert parsed == clean
+
+
+@pytest.mark.parametrize("final", [False, True])
+def test_blank_lines_at_the_end_cost_nothing_each(final: bool) -> None:
+    text = b"\r\n" * (1 << 18)
+    tracemalloc.start()
+    try:
+        records = scan(text, b",", 2, final=final)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (len(records.ends), records.broken, records.used) == (0, {}, 0)
+    assert peak < 4 * len(text)

@@ -11,6 +11,8 @@ import assay
 from assay.errors import InputError
 from assay.sources.files import Request, read
 
+from .writing import TABLE, WRITERS
+
 
 @pytest.fixture
 def databases(tmp_path: Path) -> dict[str, Path]:
@@ -285,3 +287,10 @@ def test_a_journal_that_can_not_be_read_is_told(tmp_path: Path) -> None:
     Path(f"{path}-wal").mkdir()
     with pytest.raises(InputError, match=r"wal.sqlite-wal.*copy both"):
         read([f"sqlite:{path}?SELECT * FROM t"], Request())
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+def test_a_query_that_is_no_text_is_refused(engine: str, tmp_path: Path) -> None:
+    given = WRITERS[engine](tmp_path, TABLE).replace("SELECT *", "SELECT '\udcff', *")
+    with pytest.raises(InputError, match="the query is no text in UTF-8, at its character 9"):
+        read([given], Request())

@@ -71,12 +71,15 @@ def read(file: Path, **asked: Any) -> tuple[Events, pl.DataFrame]:
     return found, pl.concat(batches) if batches else pl.DataFrame()
 
 
+@pytest.mark.parametrize("times", [15, pytest.param(60, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("log", [JSON, ZEEK, FAST, CEF], ids=["json", "zeek", "fast", "cef"])
-def test_every_line_of_a_damaged_log_is_used_or_refused(tmp_path: Path, log: bytes) -> None:
-    random = np.random.default_rng(5)
+def test_every_line_of_a_damaged_log_is_used_or_refused(
+    tmp_path: Path, log: bytes, times: int
+) -> None:
+    random = np.random.default_rng(times)
     file = tmp_path / "log"
     refused = used = 0
-    for _ in range(60):
+    for _ in range(times):
         text = bytearray(log * int(random.integers(1, 4)))
         for _ in range(int(random.integers(1, 4))):
             at = int(random.integers(0, len(text)))
@@ -96,7 +99,7 @@ def test_every_line_of_a_damaged_log_is_used_or_refused(tmp_path: Path, log: byt
             with pytest.raises(InputError, match=f"line {found.refused[0].line}: "):
                 read(file)
         refused, used = refused + found.rows_refused, used + rows.height
-    assert min(refused, used) > 20
+    assert min(refused, used) > times / 4
 
 
 def test_damaged_json_is_read_as_python_reads_it(tmp_path: Path) -> None:

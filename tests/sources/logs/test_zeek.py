@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from assay.errors import InputError
+from assay.sources.log_text import unescaped
 from assay.sources.logs import Events
-from assay.sources.logs.zeek import unescaped
 
 FIELDS = ("ts", "uid", "id.orig_h", "id.orig_p", "id.resp_h", "id.resp_p", "service", "duration")
 TYPES = ("time", "string", "addr", "port", "addr", "port", "string", "interval")

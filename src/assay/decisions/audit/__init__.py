@@ -3,8 +3,14 @@
 from assay.decisions.audit.audit import audit, audit_files
 from assay.decisions.audit.claim import Calculation, Claim
 from assay.decisions.audit.claims_file import read_claims
-from assay.decisions.audit.printed import Printed
-from assay.decisions.audit.result import Audit, AuditedClaim, Conflict, Explanation, Judged
+from assay.decisions.audit.verdicts import (
+    Audit,
+    AuditedClaim,
+    Conflict,
+    Explanation,
+    JudgedNumber,
+    Printed,
+)
 
 __all__ = [
     "Audit",
@@ -13,7 +19,7 @@ __all__ = [
     "Claim",
     "Conflict",
     "Explanation",
-    "Judged",
+    "JudgedNumber",
     "Printed",
     "audit",
     "audit_files",

@@ -1,17 +1,15 @@
-"""Is B really better than A? Two or more models on the same rows."""
+"""Is B really better than A? Two or more models on the same rows, in columns or in files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 
-from assay.decisions.compare.comparison import Comparison
-from assay.decisions.compare.flips import DecidedRows
-from assay.decisions.compare.question import Question
-from assay.decisions.compare.thresholds import (
+from assay.decisions.compare.comparison import Comparison, DecidedRows
+from assay.decisions.compare.models import (
     Together,
     chosen_of_cells,
     chosen_of_rows,
@@ -19,15 +17,16 @@ from assay.decisions.compare.thresholds import (
     levels_of,
     thresholds_of,
 )
-from assay.decisions.compare.verdicts import MARGIN
-from assay.engines.libraries import must_be_a_column
-from assay.engines.model_counter import ModelCounter
-from assay.engines.model_queries import ModelQuery
-from assay.engines.models import MOST_ROWS, CountedModels, ModelRows, count_models
+from assay.decisions.compare.verdicts import MARGIN, Question
+from assay.engines.frames import must_be_a_column
+from assay.engines.models import MOST_ROWS, CountedModels, ModelCounter, ModelRows, count_models
+from assay.engines.queries import ModelQuery
 from assay.errors import InputError, LabelError, LengthMismatch, MethodError, ScoreError
-from assay.evaluation.from_frame import refusal_notes
-from assay.inference.chosen import Progress
-from assay.inference.operating import AtThreshold, Rule
+from assay.evaluation.evaluation import mistakes_of_models
+from assay.evaluation.findings.identifiers_as_scores import names_rows
+from assay.evaluation.named_columns import refusal_notes
+from assay.inference.threshold_resampling import Progress
+from assay.inference.threshold_rules import AtThreshold, Rule, parse_rule
 from assay.sources import (
     FAMILY,
     Coded,
@@ -37,12 +36,14 @@ from assay.sources import (
     must_share_index,
     probability_labels,
 )
-from assay.sources.arrays import good_rows
 from assay.sources.coded import Labels
-from assay.sources.columns import array_of, labels_of, names_of
-from assay.sources.files.model_lots import ModelLot
-from assay.sources.thresholds import checked_threshold
-from assay.sources.validation import OnBadRow, skips
+from assay.sources.columns import array_of, labels_of, names_of, native
+from assay.sources.files import MatchedRows, Model, Request, Rows, read_models, silent, typed
+from assay.sources.files.inputs import STDIN, sources
+from assay.sources.files.request import Progress as ReadProgress
+from assay.sources.files.several_models import ModelLot, ModelReading
+from assay.sources.labelling import checked_threshold
+from assay.sources.validation import OnBadRow, good_rows, skips
 from assay.tally.keeping import AUTO, Exact, Grid, keeping_of_mode
 
 # Pairs of scores have no cuts.
@@ -98,7 +99,7 @@ def compare(
     >>> compare(truth, scores={"poor": poor, "good": good}).verdicts[0].text
     'good is better than poor: roc_auc is higher by 0.250 [0.121, 0.379].'
     """
-    must_be_a_column(y_true, "assay.decisions.compare.from_files.compare_files")
+    must_be_a_column(y_true, "assay.decisions.compare.comparing.compare_files")
     columns = _columns(scores, decisions, probabilities)
     kind = "y_score" if scores is not None else "y_proba" if decisions is None else "y_pred"
     must_share_index(
@@ -308,3 +309,192 @@ def _kept(first: Coded, counts: Any, ids: Any) -> tuple[np.ndarray | None, np.nd
     if len(names) != first.rows:
         raise LengthMismatch(f"ids has {len(names)} rows and y_true {first.rows}")
     return rows, names if rows is None else names[rows]
+
+
+# -- from files ------------------------------------------------------------------------------------
+
+
+class NoScores(InputError):
+    """A threshold was given, and the models hold no scores that it could decide by."""
+
+
+@dataclass(frozen=True, eq=False)
+class FileComparison:
+    """A comparison, and what was read for it; ``matched`` are the rows, where they were kept."""
+
+    comparison: Comparison
+    rows: Rows | MatchedRows
+    rows_used: int
+    matched: MatchedRows | None = None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The other files that were read."""
+        return () if self.matched is None else self.matched.files
+
+
+def compare_files(
+    inputs: Sequence[str],
+    request: Request,
+    models: Sequence[Model],
+    *,
+    id_column: str | None = None,
+    labels: Sequence[str] | None = None,
+    threshold: float | Mapping[str, float] | None = None,
+    at: Rule | str | None = None,
+    mode: str = AUTO,
+    keep_rows: bool = False,
+    reading: ReadProgress = silent,
+    stdin: BinaryIO | None = None,
+    **options: Any,
+) -> FileComparison:
+    """Compare models whose scores, decisions or probabilities are in files.
+
+    Scores of many rows of one input are counted while they are read, and let go, unless
+    ``keep_rows`` says that the rows that flipped will be asked for; so are those of any number of
+    rows with ``mode="grid"``. Rows that come in clusters, and those that are matched by id, are
+    kept. Further options are those of :func:`assay.compare`.
+    """
+    keeping_of_mode(mode, MODES)
+    rule = parse_rule(at) if isinstance(at, str) else at
+    rows: Rows | None = None
+    here = all(model.file is None and ":" not in model.column for model in models)
+    kept = keep_rows or id_column is not None or request.cluster is not None
+    twice = is_chosen(rule) and STDIN in inputs
+    if mode != Exact.name and here and not kept and not is_chosen(rule):
+        asked = {"labels": labels, "threshold": threshold, "rule": rule, **options}
+        compared = _in_database(inputs, _of_models(request), models, mode, asked)
+        if compared is not None:
+            return _of_columns(compared, models)
+    if mode != Exact.name and here and not kept and not twice:
+        lots = ModelReading(inputs, _of_models(request), models, reading, stdin)
+        rows = lots.few(0 if mode == Grid.name else MOST_ROWS)
+        if rows is None:
+            comparison = _streamed(lots, labels=labels, threshold=threshold, rule=rule, **options)
+            return _of_columns(FileComparison(comparison, lots.source, lots.rows_used), models)
+    matched = read_models(
+        inputs,
+        request,
+        models,
+        id_column=id_column,
+        labels=labels or (),
+        progress=reading,
+        stdin=stdin,
+        rows=rows,
+    )
+    if threshold is not None and not matched.scores:
+        tables = "probabilities, the largest of which decides"
+        held = tables if matched.probabilities else "decisions"
+        raise NoScores(f"threshold= decides by scores; these models hold {held}")
+    comparison = compare_matched(
+        matched, labels=labels, threshold=threshold, at=rule, mode=mode, **options
+    )
+    return _of_columns(FileComparison(comparison, matched, len(matched.rows), matched), models)
+
+
+def _of_columns(compared: FileComparison, models: Sequence[Model]) -> FileComparison:
+    """The comparison with what the names of columns tell of mistakes, such as one of ids."""
+    columns = {model.name: model.column for model in models}
+    if not any(map(names_rows, columns.values())):
+        return compared
+    comparison = compared.comparison
+    given = not is_chosen(comparison.at)
+    findings = mistakes_of_models(comparison.tallies, columns=columns, threshold_given=given)
+    return replace(compared, comparison=replace(comparison, findings=findings))
+
+
+def _in_database(
+    inputs: Sequence[str],
+    request: Request,
+    models: Sequence[Model],
+    mode: str,
+    asked: Mapping[str, Any],
+) -> FileComparison | None:
+    """The comparison of columns of one query, counted in its database; None where rows are read."""
+    source, *more = sources(inputs, request)
+    if source.engine is None or more:
+        return None
+    columns = {model.name: model.column for model in models}
+    with ModelQuery(source, request, columns) as query:
+        if not query.counts(0 if mode == Grid.name else MOST_ROWS):
+            return None
+        comparison = _streamed(query, **asked)
+        return FileComparison(comparison, query.source, query.rows_used)
+
+
+def _of_models(request: Request) -> Request:
+    """The request without what one model alone said."""
+    return replace(request, score=None, decision=None, probabilities={}, probability_pattern=None)
+
+
+def _streamed(
+    lots: ModelReading | ModelQuery,
+    *,
+    positive: Any = None,
+    negative: Any = None,
+    labels: Sequence[Any] | None = None,
+    threshold: float | Mapping[str, float] | None = None,
+    rule: Rule | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Comparison:
+    """Compare models whose rows are counted while they are read."""
+    if rule is not None and threshold is not None:
+        raise InputError(f"give threshold= or at=, not both; found {threshold!r} and {rule}")
+    names = lots.models
+    question = Question.of(names, at=rule, **options)
+    at = rule.threshold if isinstance(rule, AtThreshold) else threshold
+    counted, together = counted_lots(
+        lots,
+        question,
+        {name: at.get(name) if isinstance(at, Mapping) else at for name in names},
+        lambda kind: typed(kind, positive=positive, negative=negative, labels=labels),
+        progress,
+    )
+    comparison = question.answer(counted, together)
+    return replace(comparison, notes=(*lots.source.notes, *comparison.notes))
+
+
+def compare_matched(
+    matched: MatchedRows,
+    *,
+    positive: Any = None,
+    negative: Any = None,
+    labels: Sequence[Any] | None = None,
+    threshold: float | Mapping[str, float] | None = None,
+    at: Rule | str | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Comparison:
+    """Compare the models that :func:`assay.sources.files.read_models` read.
+
+    Labels may be given as text, whatever the files hold; further options are those of
+    :func:`assay.compare`.
+    """
+    truth = matched.columns["y_true"]
+    slices = matched.columns.get("slices", {})
+    comparison = compare(
+        truth,
+        scores=matched.scores or None,
+        decisions=matched.decisions or None,
+        probabilities=_typed_tables(matched) or None,
+        **typed(truth.kind, positive=positive, negative=negative, labels=labels),
+        threshold=threshold,
+        at=at,
+        counts=matched.columns.get("counts"),
+        clusters=matched.columns.get("clusters"),
+        families=None if matched.family is None else slices[matched.family],
+        ids=matched.ids,
+        progress=progress,
+        **options,
+    )
+    return replace(comparison, notes=(*matched.notes, *comparison.notes))
+
+
+def _typed_tables(matched: MatchedRows) -> dict[str, dict[Any, Any]]:
+    """The columns of probabilities by label, as the truth writes labels."""
+    kind = matched.columns["y_true"].kind
+    return {
+        name: {native(label_text(label), kind): column for label, column in table.items()}
+        for name, table in matched.probabilities.items()
+    }

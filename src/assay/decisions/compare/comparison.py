@@ -1,30 +1,152 @@
-"""What a comparison found."""
+"""What a comparison found: differences, verdicts, and the rows that two models decide apart."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from assay.decisions.compare.flips import DecidedRows, Flip, FlippedRow, flipped
+import numpy as np
+import numpy.typing as npt
+
 from assay.decisions.optimal import Optimal
+from assay.engines.models import ModelRows
 from assay.errors import InputError, MethodError, UnknownMeasure
 from assay.evaluation.findings import Finding
 from assay.inference import Estimate, Significance
-from assay.inference.data_sets import SignedRankPosterior
 from assay.inference.estimate import decimal
-from assay.inference.fields import Recorded, codec_of, stored
-from assay.inference.not_finite import odd
-from assay.inference.operating import Rule, parse_rule
-from assay.inference.result import Result
+from assay.inference.fields import Recorded, Result, codec_of, odd, stored
+from assay.inference.rank_tests import SignedRankPosterior
+from assay.inference.threshold_rules import Rule, parse_rule
 from assay.measures import Better, Measure, parse
 from assay.sources.files.request import RowSource
-from assay.tally import Resolved
+from assay.tally import PairTally, Resolved
+from assay.tally.blocks import bounds
 
 if TYPE_CHECKING:
     from assay.decisions.plotting import ComparisonPlots
     from assay.evaluation import Evaluation
+
+
+Array: TypeAlias = npt.NDArray[Any]
+
+FIXED, BROKEN, MOVED = "fixed", "broken", "moved"
+_PIECE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Flip(Recorded):
+    """How many rows flipped from A to B, of all, of one label, or of one family.
+
+    ``fixed`` went from wrong to right, ``broken`` from right to wrong, ``moved`` (of more than two
+    classes) from one wrong class to another.
+    """
+
+    a: str
+    b: str
+    label: str | None
+    family: str | None
+    rows: int
+    fixed: int
+    broken: int
+    moved: int = 0
+
+
+@dataclass(frozen=True)
+class FlippedRow:
+    """A row on which two models decide differently; ``row`` is its position, from 0 on."""
+
+    row: int
+    id: Any
+    label: str
+    family: str | None
+    a: str
+    b: str
+    score_a: float | None
+    score_b: float | None
+    flip: str
+
+
+@dataclass(frozen=True, eq=False)
+class DecidedRows:
+    """The rows that models decided on, passed over in pieces to tell which of them flipped.
+
+    ``positions`` are theirs among those that were given, None where all were used.
+    """
+
+    rows: ModelRows
+    positions: Array | None = None
+    ids: Array | None = None
+
+    def pieces(self, a: str, b: str) -> Iterator[tuple[slice, dict[str, Array]]]:
+        """Some rows at a time, and what two models decided on them."""
+        for name in (a, b):
+            if name not in self.rows.models:
+                raise InputError(f"there is no model {name!r}; found {', '.join(self.rows.models)}")
+        for start, stop in bounds(len(self.rows.truth), _PIECE):
+            some = slice(start, stop)
+            yield some, {name: self.rows.decisions(name, some) for name in (a, b)}
+
+
+def _kinds(truth: Array, before: Array, after: Array) -> dict[str, Array]:
+    """Which rows were fixed, broken or moved."""
+    differ = before != after
+    fixed, broken = differ & (after == truth), differ & (before == truth)
+    return {FIXED: fixed, BROKEN: broken, MOVED: differ & ~fixed & ~broken}
+
+
+def flips(pairs: PairTally, families: Mapping[str, PairTally]) -> Iterator[Flip]:
+    """How many rows flipped between two models: of all, of each label and of each family."""
+    yield _flip(pairs)
+    for i, label in enumerate(pairs.labels):
+        of_label = pairs.of_label(i)
+        if of_label.total:
+            yield _flip(of_label, label=label)
+    for family, of_family in families.items():
+        yield _flip(of_family, family=family)
+
+
+def _flip(pairs: PairTally, *, label: str | None = None, family: str | None = None) -> Flip:
+    a, b = pairs.models
+    kinds = _kinds(*pairs.codes.T)
+    changed = (int(pairs.counts[kept].sum()) for kept in kinds.values())
+    return Flip(a, b, label, family, pairs.total, *changed)
+
+
+def flipped(decided: DecidedRows, a: str, b: str) -> Iterator[FlippedRow]:
+    """The rows that flipped, in their order."""
+    rows = decided.rows
+    truth, families = rows.truth, rows.families
+    for some, decisions in decided.pieces(a, b):
+        kinds = _kinds(truth[some], decisions[a], decisions[b])
+        any_kind = np.flatnonzero(np.logical_or.reduce(list(kinds.values())))
+        for i in any_kind.tolist():
+            at = some.start + i
+            yield FlippedRow(
+                row=at if decided.positions is None else int(decided.positions[at]),
+                id=None if decided.ids is None else _plain(decided.ids[at]),
+                label=rows.labels[truth[at]],
+                family=None if families is None else families.names[families.codes[at]],
+                a=rows.labels[decisions[a][i]],
+                b=rows.labels[decisions[b][i]],
+                score_a=_score(rows, a, at),
+                score_b=_score(rows, b, at),
+                flip=next(kind for kind, kept in kinds.items() if kept[i]),
+            )
+
+
+def _score(rows: ModelRows, name: str, at: int) -> float | None:
+    score = rows.models[name].score
+    return None if score is None else float(score[at])
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+# -- the result ------------------------------------------------------------------------------------
+
 
 BETTER, WORSE, EQUIVALENT, UNDECIDED = "better", "worse", "equivalent", "undecided"
 
@@ -84,34 +206,34 @@ class _OfModel:
 _OF_MODELS = codec_of(tuple[_OfModel, ...])
 
 
-def _listed(found: Mapping[str, Mapping[str, Estimate]]) -> Any:
+def _listed(estimates: Mapping[str, Mapping[str, Estimate]]) -> Any:
     return _OF_MODELS.write(
         _OfModel(model, measure, None, estimate)
-        for model, measures in found.items()
+        for model, measures in estimates.items()
         for measure, estimate in measures.items()
     )
 
 
 def _by_model(given: Any, at: str) -> dict[str, dict[str, Estimate]]:
-    found: dict[str, dict[str, Estimate]] = {}
+    estimates: dict[str, dict[str, Estimate]] = {}
     for each in _OF_MODELS.read(given, at):
-        found.setdefault(each.model, {})[each.measure] = each.estimate
-    return found
+        estimates.setdefault(each.model, {})[each.measure] = each.estimate
+    return estimates
 
 
-def _listed_classes(found: Mapping[str, Mapping[tuple[str, str], Estimate]]) -> Any:
+def _listed_classes(estimates: Mapping[str, Mapping[tuple[str, str], Estimate]]) -> Any:
     return _OF_MODELS.write(
         _OfModel(model, measure, label, estimate)
-        for model, measures in found.items()
+        for model, measures in estimates.items()
         for (label, measure), estimate in measures.items()
     )
 
 
 def _by_class(given: Any, at: str) -> dict[str, dict[tuple[str, str], Estimate]]:
-    found: dict[str, dict[tuple[str, str], Estimate]] = {}
+    estimates: dict[str, dict[tuple[str, str], Estimate]] = {}
     for each in _OF_MODELS.read(given, at):
-        found.setdefault(each.model, {})[each.label, each.measure] = each.estimate
-    return found
+        estimates.setdefault(each.model, {})[each.label, each.measure] = each.estimate
+    return estimates
 
 
 @dataclass(frozen=True)
@@ -221,17 +343,17 @@ class Comparison(Result, Recorded):
     def difference(self, measure: str, a: str | None = None, b: str | None = None) -> Difference:
         """The difference of one measure between two models, by default the first two."""
         a, b = a or self.models[0], b or self.models[1]
-        for found in self.differences:
-            if (key(found.measure), found.a, found.b) == (key(measure), a, b):
-                return found
+        for difference in self.differences:
+            if (key(difference.measure), difference.a, difference.b) == (key(measure), a, b):
+                return difference
         raise InputError(f"there is no difference of {measure!r} between {a!r} and {b!r}")
 
     def verdict(self, a: str | None = None, b: str | None = None) -> Verdict:
         """The verdict on two models, by default the first two."""
         a, b = a or self.models[0], b or self.models[1]
-        for found in self.verdicts:
-            if (found.a, found.b) == (a, b):
-                return found
+        for verdict in self.verdicts:
+            if (verdict.a, verdict.b) == (a, b):
+                return verdict
         raise InputError(f"there is no verdict on {a!r} and {b!r}")
 
     def best(self, measure: str) -> str | None:
@@ -242,12 +364,12 @@ class Comparison(Result, Recorded):
         """
         sign = direction(measure)
         wins = dict.fromkeys(self.models, 0)
-        for found in self.differences:
-            known = found.p_adjusted is not None and found.p_adjusted < 1 - self.level
-            if known and key(found.measure) == key(measure):
-                ends = sign * found.difference.low, sign * found.difference.high
-                wins[found.b] += min(ends) > 0
-                wins[found.a] += max(ends) < 0
+        for difference in self.differences:
+            known = difference.p_adjusted is not None and difference.p_adjusted < 1 - self.level
+            if known and key(difference.measure) == key(measure):
+                ends = sign * difference.difference.low, sign * difference.difference.high
+                wins[difference.b] += min(ends) > 0
+                wins[difference.a] += max(ends) < 0
         return next((name for name, won in wins.items() if won == len(self.models) - 1), None)
 
     def flipped(self, a: str | None = None, b: str | None = None) -> tuple[FlippedRow, ...]:
@@ -282,25 +404,32 @@ class Comparison(Result, Recorded):
     @classmethod
     def unshaped(cls, plain: dict[str, Any]) -> dict[str, Any]:
         """The estimates of whole models, which have no label, apart from the others."""
-        found = plain.get("estimates")
-        if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-            raise odd("/estimates", found, "a list of objects")
-        whole = [each for each in found if each.get("label") is None]
-        of_classes = [each for each in found if each.get("label") is not None]
+        estimates = plain.get("estimates")
+        if not isinstance(estimates, list) or not all(isinstance(each, dict) for each in estimates):
+            raise odd("/estimates", estimates, "a list of objects")
+        whole = [each for each in estimates if each.get("label") is None]
+        of_classes = [each for each in estimates if each.get("label") is not None]
         return {**plain, "estimates": whole, "per_class": of_classes}
 
     def __repr__(self) -> str:
-        width = max((len(found.measure) for found in self.differences), default=0)
+        width = max((len(difference.measure) for difference in self.differences), default=0)
         rows = [
-            f"{found.measure:<{width}}  {found.a} {decimal(found.value_a)}  {found.b} "
-            f"{decimal(found.value_b)}  difference {found.difference}"
-            for found in self.differences
+            f"{each.measure:<{width}}  {each.a} {decimal(each.value_a)}  {each.b} "
+            f"{decimal(each.value_b)}  difference {each.difference}"
+            for each in self.differences
         ]
         tests = [str(test) for test in self.tests]
-        verdicts = [found.text for found in self.verdicts]
+        verdicts = [verdict.text for verdict in self.verdicts]
         at = "" if self.at is None else f" at {self.at}"
         title = f"Comparison of {', '.join(self.models)}{at}"
         return "\n".join([title, "", *rows, "", *tests, "", *verdicts])
+
+
+def effect_of(test: Significance) -> Estimate:
+    """By how much two models differ in a test of two; a test of several has no such effect."""
+    if test.effect is None:
+        raise MethodError(f"{test.test} is not a test of two models")
+    return test.effect
 
 
 def leading(differences: Sequence[Difference], measure: str, level: float) -> frozenset[str]:
@@ -312,14 +441,14 @@ def leading(differences: Sequence[Difference], measure: str, level: float) -> fr
     ahead = leads(differences, measure)
     if not ahead or direction(measure) == 0:
         return frozenset()
-    pairs = [found for found in differences if key(found.measure) == key(measure)]
+    pairs = [difference for difference in differences if key(difference.measure) == key(measure)]
     best = max(ahead, key=lambda name: ahead[name])
     behind = set()
-    for found in pairs:
-        p = found.p if found.p_adjusted is None else found.p_adjusted
-        low, high = found.difference.low, found.difference.high
-        if best in (found.a, found.b) and p < 1 - level and not low <= 0 <= high:
-            behind.add(found.a if found.b == best else found.b)
+    for difference in pairs:
+        p = difference.p if difference.p_adjusted is None else difference.p_adjusted
+        low, high = difference.difference.low, difference.difference.high
+        if best in (difference.a, difference.b) and p < 1 - level and not low <= 0 <= high:
+            behind.add(difference.a if difference.b == best else difference.b)
     return frozenset(ahead) - behind
 
 
@@ -327,11 +456,11 @@ def leads(differences: Iterable[Difference], measure: str) -> dict[str, float]:
     """By how much each model is better than the others in all, where its value is defined."""
     sign = direction(measure) or 1
     ahead: dict[str, float] = {}
-    for found in differences:
-        if key(found.measure) == key(measure) and not math.isnan(found.difference):
-            gap = sign * float(found.difference)
-            ahead[found.a] = ahead.get(found.a, 0.0) - gap
-            ahead[found.b] = ahead.get(found.b, 0.0) + gap
+    for difference in differences:
+        if key(difference.measure) == key(measure) and not math.isnan(difference.difference):
+            gap = sign * float(difference.difference)
+            ahead[difference.a] = ahead.get(difference.a, 0.0) - gap
+            ahead[difference.b] = ahead.get(difference.b, 0.0) + gap
     return ahead
 
 
@@ -352,10 +481,10 @@ def key(measure: str) -> str:
     >>> key("detection_rate"), key("my_own")
     ('recall', 'my_own')
     """
-    found = known(measure)
-    if found is None:
+    match = known(measure)
+    if match is None:
         return measure
-    of, suffix = found
+    of, suffix = match
     return of.name if suffix is None else f"{of.name}.{suffix}"
 
 
@@ -364,7 +493,7 @@ def direction(measure: str) -> int:
 
     A measure that is not known is taken as better when higher.
     """
-    found = known(measure)
-    if found is None:
+    match = known(measure)
+    if match is None:
         return 1
-    return {Better.HIGHER: 1, Better.LOWER: -1, Better.NEITHER: 0}[found[0].better]
+    return {Better.HIGHER: 1, Better.LOWER: -1, Better.NEITHER: 0}[match[0].better]

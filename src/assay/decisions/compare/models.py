@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from assay.decisions.compare.comparison import Difference
-from assay.decisions.compare.flips import Flip, flips
-from assay.engines.models import CountedModels, Paired
+from assay.decisions.compare.comparison import Difference, Flip, effect_of, flips
+from assay.engines.models import CountedModels, ModelRows, Paired
 from assay.evaluation.judge import Judge
 from assay.formula import cells, of_classes, proportion
 from assay.inference import (
@@ -32,11 +32,15 @@ from assay.inference import (
     resampled_clusters,
     resampled_pairs,
 )
-from assay.inference.chosen import Chosen
 from assay.inference.differences import differences_of_classes, has_difference, key_of
+from assay.inference.threshold_resampling import ChosenTables, Progress, ScoredRows, choose_anew
+from assay.inference.threshold_rules import AtThreshold, Rule
 from assay.measures import AVERAGES, ROC_AUC, Measure, Needs, Ranked, catalogue, find
-from assay.measures.shown import PER_CLASS_OF_MODELS
-from assay.tally import JointScores, PairTally, Resolved, Sample
+from assay.measures.catalogue import PER_CLASS_OF_MODELS
+from assay.tally import JointScores, PairTally, Resolved, Sample, ScoreTally
+
+Array: TypeAlias = npt.NDArray[Any]
+Together: TypeAlias = dict[tuple[str, str], Mapping[str, ChosenTables]]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -58,7 +62,7 @@ class Models:
     level: float
     method: Bootstrap
     resample: bool = False
-    together: Mapping[tuple[str, str], Mapping[str, Chosen]] = field(default_factory=dict)
+    together: Mapping[tuple[str, str], Mapping[str, ChosenTables]] = field(default_factory=dict)
 
     @property
     def tallies(self) -> Mapping[str, Resolved]:
@@ -81,9 +85,9 @@ class Models:
         return self.first.clusters is not None
 
     @cached_property
-    def chosen(self) -> dict[str, Chosen]:
+    def chosen(self) -> dict[str, ChosenTables]:
         """What a rule chose for each model."""
-        return {name: found for each in self.together.values() for name, found in each.items()}
+        return {name: choice for each in self.together.values() for name, choice in each.items()}
 
     @property
     def decided(self) -> bool:
@@ -174,26 +178,26 @@ class Models:
         judge = self._judge(name)
         for measure, average, quantity in counted(binary=self.binary) if self.decided else ():
             if average is not None:
-                found = judge.averaged(measure, average)
+                estimate = judge.averaged(measure, average)
             else:
-                found = judge.of_label(measure, 1) if self.binary else judge.of_classes(measure)
-            found = self._anew(found, quantity, name) if name in self.chosen else found
-            yield key_of(measure, average), found
+                estimate = judge.of_label(measure, 1) if self.binary else judge.of_classes(measure)
+            estimate = self._anew(estimate, quantity, name) if name in self.chosen else estimate
+            yield key_of(measure, average), estimate
         for measure, average in scored([self.tallies[name]]):
             if average is None:
                 yield measure.name, self.scored(name, measure)
             else:
                 yield key_of(measure, average), judge.averaged_scores(measure, average)
 
-    def _anew(self, found: Estimate, quantity: Quantity, name: str) -> Estimate:
+    def _anew(self, estimate: Estimate, quantity: Quantity, name: str) -> Estimate:
         """The estimate with the interval that carries the choice of the threshold."""
         drawn = quantity.of_tables(self.chosen[name].tables)
-        ends = self.method.ends(drawn, float(found), None)
-        if math.isnan(found):
-            return found
-        return found.changed(
-            low=min(ends.low, found),
-            high=max(ends.high, found),
+        ends = self.method.ends(drawn, float(estimate), None)
+        if math.isnan(estimate):
+            return estimate
+        return estimate.changed(
+            low=min(ends.low, estimate),
+            high=max(ends.high, estimate),
             method=self.resampled,
             note=ends.note,
         )
@@ -212,15 +216,14 @@ class Pair:
         return [self.models.tallies[name] for name in (self.a, self.b)]
 
     @cached_property
-    def tally(self) -> PairTally:
-        """Label by decision by decision."""
+    def tally(self) -> PairTally | None:
+        """Label by decision by decision, where every model decides."""
         decisions = self.models.counted.decisions
-        assert decisions is not None  # noqa: S101 - asked only where all models decide
-        return decisions.of_models(self.a, self.b)
+        return None if decisions is None else decisions.of_models(self.a, self.b)
 
     def flips(self) -> Iterator[Flip]:
         """How many rows flipped, where every model decides."""
-        if self.models.decided:
+        if self.tally is not None:
             families = self.models.counted.families.items()
             by_family = {family: table.of_models(self.a, self.b) for family, table in families}
             yield from flips(self.tally, by_family)
@@ -245,8 +248,8 @@ class Pair:
 
     def differences(self) -> Iterator[Difference]:
         """Every measure's difference, B less A; of decisions where every model has some."""
-        if self.models.decided:
-            yield from self._differences_of_decisions()
+        if self.tally is not None:
+            yield from self._differences_of_decisions(self.tally)
         if self.sample is None:
             return
         for measure, average in scored(self._tallies):
@@ -256,35 +259,35 @@ class Pair:
                 # A grid does not tell it.
                 continue
             if self.models.resample:
-                found = paired_score_bootstrap(
+                test = paired_score_bootstrap(
                     self.sample, measure, average=average, method=method, known=known
                 )
-                yield _difference(name, found, self.models.resampled)
+                yield _difference(name, test, self.models.resampled)
             elif measure == ROC_AUC and self._delong is not None:
                 yield _difference(name, self._delong)
             else:
-                found = paired_influence(
+                test = paired_influence(
                     self.sample, measure, average=average, level=self.models.level, known=known
                 )
-                yield _difference(name, found)
+                yield _difference(name, test)
 
-    def _differences_of_decisions(self) -> Iterator[Difference]:
-        tables = self._tables()
+    def _differences_of_decisions(self, tally: PairTally) -> Iterator[Difference]:
+        tables = self._tables(tally)
         for measure, average, quantity in counted(binary=self.models.binary):
             name = key_of(measure, average)
-            found = paired_bootstrap(
-                self.tally, quantity, name=name, method=self.models.method, tables=tables
+            test = paired_bootstrap(
+                tally, quantity, name=name, method=self.models.method, tables=tables
             )
-            yield _difference(name, found, self.models.resampled)
+            yield _difference(name, test, self.models.resampled)
 
-    def _tables(self) -> tuple[Floats, Floats]:
+    def _tables(self, tally: PairTally) -> tuple[Floats, Floats]:
         """Resampled tables of both models, from one draw."""
         chosen = self.models.together.get((self.a, self.b))
         if chosen is not None:
             return chosen[self.a].tables, chosen[self.b].tables
         first, second = (tally.clusters for tally in self._tallies)
         if first is None or second is None:
-            return resampled_pairs(self.tally, self.models.method)
+            return resampled_pairs(tally, self.models.method)
         return resampled_clusters(first, second, self.models.method)
 
     @cached_property
@@ -301,12 +304,12 @@ class Pair:
         """
         if self.models.clustered:
             return
-        if not self.models.chosen and self.models.decided:
+        if not self.models.chosen and self.tally is not None:
             yield mcnemar_of(self.tally, level=self.models.level)
             if self.models.binary:
                 for label, on in ((1, "positives"), (0, "negatives")):
-                    found = mcnemar_of(self.tally.of_label(label), level=self.models.level)
-                    yield replace(found, on=on, sentence=f"On {on}, {found.sentence}")
+                    test = mcnemar_of(self.tally.of_label(label), level=self.models.level)
+                    yield replace(test, on=on, sentence=f"On {on}, {test.sentence}")
         if self._delong is not None:
             yield self._delong
 
@@ -339,7 +342,7 @@ def scored(tallies: Sequence[Resolved]) -> list[tuple[Measure, str | None]]:
     if all(tally.kind == "probability" for tally in tallies):
         needs.add(Needs.LOSSES)
     negatives, positives = tallies[0].confusion.rows
-    found: list[tuple[Measure, str | None]] = []
+    pairs: list[tuple[Measure, str | None]] = []
     for measure in catalogue.CATALOGUE:
         declared = measure.of_scores
         told = measure.needs in needs and has_difference(measure)
@@ -347,18 +350,136 @@ def scored(tallies: Sequence[Resolved]) -> list[tuple[Measure, str | None]]:
             # Too few negatives tell nothing of a low false positive rate, whatever the model.
             told = not positives or negatives >= declared.negatives or declared.negatives == 1
         if told:
-            found.append((measure, None))
-    return found
+            pairs.append((measure, None))
+    return pairs
 
 
-def _difference(name: str, found: Significance, method: str | None = None) -> Difference:
-    assert found.effect is not None  # noqa: S101 - tests of two models have one
+def _difference(name: str, test: Significance, method: str | None = None) -> Difference:
+    effect = effect_of(test)
     return Difference(
         measure=name,
-        a=found.models[0],
-        b=found.models[1],
-        value_a=found.table["a"],
-        value_b=found.table["b"],
-        difference=found.effect if method is None else found.effect.changed(method=method),
-        p=found.p,
+        a=test.models[0],
+        b=test.models[1],
+        value_a=test.table["a"],
+        value_b=test.table["b"],
+        difference=effect if method is None else effect.changed(method=method),
+        p=test.p,
     )
+
+
+# -- thresholds that a rule chooses, on the data and on resamples of it ----------------------------
+
+
+# What a rule gives of both models of a pair, resampled together.
+
+# Resamples of one model alone that tell where its threshold may lie, and on which grid.
+_TRIALS, _TRIAL_BITS = 100, 12
+# Thresholds within reach of a resample, and elsewhere.
+_NEAR, _FAR = 384, 128
+
+
+def is_chosen(rule: Rule | None) -> bool:
+    """Whether a rule chooses thresholds from the data."""
+    return rule is not None and not isinstance(rule, AtThreshold)
+
+
+def chosen_of_rows(
+    rows: ModelRows, rule: Rule, method: Bootstrap, progress: Progress | None
+) -> Together:
+    """What each pair of models gives at the thresholds that the rule chooses, from the rows."""
+    first = rows.first
+    scored = ScoredRows(
+        truth=rows.truth == 1,
+        scores={n: own.score for n, own in rows.models.items() if own.score is not None},
+        counts=first.counts,
+        clusters=None if first.clusters is None else first.clusters.codes,
+    )
+    chosen = choose_anew(scored, [rule], method, progress=progress)
+    pairs = itertools.combinations(rows.models, 2)
+    return {pair: {name: chosen[name, rule] for name in pair} for pair in pairs}
+
+
+def chosen_of_cells(
+    levels: Mapping[str, Floats],
+    joint_at: Callable[[str, str], JointScores],
+    rule: Rule,
+    method: Bootstrap,
+    progress: Progress | None,
+) -> Together:
+    """The same from counts: ``joint_at`` gives those of two models at their levels.
+
+    Few rows are drawn anew as they are. Of many, where a threshold may come to lie is told from the
+    counts of each model; there its scores stay fine, elsewhere they are rounded down, and pairs of
+    what is left are drawn anew. So every resample is one of all rows, with thresholds rounded by
+    far less than they vary.
+    """
+    pairs = list(itertools.combinations(levels, 2))
+    together: Together = {}
+    for done, (a, b) in enumerate(pairs):
+        joint = joint_at(a, b)
+        rows = ScoredRows(
+            truth=joint.truth == 1,
+            scores={a: joint.scores(0), b: joint.scores(1)},
+            counts=joint.counts.astype(np.int64),
+        )
+        chosen = choose_anew(rows, [rule], method, progress=_part(progress, done, len(pairs)))
+        together[a, b] = {name: chosen[name, rule] for name in (a, b)}
+    return together
+
+
+def _part(progress: Progress | None, done: int, parts: int) -> Progress | None:
+    if progress is None:
+        return None
+    return lambda at, of: progress(done * of + at, parts * of)
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """Scores of a model that may be thresholds, ascending: few, but for the reach of a resample.
+
+    ``threshold``, which the rule chooses on all rows, is among them, or infinity.
+    """
+
+    scores: Floats
+    threshold: float
+
+
+def levels_of(tally: ScoreTally, rule: Rule) -> Levels:
+    """The scores that may be thresholds under a rule."""
+    own = _alone(tally, rule, Bootstrap(resamples=2))
+    trials = _alone(tally.to_grid(_TRIAL_BITS), rule, Bootstrap(resamples=_TRIALS))
+    scores = tally.scores.astype(np.float64)
+    # Where nothing can be flagged the threshold is above all scores.
+    reached = [np.inf if t is None else t for t in (own.threshold, trials.threshold)]
+    reached += np.nan_to_num(trials.thresholds, nan=np.inf).tolist()
+    first, last = np.searchsorted(scores, [min(reached), max(reached)]).tolist()
+    rows = np.cumsum(tally.counts.sum(axis=0, dtype=np.int64))
+    low, high = rows[min(first, len(rows) - 1)], rows[min(last, len(rows) - 1)]
+    more = max((high - low) // 2, 1)
+    near = np.linspace(low - more, high + more, _NEAR)
+    far = np.linspace(0, rows[-1], _FAR)
+    at = np.searchsorted(rows, np.concatenate([near, far]))
+    kept = {0, *np.minimum(at, len(scores) - 1).tolist()}
+    if own.threshold is not None:
+        kept.add(int(np.searchsorted(scores, own.threshold)))
+    return Levels(scores[sorted(kept)], math.inf if own.threshold is None else own.threshold)
+
+
+def _alone(tally: ScoreTally, rule: Rule, method: Bootstrap) -> ChosenTables:
+    """One model under a rule, from its counts."""
+    label, at = np.nonzero(tally.counts)
+    rows = ScoredRows(
+        truth=label == 1,
+        scores={"": tally.scores[at]},
+        counts=tally.counts[label, at].astype(np.int64),
+    )
+    return choose_anew(rows, [rule], method)["", rule]
+
+
+def thresholds_of(together: Together) -> dict[str, float]:
+    """Where each model flags from; infinity where it flags nothing."""
+    return {
+        name: math.inf if choice.threshold is None else choice.threshold
+        for each in together.values()
+        for name, choice in each.items()
+    }

@@ -1,31 +1,42 @@
-"""A plain sentence on each pair of models."""
+"""What is asked of several models, and the answer: a plain sentence on each pair of them."""
 
 from __future__ import annotations
 
+import itertools
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from assay.decisions.compare.comparison import (
     BETTER,
     EQUIVALENT,
     UNDECIDED,
     WORSE,
+    Comparison,
     Difference,
     Verdict,
     direction,
 )
+from assay.decisions.compare.models import Models, Pair, Together, is_chosen, scored
+from assay.decisions.optimal import optimal
+from assay.engines.models import BITS, CountedModels
 from assay.errors import MethodError
-from assay.inference import Estimate
+from assay.evaluation.evaluation import mistakes_of_models
+from assay.inference import BCa, Bootstrap, Estimate, Significance, holm, method_of
+from assay.inference.bootstrap import SEED
 from assay.inference.estimate import decimal
-from assay.inference.operating import Rule
-from assay.inference.quantiles import normal, student
-from assay.inference.significance import p_text
-from assay.measures import RECALL
+from assay.inference.significance import normal, p_text, student
+from assay.inference.threshold_rules import AtThreshold, Rule, parse_rule
+from assay.measures import ACCURACY, RECALL, parse
+from assay.measures.catalogue import DECIDING
+from assay.sources.labelling import undecided_note
+from assay.tally import JointScores
+from assay.tally.keeping import Grid
 
 MARGIN = 0.01
 # The chance with which what is called enough would decide.
 POWER = 0.8
-_MOST = 10**12
+_MOST_ROWS = 10**12
 _MOST_FOLDS = 1000
 
 
@@ -64,23 +75,23 @@ def checked_margin(margin: float) -> float:
 
 
 def verdict(
-    found: Difference, *, margin: float, pairs: int, size: Size, at: Rule | None = None
+    difference: Difference, *, margin: float, pairs: int, size: Size, at: Rule | None = None
 ) -> Verdict:
     """What a difference says of its pair: is B better than A?
 
     Of several pairs, one model is called better only if Holm's p says so too.
     """
-    name = found.measure if at is None else f"{found.measure} at {at}"
-    if found.measure == RECALL.name and at is not None:
+    name = difference.measure if at is None else f"{difference.measure} at {at}"
+    if difference.measure == RECALL.name and at is not None:
         name = f"the {RECALL.title} at {at}"
-    outcome, text, enough = _judged(found, name, margin, pairs, size)
-    return Verdict(found.a, found.b, text, outcome, found.measure, enough)
+    outcome, text, enough = _judged(difference, name, margin, pairs, size)
+    return Verdict(difference.a, difference.b, text, outcome, difference.measure, enough)
 
 
 def _judged(
-    found: Difference, name: str, margin: float, pairs: int, size: Size
+    difference: Difference, name: str, margin: float, pairs: int, size: Size
 ) -> tuple[str, str, int | None]:
-    gap, a, b = found.difference, found.a, found.b
+    gap, a, b = difference.difference, difference.a, difference.b
     if math.isnan(gap):
         return (
             UNDECIDED,
@@ -91,11 +102,13 @@ def _judged(
         said = f"{a} and {b} can't be told apart: the spread of {name} is not known here."
         return UNDECIDED, said, None
     if gap.low == gap.high == 0:
-        return _alike(found, name, margin, size)
+        return _alike(difference, name, margin, size)
     told = gap.low > 0 or gap.high < 0
-    shown = pairs == 1 or (found.p_adjusted is not None and found.p_adjusted < 1 - gap.level)
+    shown = pairs == 1 or (
+        difference.p_adjusted is not None and difference.p_adjusted < 1 - gap.level
+    )
     if told and shown:
-        return _told(found, name, margin, pairs)
+        return _told(difference, name, margin, pairs)
     if -margin < gap.low and gap.high < margin:
         return (
             EQUIVALENT,
@@ -104,17 +117,19 @@ def _judged(
         )
     said = f"Not enough data to tell {a} from {b}: the difference in {name} lies between "
     said += f"{decimal(gap.low, sign='+')} and {decimal(gap.high, sign='+')}"
-    if told and found.p_adjusted is not None:
-        said += f", which {pairs} pairs may show by chance ({p_text(found.p_adjusted)} by Holm)"
+    if told and difference.p_adjusted is not None:
+        said += (
+            f", which {pairs} pairs may show by chance ({p_text(difference.p_adjusted)} by Holm)"
+        )
     enough, hope = rows_enough(gap, margin, pairs, size)
     return UNDECIDED, f"{said}. {hope}", enough
 
 
-def _told(found: Difference, name: str, margin: float, pairs: int) -> tuple[str, str, None]:
+def _told(difference: Difference, name: str, margin: float, pairs: int) -> tuple[str, str, None]:
     """The later of two models as better or worse; of more, whichever is better stands first."""
-    gap, sign = found.difference, direction(found.measure)
+    gap, sign = difference.difference, direction(difference.measure)
     higher = gap.low > 0
-    first, second = found.b, found.a
+    first, second = difference.b, difference.a
     outcome = BETTER if higher == (sign > 0) else WORSE
     low, high = (gap.low, gap.high) if higher else (-gap.high, -gap.low)
     size = Estimate(abs(gap), low, high)
@@ -127,14 +142,17 @@ def _told(found: Difference, name: str, margin: float, pairs: int) -> tuple[str,
     return outcome, f"{first} is {word} than {second}: {by}.", None
 
 
-def _alike(found: Difference, name: str, margin: float, size: Size) -> tuple[str, str, int | None]:
+def _alike(
+    difference: Difference, name: str, margin: float, size: Size
+) -> tuple[str, str, int | None]:
     """No row tells a difference, which many rows make sure of and few don't."""
     one = size.unit.removesuffix("s")
-    said = f"{found.a} and {found.b} can't be told apart: no {one} tells a difference in {name}."
+    a, b = difference.a, difference.b
+    said = f"{a} and {b} can't be told apart: no {one} tells a difference in {name}."
     if not size.resting:
         return UNDECIDED, said, None
     # So large a share of rows that differ would have shown one among as many rows.
-    share = 1 - found.difference.level
+    share = 1 - difference.difference.level
     if 1 - share ** (1 / size.resting) < margin:
         return EQUIVALENT, f"{said} They are equivalent within {margin:g}.", None
     needed = _rounded(math.log(share) / math.log1p(-margin)) if margin < 1 else 1
@@ -164,7 +182,7 @@ def rows_enough(gap: Estimate, margin: float, pairs: int, size: Size) -> tuple[i
         ways.append((size.needed(error, level, more, margin - off), what))
     least, what = min(ways)
     needed = max(least, 1.2 * size.count)
-    if not needed < _MOST:
+    if not needed < _MOST_ROWS:
         hint = "; more rows might" if size.lasting else ""
         return None, f"No number of {size.unit} like these would be enough to {what}{hint}."
     enough = _rounded(needed)
@@ -182,3 +200,207 @@ def _rounded(number: float) -> int:
     """
     step: int = 10 ** max(len(str(math.ceil(number))) - 2, 0)
     return math.ceil(number / step) * step
+
+
+# -- the question, and its answer from what was counted --------------------------------------------
+
+
+RESAMPLES = 1000
+# More are drawn only where they are asked for.
+_MOST_RESAMPLES = 10_000
+CLUSTERED_NOTE = (
+    "rows come in clusters, so McNemar's, Cochran's and DeLong's tests, which take rows as "
+    "independent, are left out"
+)
+CHOSEN_NOTE = (
+    "the thresholds were chosen from these rows, so each resample chose them anew; McNemar's and "
+    "Cochran's tests, which would take them as given and then cover about half of what they say, "
+    "are left out"
+)
+UNDECIDED_NOTE = (
+    "without decisions of every model only scores are compared: measures of decisions, the tests "
+    "of McNemar and Cochran, and the rows that flipped are left out"
+)
+PINNED_NOTE = (
+    "{rule} holds in every resample, so the interval of the rate that it limits says nothing of "
+    "new rows, on which it will be broken about half of the time where it is only just kept"
+)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of models, whatever their rows came from."""
+
+    models: tuple[str, ...]
+    rule: Rule | None
+    level: float
+    method: Bootstrap
+    resample: bool
+    margin: float
+
+    @classmethod
+    def of(
+        cls,
+        models: Sequence[str],
+        *,
+        at: Rule | str | None = None,
+        level: float | None = None,
+        resamples: int | None = None,
+        seed: int = SEED,
+        interval: str | None = None,
+        margin: float = MARGIN,
+    ) -> Question:
+        """A question that was checked."""
+        rule = parse_rule(at) if isinstance(at, str) else at
+        method, level = method_of(interval or "bootstrap", level)
+        if not isinstance(method, Bootstrap) or isinstance(method, BCa):
+            raise MethodError(f"differences are resampled by bootstrap; found {interval!r}")
+        drawn = _resamples(resamples, math.comb(len(models), 2), level)
+        method = replace(method, resamples=drawn, seed=seed)
+        resample = interval is not None
+        return cls(tuple(models), rule, level, method, resample, checked_margin(margin))
+
+    def answer(self, counted: CountedModels, together: Together) -> Comparison:
+        """The comparison of what was counted."""
+        models = Models(counted, self.level, self.method, self.resample, together)
+        pairs = [Pair(models, *two) for two in itertools.combinations(self.models, 2)]
+        differences = _adjusted([difference for pair in pairs for difference in pair.differences()])
+        tests = [test for pair in pairs for test in pair.tests()] + list(models.tests_of_all())
+        deciding = _deciding(differences, self.rule)
+        size = Size(models.units, models.unit, models.resting(parse(deciding)[0]))
+        return Comparison(
+            models=self.models,
+            differences=tuple(differences),
+            tests=tuple(adjusted_by_holm(tests)),
+            verdicts=tuple(
+                verdict(difference, margin=self.margin, pairs=len(pairs), size=size, at=self.rule)
+                for difference in differences
+                if difference.measure == deciding
+            ),
+            notes=(
+                *_notes(models, self.rule),
+                *_too_few(self.method.resamples, len(pairs), self.level),
+                *_mode_notes(pairs, differences),
+            ),
+            at=self.rule,
+            level=self.level,
+            margin=self.margin,
+            thresholds=_thresholds(models),
+            estimates=models.estimates(),
+            per_class=models.per_class(),
+            flips=tuple(flip for pair in pairs for flip in pair.flips()),
+            optimal=optimal(counted.tallies),
+            findings=mistakes_of_models(counted.tallies, threshold_given=not is_chosen(self.rule)),
+            mode=counted.mode,
+            tallies=counted.tallies,
+        )
+
+
+def _mode_notes(pairs: Sequence[Pair], differences: Sequence[Difference]) -> Iterator[str]:
+    """How scores were kept, and what that means for what is said."""
+    tables = [pair.scores for pair in pairs if pair.scores is not None]
+    bits = [
+        table.kept.bits
+        for table in tables
+        if isinstance(table, JointScores) and isinstance(table.kept, Grid)
+    ]
+    if not bits:
+        yield from ["mode exact: the scores of every row were kept"] if tables else []
+        return
+    yield (
+        f"mode grid: scores were kept in cells of {BITS} bits, so what depends on their order "
+        f"inside a cell has bounds, which its interval holds; how models vary together is told in "
+        f"cells of {min(bits)} bits. Say mode='exact' to keep every score"
+    )
+    shown = {difference.measure for difference in differences}
+    tallies = pairs[0].models.tallies.values()
+    missing = [m.name for m, _ in scored(list(tallies)) if m.name not in shown]
+    if missing:
+        yield f"a grid does not tell {', '.join(missing)}, which the scores themselves decide"
+
+
+def _least(pairs: int, level: float) -> int:
+    """The fewest resamples that may show a difference between any of the pairs.
+
+    p of a bootstrap is never below 2/(resamples + 1), and Holm multiplies it by the pairs.
+    """
+    return math.ceil(2 * pairs / (1 - level))
+
+
+def _resamples(asked: int | None, pairs: int, level: float) -> int:
+    return min(max(RESAMPLES, _least(pairs, level)), _MOST_RESAMPLES) if asked is None else asked
+
+
+def _too_few(resamples: int, pairs: int, level: float) -> Iterator[str]:
+    if resamples < _least(pairs, level):
+        of = "two models" if pairs == 1 else f"one of {pairs:,} pairs"
+        yield (
+            f"{resamples:,} resamples are too few to show a difference between {of}: it takes "
+            f"{_least(pairs, level):,}"
+        )
+
+
+def _thresholds(models: Models) -> dict[str, float | None]:
+    if not models.decided:
+        return {}
+    return {
+        name: None if tally.threshold == math.inf else tally.threshold
+        for name, tally in models.tallies.items()
+        if tally.positive is not None and tally.scores is not None
+    }
+
+
+def _notes(models: Models, rule: Rule | None) -> Iterator[str]:
+    undecided = models.counted.undecided
+    # What is said of one model alone is said with its name.
+    alone = {undecided_note(*ends) for ends in undecided.values()}
+    yield from (note for note in models.counted.notes if note not in alone)
+    yield from (undecided_note(*ends, name) for name, ends in undecided.items())
+    if undecided:
+        yield UNDECIDED_NOTE
+    if models.clustered:
+        yield CLUSTERED_NOTE
+    elif is_chosen(rule):
+        yield CHOSEN_NOTE
+    if is_chosen(rule):
+        yield PINNED_NOTE.format(rule=rule)
+    for name, tally in models.tallies.items():
+        if tally.threshold == math.inf:
+            yield f"no threshold of {name} keeps {rule}: it flags nothing there"
+
+
+def _deciding(differences: Sequence[Difference], rule: Rule | None) -> str:
+    """The measure that verdicts are about.
+
+    Where a rule holds false alarms down, the detection rate; without one the ranking, of many
+    classes that of each class alike, or of plain decisions the share that is right.
+    """
+    if rule is not None:
+        return (ACCURACY if isinstance(rule, AtThreshold) else RECALL).name
+    shown = {difference.measure for difference in differences}
+    return next(name for name in DECIDING if name in shown)
+
+
+def _adjusted(differences: Sequence[Difference]) -> list[Difference]:
+    """Differences with Holm's p over the pairs of models, measure by measure.
+
+    Measures say much the same of one pair, so they are not counted against each other.
+    """
+    families: dict[str, Iterator[float]] = {}
+    adjusted = []
+    for difference in differences:
+        if difference.measure not in families:
+            like = [d.p for d in differences if d.measure == difference.measure]
+            families[difference.measure] = iter(holm([p for p in like if not math.isnan(p)]))
+        known = families[difference.measure]
+        adjusted.append(
+            difference if math.isnan(difference.p) else replace(difference, p_adjusted=next(known))
+        )
+    return adjusted
+
+
+def adjusted_by_holm(tests: Sequence[Significance]) -> Iterator[Significance]:
+    """Tests with Holm's p over all of them."""
+    known = iter(holm([test.p for test in tests if not math.isnan(test.p)]))
+    for test in tests:
+        yield test if math.isnan(test.p) else test.adjusted(next(known))

@@ -1,24 +1,34 @@
-"""Judge alerts by incidents instead of rows."""
+"""Judge alerts by incidents instead of rows: of logs and a schedule, or of rows that name them."""
 
 from __future__ import annotations
 
 import datetime as dt
 import os
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from assay.decisions.incidents.counting import REVERSED, Scoring
-from assay.decisions.incidents.from_logs import Log, LogReading, judged_logs
-from assay.decisions.incidents.from_rows import judged_rows
-from assay.decisions.incidents.judging import Judging
-from assay.decisions.incidents.matching import Matching
-from assay.decisions.incidents.result import Incidents
-from assay.decisions.incidents.schedule import Incident, read_schedule
+from assay.decisions.incidents.detections import Incidents
+from assay.decisions.incidents.incident_estimates import JudgingOptions, judged
+from assay.decisions.incidents.log_lines import REVERSED, LogCounter, Matching, Scoring
+from assay.decisions.incidents.schedule import MATCHED, Incident, read_schedule
 from assay.engines.ask import Ask, Columns, Grouping
-from assay.errors import InputError
-from assay.sources.files.request import Progress, Request, silent
-from assay.tally.incidents import SECOND
+from assay.engines.frames import count_incidents
+from assay.engines.incident_counter import IncidentCounter
+from assay.errors import EmptyInput, InputError
+from assay.sources.files.column_roles import must_have
+from assay.sources.files.inputs import given_names
+from assay.sources.files.read import opened_tables
+from assay.sources.files.request import Budget, Progress, Request, refused_row, silent
+from assay.sources.labelling import USUAL
+from assay.tally.incident_tally import SECOND, IncidentTally
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Log: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | pl.DataFrame"
+
 
 Duration: TypeAlias = "float | str | dt.timedelta"
 
@@ -120,7 +130,7 @@ def incidents(
     for name, value in lengths.items():
         if value < 0:
             raise InputError(f"{name}= is {value / SECOND:g} seconds; it can't be negative")
-    judging = Judging(
+    judging = JudgingOptions(
         key=tuple((KEY if rows is None else ()) if key is None else key),
         directed=directed,
         grace=lengths["grace"],
@@ -151,8 +161,7 @@ def incidents(
             "year": year,
         },
     )
-    if alerts is not None:
-        assert schedule is not None  # noqa: S101 - seen to just before
+    if alerts is not None and schedule is not None:
         scoring = None if score is None else Scoring(score, reversed=low)
         matching = Matching.of(
             read_schedule(schedule, timezone), match, grace=lengths["grace"], directed=directed
@@ -198,3 +207,237 @@ def _must_belong(*, logs: bool, of_rows: Mapping[str, Any], of_logs: Mapping[str
         if value is not None:
             other = "a table, whose rows name their incidents" if logs else "logs with a schedule"
             raise InputError(f"{name}= is of {other}; this is {kind}")
+
+
+# -- logs and a schedule of attacks ----------------------------------------------------------------
+
+
+@dataclass
+class LogSources:
+    """What was read of logs, as a result tells it."""
+
+    files: list[str] = field(default_factory=list)
+    rows_read: int = 0
+    rows_refused: int = 0
+    refused: list[Any] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def told(self) -> dict[str, Any]:
+        """The source of a result."""
+        more = len(self.files) - 1
+        name = self.files[0] if self.files else "alerts"
+        return {
+            "name": f"{name} and {more} more" if more > 0 else name,
+            "rows_read": self.rows_read,
+            "rows_used": self.rows_read - self.rows_refused,
+            "rows_refused": self.rows_refused,
+            "refused": self.refused[:100],
+        }
+
+
+def judged_logs(
+    reading: LogReading,
+    matching: Matching,
+    judging: JudgingOptions,
+    *,
+    gap: int,
+    skew: int | None,
+    scoring: Scoring | None,
+    threshold: float | None,
+) -> Incidents:
+    """The answer; without a ``skew`` the one that the logs tell is applied."""
+    if threshold is not None and scoring is None:
+        raise InputError("threshold= is of a score; name its column with score=")
+
+    stops = reading.on_bad_row == "stop"
+
+    def answer(shift: int) -> Incidents:
+        counter = LogCounter(
+            matching, gap=gap, key=judging.key, scoring=scoring, skew=shift, stops=stops
+        )
+        tally, sources = reading.count(counter)
+        sources.rows_refused += sum(tally.refused.values())
+        sources.refused += [refused_row(each) for each in counter.refused]
+        above = tally
+        if scoring is not None and threshold is not None:
+            above = tally.at(scoring.shown(threshold))
+        return judged(
+            above,
+            matching.incidents,
+            replace(judging, match=matching.columns, skew=shift),
+            every=tally,
+            source=sources.told(),
+            notes=tuple(sources.notes),
+            score=None if scoring is None else scoring.column,
+            threshold=threshold,
+        )
+
+    incidents = answer(skew or 0)
+    if skew is None and incidents.skew.estimated:
+        return answer(round(incidents.skew.estimated * SECOND))
+    return incidents
+
+
+@dataclass(frozen=True)
+class LogReading:
+    """Reads logs into a counter; twice, where that is needed."""
+
+    alerts: Log
+    events: Log | None
+    timezone: str | None
+    year: int | None
+    on_bad_row: Literal["stop", "skip"]
+    progress: Progress = silent
+
+    def count(self, counter: LogCounter) -> tuple[IncidentTally, LogSources]:
+        """Count all lines."""
+        sources = LogSources()
+        for log, raised in ((self.alerts, True), (self.events, False)):
+            if log is None:
+                continue
+            for frame in self._batches(log, counter.fields if raised else (), sources):
+                counter.add(frame, alerts=raised)
+        tally = counter.done()
+        if not tally.volume.size:
+            raise EmptyInput(f"{', '.join(sources.files) or 'the alerts'}: there is no line")
+        return tally, sources
+
+    def _batches(
+        self, log: Log, fields: Sequence[str], sources: LogSources
+    ) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        if isinstance(log, pl.DataFrame):
+            sources.rows_read += log.height
+            yield _completed(log)
+            return
+        from assay.sources.logs import read_events
+
+        paths = [log] if isinstance(log, str | os.PathLike) else list(log)
+        log_events = read_events(
+            paths,
+            fields=fields,
+            timezone=self.timezone,
+            year=self.year,
+            on_bad_row=self.on_bad_row,
+            progress=self.progress,
+        )
+        yield from _told(log_events, sources, [str(path) for path in paths])
+
+
+def _completed(frame: pl.DataFrame) -> pl.DataFrame:
+    """A frame with all columns of a log; those that it lacks are null, and its lines are alerts."""
+    import polars as pl
+
+    if "time" not in frame.columns or frame["time"].null_count():
+        raise InputError("a frame of alerts needs a column 'time', with a value in every row")
+    moments = frame["time"]
+    if isinstance(moments.dtype, pl.Datetime):
+        if moments.dtype.time_zone is None:
+            raise InputError("the times of a frame need a zone, as dt.replace_time_zone gives them")
+        frame = frame.with_columns(moments.dt.epoch("us"))
+    elif not moments.dtype.is_integer():
+        raise InputError(
+            f"the times of a frame are moments or microseconds since 1970; found {moments.dtype}"
+        )
+    texts = (name for name in ("kind", "rule", *MATCHED) if name not in frame.columns)
+    kinds = {name: pl.Int64 if name.endswith("port") else pl.String for name in texts}
+    return frame.with_columns(pl.lit(None, kind).alias(name) for name, kind in kinds.items())
+
+
+def _told(events: Any, sources: LogSources, names: Iterable[str]) -> Iterator[pl.DataFrame]:
+    """The batches of a log; what was read is told at the end."""
+    yield from events
+    sources.files += names
+    sources.rows_read += events.rows_read
+    sources.rows_refused += events.rows_refused
+    sources.notes += events.notes
+    sources.refused += [refused_row(each) for each in events.refused]
+
+
+# -- rows that name the incident that they are of --------------------------------------------------
+
+
+def judged_rows(
+    rows: Any,
+    columns: Columns,
+    ask: Ask,
+    judging: JudgingOptions,
+    *,
+    threshold: float | None = None,
+    request: Request | None = None,
+    progress: Progress = silent,
+) -> Incidents:
+    """The answer for files, or for a frame of any library."""
+    notes: tuple[str, ...] = ()
+    if isinstance(rows, str | os.PathLike | list | tuple):
+        tally, source = _counted(given_names(rows), columns, ask, request or Request(), progress)
+    else:
+        tally = count_incidents(rows, columns, ask)
+        refused = sum(tally.refused.values())
+        read = int(tally.volume["rows"].sum()) + refused
+        source = {
+            "name": "rows",
+            "rows_read": read,
+            "rows_used": read - refused,
+            "rows_refused": refused,
+            "refused": [],
+            "reasons": dict(tally.refused),
+        }
+    if not tally.volume.size:
+        raise EmptyInput(f"{source['name']}: there are no rows that can be used")
+    if columns.decision is None:
+        threshold, notes = _threshold(tally, columns, threshold)
+    elif threshold is not None and columns.score is None:
+        raise InputError("threshold= is of a score; name its column with score=")
+    above = tally if threshold is None else tally.at(threshold)
+    return judged(
+        above,
+        None,
+        judging,
+        every=tally,
+        source=source,
+        notes=notes,
+        score=columns.score,
+        threshold=threshold,
+    )
+
+
+def _threshold(
+    tally: IncidentTally, columns: Columns, given: float | None
+) -> tuple[float, tuple[str, ...]]:
+    """The score from which on a row is an alert: the one given, else 0.5 of probabilities."""
+    if given is not None:
+        return given, ()
+    low, high = float(tally.scores[0]), float(tally.scores[-1])
+    if low < 0 or high > 1:
+        raise InputError(
+            f"the scores of {columns.score!r} go from {low:g} to {high:g}, so that 0.5 means "
+            f"nothing; say from which score on a row is an alert with threshold="
+        )
+    return USUAL, (
+        f"rows with a score of at least {USUAL:g} are alerts, since no threshold is given",
+    )
+
+
+def _counted(
+    names: Sequence[str], columns: Columns, ask: Ask, request: Request, progress: Progress
+) -> tuple[IncidentTally, dict[str, Any]]:
+    counting = IncidentCounter(columns, ask)
+    notes: list[str] = []
+    smaller = replace(request, batch_rows=min(request.batch_rows, 1 << 18))
+    for table in opened_tables(names, smaller, Budget(request.max_memory), progress):
+        for column in columns.names:
+            must_have(table, column)
+        notes.append(table.name)
+        for piece in table.pieces(columns.names):
+            counting.add(piece, table.name)
+    tally = counting.done()
+    bad = counting.bad
+    return tally, {
+        "name": f"{notes[0]} and {len(notes) - 1} more" if len(notes) > 1 else notes[0],
+        "rows_read": counting.rows_read,
+        "rows_used": counting.rows_read - bad.rows_refused,
+        "rows_refused": bad.rows_refused,
+        "refused": [refused_row(each) for each in bad.refused],
+    }

@@ -12,9 +12,8 @@ from typing import Any, TypeAlias
 
 from assay.errors import EmptyInput, InputError
 from assay.sources.files.inputs import given_names
-from assay.sources.files.memory import Budget
 from assay.sources.files.read import opened_tables
-from assay.sources.files.request import Request
+from assay.sources.files.request import Budget, Request
 from assay.sources.logs import Clock
 
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -109,11 +108,11 @@ def read_schedule(
         raise EmptyInput(f"{name}: there are no attacks in the schedule")
     clock = Clock(timezone)
     try:
-        found = _incidents(rows, clock)
+        incidents = _incidents(rows, clock)
     except InputError as wrong:
         raise InputError(f"{name}, {wrong}") from wrong
-    columns = tuple(c for c in MATCHED if any(getattr(incident, c) for incident in found))
-    return Schedule(name, tuple(sorted(found, key=lambda i: (i.start, i.end, i.id))), columns)
+    columns = tuple(c for c in MATCHED if any(getattr(incident, c) for incident in incidents))
+    return Schedule(name, tuple(sorted(incidents, key=lambda i: (i.start, i.end, i.id))), columns)
 
 
 def _file_rows(given: str | os.PathLike[str]) -> Iterable[tuple[str, Mapping[str, Any]]]:
@@ -154,7 +153,7 @@ def _incidents(
         for column in ("start", "end")
     }
     starts, ends = (dict(zip(read, times[column], strict=True)) for column in ("start", "end"))
-    found: dict[str, Incident] = {}
+    by_id: dict[str, Incident] = {}
     for i, (place, each) in enumerate(zip((place for place, _ in rows), told, strict=True)):
         try:
             incident = (
@@ -164,12 +163,12 @@ def _incidents(
             )
         except InputError as wrong:
             raise InputError(f"{place}: {wrong}") from wrong
-        if incident.id in found:
+        if incident.id in by_id:
             raise InputError(
                 f"{place}: the id {incident.id!r} was there before; each incident needs its own"
             )
-        found[incident.id] = incident
-    return list(found.values())
+        by_id[incident.id] = incident
+    return list(by_id.values())
 
 
 def _told(row: Mapping[str, Any], place: str) -> dict[str, Any]:
@@ -231,20 +230,20 @@ def _several(values: Mapping[str, Any], role: str) -> list[str]:
 
 
 def _networks(values: Mapping[str, Any], role: str) -> tuple[Network, ...]:
-    found = []
+    networks = []
     for text in _several(values, role):
         try:
-            found.append(ipaddress.ip_network(text, strict=False))
+            networks.append(ipaddress.ip_network(text, strict=False))
         except ValueError as wrong:
             raise InputError(
                 f"column {role!r}: found {text!r}, expected an address such as 10.1.2.3 or "
                 f"10.1.0.0/16, several with ; between them"
             ) from wrong
-    return tuple(found)
+    return tuple(networks)
 
 
 def _ports(values: Mapping[str, Any], role: str) -> tuple[Ports, ...]:
-    found = []
+    ports = []
     for text in _several(values, role):
         written = _PORTS.fullmatch(text)
         first, last = (int(written[1]), int(written[2] or written[1])) if written else (1, 0)
@@ -253,8 +252,8 @@ def _ports(values: Mapping[str, Any], role: str) -> tuple[Ports, ...]:
                 f"column {role!r}: found {text!r}, expected a port such as 443, or 8000-8999, "
                 f"several with ; between them"
             )
-        found.append((first, last))
-    return tuple(found)
+        ports.append((first, last))
+    return tuple(ports)
 
 
 # -- times -----------------------------------------------------------------------------------------
@@ -269,11 +268,11 @@ def moments(values: Sequence[Any], clock: Clock, column: str, places: Sequence[s
     import polars as pl
 
     texts = [v.isoformat() if isinstance(v, dt.datetime) else str(v) for v in values]
-    found = clock.read(pl.Series(column, texts, dtype=pl.String), column)
-    for problem in found.problems:
+    times = clock.read(pl.Series(column, texts, dtype=pl.String), column)
+    for problem in times.problems:
         at = int(problem.rows.argmax())
         raise InputError(f"{places[at]}: {problem.why(at)}")
-    return [int(micros) for micros in found.micros.to_list()]
+    return [int(micros) for micros in times.micros.to_list()]
 
 
 def iso(moment: int) -> str:
@@ -282,8 +281,8 @@ def iso(moment: int) -> str:
     >>> iso(1794823200_000000), iso(1794823200_500000)
     ('2026-11-16T10:00:00Z', '2026-11-16T10:00:00.500000Z')
     """
-    found = _EPOCH + dt.timedelta(microseconds=moment)
-    return found.isoformat().replace("+00:00", "Z")
+    time = _EPOCH + dt.timedelta(microseconds=moment)
+    return time.isoformat().replace("+00:00", "Z")
 
 
 def day_of(day: int) -> str:

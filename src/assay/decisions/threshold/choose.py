@@ -1,4 +1,4 @@
-"""From columns to a choice of threshold."""
+"""From columns, frames, tallies or files to a choice of threshold."""
 
 from __future__ import annotations
 
@@ -7,31 +7,46 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from assay.decisions.threshold import infeasible, words
-from assay.decisions.threshold.candidates import candidates_of
-from assay.decisions.threshold.counting import ScoredTallies, tallies_of, tallies_of_tally
-from assay.decisions.threshold.estimates import Drawn, estimates_at
-from assay.decisions.threshold.findings import findings_of
-from assay.decisions.threshold.holdout import judge, labelled_like
-from assay.decisions.threshold.result import Choice, Point
-from assay.decisions.threshold.rules import Rule, empirical_rule, guaranteed_rule
-from assay.decisions.threshold.sweep import Swept, thinned
-from assay.decisions.threshold.wanted import Wanted, wanted
-from assay.decisions.threshold.worth import worth
-from assay.errors import InputError
+from assay.decisions.threshold import explanations
+from assay.decisions.threshold.choice import Choice, Point, findings_of
+from assay.decisions.threshold.constraints import Requirements, requirements
+from assay.decisions.threshold.estimates import (
+    ResampledChoices,
+    estimates_at,
+    judge,
+    labelled_like,
+    worth,
+)
+from assay.decisions.threshold.objectives import (
+    ThresholdRule,
+    candidates_of,
+    empirical_rule,
+    guaranteed_rule,
+)
+from assay.decisions.threshold.sweep import (
+    CountedFiles,
+    ScoredTallies,
+    ThresholdSweep,
+    family_of,
+    tallies_of,
+    tallies_of_tally,
+    thinned,
+)
+from assay.errors import CountError, InputError
+from assay.evaluation.evaluation import likely_mistakes
 from assay.evaluation.findings import Finding, urgent_first
-from assay.evaluation.from_frame import count_frame, names_columns
-from assay.evaluation.kept import keeping, mode_note
-from assay.evaluation.mistakes import likely_mistakes
+from assay.evaluation.named_columns import count_frame, names_columns
+from assay.evaluation.wording import keeping, mode_note
 from assay.inference import Bootstrap
-from assay.inference.chosen import Chooser, Progress
-from assay.inference.operating import NOTHING
+from assay.inference.threshold_resampling import Chooser, Progress
+from assay.inference.threshold_rules import NOTHING
 from assay.sources import FAMILY, Coded, code_arrays, must_share_index
-from assay.sources.arrays import good_rows
+from assay.sources.files import Name, Request, given_names, silent
+from assay.sources.files import Progress as ReadProgress
 from assay.sources.files.request import RowSource
-from assay.sources.validation import OnBadRow, skips
+from assay.sources.validation import OnBadRow, good_rows, skips
 from assay.tally import Tally
-from assay.tally.keeping import Cuts, Exact, Grid
+from assay.tally.keeping import AUTO, Cuts, Exact, Grid
 
 ANEW = (
     "Intervals choose the threshold anew in each resample, and tell what this threshold would do "
@@ -162,22 +177,22 @@ def choose_of_tallies(
     progress: Progress | None = None,
 ) -> Choice:
     """Choose from what was counted; ``family`` names the column that holds families."""
-    swept = Swept.of(tallies)
+    swept = ThresholdSweep.of(tallies)
     swept.must_have_both_kinds()
-    want = wanted(**asked, families=tuple(each.name for each in swept.families))
+    want = requirements(**asked, families=tuple(each.name for each in swept.families))
     unseen = None
     if holdout is not None:
         # Kinds that only one of them has may give a side another name.
-        unseen = replace(Swept.of(holdout), positive=swept.positive, labels=swept.labels)
+        unseen = replace(ThresholdSweep.of(holdout), positive=swept.positive, labels=swept.labels)
     choosing = _Choosing(swept, want, method, progress)
     empirical, guaranteed, candidates = choosing.points()
     why = choosing.infeasible(empirical, guaranteed)
     chosen = guaranteed or empirical
     judged = None
-    if unseen is not None and chosen is not None:
+    if unseen is not None and chosen is not None and chosen.threshold is not None:
         judged = judge(
             unseen,
-            chosen,
+            chosen.threshold,
             promised=guaranteed is not None,
             wanted=want,
             level=method.level,
@@ -217,18 +232,18 @@ def _mistakes(tallies: ScoredTallies) -> tuple[Finding, ...]:
 class _Choosing:
     """All points of one data set, from one set of resamples."""
 
-    swept: Swept
-    wanted: Wanted
+    swept: ThresholdSweep
+    wanted: Requirements
     method: Bootstrap
     progress: Progress | None
 
     @cached_property
-    def empirical(self) -> Rule:
+    def empirical(self) -> ThresholdRule:
         """What is best on the rows at hand."""
         return empirical_rule(self.wanted)
 
     @cached_property
-    def guaranteed(self) -> Rule:
+    def guaranteed(self) -> ThresholdRule:
         """What is best of what can be promised."""
         return guaranteed_rule(self.wanted)
 
@@ -242,18 +257,18 @@ class _Choosing:
             rules["guaranteed"] = self.guaranteed
         seen = self.swept.seen_by(*rules.values())
         positions = {name: rule.position(seen.counts) for name, rule in rules.items()}
-        found = {name: rule for name, rule in rules.items() if positions[name] != NOTHING}
+        decided = {name: rule for name, rule in rules.items() if positions[name] != NOTHING}
         drawn = {}
-        if found:
-            each = list(dict.fromkeys(found.values()))
+        if decided:
+            each = list(dict.fromkeys(decided.values()))
             drawn = self.swept.chosen(each, self.method, self.progress)
 
         def point(name: str, said: str, confidence: float | None = None) -> Point | None:
-            if name not in found:
+            if name not in decided:
                 return None
-            chosen = drawn[found[name]]
+            chosen = drawn[decided[name]]
             threshold = float(seen.thresholds[positions[name]])
-            resampled = Drawn(self.swept, chosen, self.method)
+            resampled = ResampledChoices(self.swept, chosen, self.method)
             estimates = estimates_at(
                 self.swept, threshold, self.wanted, self.method.level, resampled
             )
@@ -263,14 +278,14 @@ class _Choosing:
             return Point(threshold, said, confidence, estimates, name, below=below)
 
         guaranteed = None
-        if "guaranteed" in found:
-            said = words.guaranteed(self.wanted, self.swept)
+        if "guaranteed" in decided:
+            said = explanations.guaranteed(self.wanted, self.swept)
             guaranteed = point("guaranteed", said, float(self.wanted.confidence))
         candidates = [
             point(name, f"{said[0].upper()}{said[1:]} on these rows; nothing is promised.")
             for name, (_, said) in usual.items()
         ]
-        empirical = point("empirical", words.empirical(self.wanted))
+        empirical = point("empirical", explanations.empirical(self.wanted))
         if empirical is not None and empirical.threshold is not None:
             told = worth(self.swept, empirical.threshold, self.wanted, empirical.estimates)
             empirical = replace(empirical, rule=f"{empirical.rule} {told}", worth=told)
@@ -286,38 +301,42 @@ class _Choosing:
             return None
         said = []
         if empirical is None:
-            said.append(infeasible.not_found(self.swept, self.wanted, self.empirical))
+            said.append(explanations.not_found(self.swept, self.wanted, self.empirical))
         if self.swept.sample is not None:
-            said.append(infeasible.CLUSTERS)
+            said.append(explanations.CLUSTERS)
         elif guaranteed is None:
-            found = empirical is not None
             said.append(
-                infeasible.not_promised(self.swept, self.wanted, self.guaranteed, found=found)
+                explanations.not_promised(
+                    self.swept,
+                    self.wanted,
+                    self.guaranteed,
+                    on_these_rows=empirical is not None,
+                )
             )
         return " ".join(filter(None, said)) or None
 
 
-def _notes(tallies: ScoredTallies, want: Wanted) -> list[str]:
-    found = [ANEW]
+def _notes(tallies: ScoredTallies, want: Requirements) -> list[str]:
+    notes = [ANEW]
     kept = keeping(tallies.resolved)
     if not isinstance(kept, Exact):
-        found.append(f"{mode_note(tallies.resolved)}. {EDGES[kept.name]}")
+        notes.append(f"{mode_note(tallies.resolved)}. {EDGES[kept.name]}")
     if want.size > 1:
-        found.append(
+        notes.append(
             f"The confidence of {float(want.confidence):g} is for all {want.size} constraints "
             f"together: they share the error (Bonferroni)."
         )
     if want.max_alerts is not None:
-        found.append(
+        notes.append(
             "The budget bounds the expected number of alerts a day; the share of days above it "
             "takes rows as independent of each other."
         )
     if tallies.frequencies:
-        found.append("A row that is counted n times is taken as n independent rows.")
-    return found
+        notes.append("A row that is counted n times is taken as n independent rows.")
+    return notes
 
 
-def _counted(source: Mapping[str, Any], swept: Swept) -> RowSource:
+def _counted(source: Mapping[str, Any], swept: ThresholdSweep) -> RowSource:
     read, refused = source.get("rows_read", 0), source.get("rows_refused", 0)
     return {
         "name": source.get("name", ""),
@@ -383,3 +402,86 @@ def _coded(columns: Mapping[str, Any], on_bad_row: OnBadRow | None) -> tuple[Cod
     if skips(on_bad_row):
         reasons, (arrays,) = good_rows(arrays)
     return code_arrays(**arrays), reasons
+
+
+def choose_threshold_files(
+    inputs: Name | Sequence[Name],
+    request: Request | None = None,
+    *,
+    positive: Any = None,
+    negative: Any = None,
+    labels: Sequence[Any] | None = None,
+    max_far: float | None = None,
+    max_fpr: float | None = None,
+    min_dr: float | None = None,
+    min_dr_families: Mapping[str, float] | float | None = None,
+    max_alerts: float | None = None,
+    cost_fp: float | None = None,
+    cost_fn: float | None = None,
+    base_rate: float | None = None,
+    volume: float | None = None,
+    confidence: float = 0.9,
+    level: float = 0.95,
+    resamples: int = 1000,
+    seed: int = 42,
+    holdout: Name | Sequence[Name] | None = None,
+    mode: str = AUTO,
+    progress: ReadProgress = silent,
+    resampled: Progress | None = None,
+) -> Choice:
+    r"""Choose a threshold on scores that are in files; see :func:`choose_threshold`.
+
+    ``inputs`` and ``holdout`` are paths, ``-`` for standard input, or ``sqlite:FILE?QUERY``.
+    ``request`` says which columns to read and how, its ``family`` which tells the kind of attack.
+    ``mode`` says how scores are kept, as in :func:`evaluate_files`. ``progress`` hears how much was
+    read, ``resampled`` how many resamples are done.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "predictions.csv")
+    ...     _ = path.write_text("label,score\n" + "attack,0.9\nnormal,0.2\n" * 50)
+    ...     choice = choose_threshold_files(str(path), max_fpr=0.1, resamples=20)
+    >>> choice.guaranteed.threshold
+    0.9
+    """
+    request = replace(request or Request(), by_threshold=True)
+    if request.weight is not None:
+        raise CountError(
+            f"column {request.weight!r} holds sampling weights: a threshold is chosen, and its "
+            f"promise made, by counting rows. Leave the weight out, or say --count where a row "
+            f"stands for many"
+        )
+    if request.decision is not None:
+        raise InputError("a threshold decides on scores: name the score, not a decision")
+    sides = {"positive": positive, "negative": negative, "labels": labels}
+    files = CountedFiles(given_names(inputs), request, sides, progress, mode)
+    tallies, unseen = files.tallies(), None
+    if holdout is not None:
+        like = dict(sides)
+        if negative is None:
+            like["positive"] = tallies.resolved.positive
+        others = CountedFiles(given_names(holdout), request, like, progress, mode)
+        try:
+            alike = labelled_like(files.labels, others.labels, tallies.resolved.positive, sides)
+            unseen = others.tallies(alike)
+        except InputError as error:
+            raise type(error)(f"{others.name}: {error}") from error
+    return choose_of_tallies(
+        tallies,
+        {
+            "max_far": max_far,
+            "max_fpr": max_fpr,
+            "min_dr": min_dr,
+            "min_dr_families": min_dr_families,
+            "max_alerts": max_alerts,
+            "cost_fp": cost_fp,
+            "cost_fn": cost_fn,
+            "base_rate": base_rate,
+            "volume": volume,
+            "confidence": confidence,
+        },
+        family=family_of(files),
+        method=Bootstrap(level, resamples, seed),
+        holdout=unseen,
+        progress=resampled,
+    )

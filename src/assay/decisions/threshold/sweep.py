@@ -1,35 +1,207 @@
-"""Counts of scores, swept over every threshold that a score can be."""
+"""Rows counted by label and family, and the counts swept over every threshold of their scores."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from assay import curves
-from assay.decisions.threshold.counting import ScoredTallies
-from assay.errors import CountError, InputError, LabelError
+from assay import curves, engines
+from assay.engines.queries import count_queries, countable
+from assay.engines.resolving import kinds_of, labels_of_kinds, sided_families
+from assay.errors import CountError, InputError, LabelError, ScoreError
+from assay.evaluation.named_columns import refusal_notes
 from assay.inference.bootstrap import Bootstrap
-from assay.inference.chosen import (
+from assay.inference.threshold_resampling import (
     Chooser,
-    Chosen,
+    ChosenTables,
     Progress,
     ScoredRows,
     choose_anew,
     choose_from_counts,
     narrowed_for,
 )
-from assay.inference.narrowing import Counts, Hits, Narrowed, Pyramid
-from assay.tally import ClusterTally, Confusion, Sample, ScoreTally
-from assay.tally.keeping import Exact
+from assay.inference.threshold_rules import Hits, NarrowedSweep, Pyramid, SweepCounts
+from assay.sources import FAMILY, Coded
+from assay.sources.columns import native
+from assay.sources.files import Progress as ReadProgress
+from assay.sources.files import Reading, Request, ranked, typed
+from assay.sources.files.inputs import sources
+from assay.sources.validation import coded_columns
+from assay.tally import ClusterTally, Confusion, Resolved, Sample, ScoreTally, Tally
+from assay.tally.keeping import AUTO, Exact
+from assay.tally.named_tally import Names
 
 Array: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
 Integers: TypeAlias = npt.NDArray[np.int64]
+
+# Any threshold will do: thresholds are what is looked for.
+_ASK = engines.Ask(threshold=0.0, losses=False)
+
+
+@dataclass(frozen=True)
+class ScoredTallies:
+    """What a threshold is chosen from.
+
+    ``families`` and ``family_rows`` have the positives by their family: the first label is the
+    negative one, all others are families. ``family_rows`` are needed where rows come in clusters.
+    ``frequencies`` is whether a row may have stood for many.
+    """
+
+    resolved: Resolved
+    families: ScoreTally | None = None
+    family_rows: Sample | None = None
+    frequencies: bool = False
+    source: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def tallies_of(
+    rows: Coded, sides: Mapping[str, Any], refused: Mapping[str, int] | None = None
+) -> ScoredTallies:
+    """Count rows that were checked; families are the slice of that name.
+
+    ``refused`` are rows that were left out, by the reason.
+    """
+    reasons = refused or {}
+    left_out = sum(reasons.values())
+    if rows.score is None:
+        raise LabelError("a threshold is chosen on scores, and there are only decisions")
+    return _sided(
+        engines.count_coded(kinds_of(rows, FAMILY), _ASK),
+        sides,
+        {"name": "arrays", "rows_read": rows.rows + left_out, "rows_refused": left_out},
+        refusal_notes(reasons),
+        by_family=FAMILY in rows.slices,
+        frequencies=rows.counts is not None,
+    )
+
+
+def tallies_of_tally(
+    tally: Tally, sides: Mapping[str, Any], source: str, notes: Sequence[str] = ()
+) -> ScoredTallies:
+    """What was counted by the names of labels, with sides; ``source`` is what the rows are called.
+
+    Where one label is said to be harmless, all others are families.
+    """
+    told = {
+        "name": source,
+        "rows_read": tally.rows,
+        "rows_refused": tally.refused.total,
+        "refused": [],
+    }
+    return _sided(tally, sides, told, notes)
+
+
+def _sided(
+    kinds: Tally,
+    sides: Mapping[str, Any],
+    source: Mapping[str, Any],
+    notes: Sequence[str],
+    *,
+    by_family: bool = False,
+    frequencies: bool = False,
+) -> ScoredTallies:
+    """A tally by label, or by label and family, with sides."""
+    sided = sided_families(kinds, sides, by_family=by_family)
+    families = sided.scores if sided.resolved.scores is not None else None
+    told = (*notes, *sided.notes)
+    return ScoredTallies(sided.resolved, families, sided.rows, frequencies, source, told)
+
+
+class CountedFiles:
+    """The rows of files, counted piece by piece; which label is the alarm is told afterwards.
+
+    Databases count what is asked of them themselves, unless families or clusters need the rows.
+    ``sides`` are what was said of labels: positive, negative and labels.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        request: Request,
+        sides: Mapping[str, Any],
+        progress: ReadProgress,
+        mode: str = AUTO,
+    ) -> None:
+        self._sides = sides
+        ask = replace(_ASK, on_bad_row=request.on_bad_row)
+        queries = sources(names, request)
+        if countable(queries, request):
+            counted = count_queries(queries, request, ask, mode)
+            self._roles, self._kinds = counted.roles, counted.tally
+            self.name, self._source = str(counted.source["name"]), counted.source
+            self._notes: tuple[str, ...] = counted.notes
+            if self._roles.score is None:
+                raise _only_decisions(self.name)
+            if self._roles.family is None and self._roles.cluster is None:
+                return
+        self._reading = Reading(names, request, progress)
+        parts = engines.Parts(self._parts, self._reading.again, self._reading.budget.limit)
+        self._kinds, told = parts.count(ask, mode)
+        rows = self._reading.rows({})
+        self._roles, self.name, self._source = self._reading.roles, rows.name, rows.source
+        self._notes = (*rows.notes, *told)
+
+    @property
+    def family(self) -> str | None:
+        """The column that tells the kind of attack, where there is one."""
+        return self._roles.family
+
+    @property
+    def labels(self) -> Names:
+        """The labels that occur."""
+        return labels_of_kinds(self._kinds)
+
+    def tallies(self, sides: Mapping[str, Any] | None = None) -> ScoredTallies:
+        """What was counted, with the sides that were said, or with those of other rows."""
+        kind, probable = self.labels.kind, list(self._roles.probabilities)
+        said = typed(kind, **(self._sides if sides is None else sides))
+        if len(probable) == 1:
+            said["positive"] = native(probable[0], kind)
+        elif said["labels"] is None and probable:
+            said["labels"] = [native(label, kind) for label in probable]
+        return _sided(
+            self._kinds,
+            said,
+            self._source,
+            self._notes,
+            by_family=self.family is not None,
+            frequencies=self._roles.count is not None,
+        )
+
+    def _parts(self) -> Iterator[Coded]:
+        """The rows with a label, part by part, by label and family."""
+        for collector in self._reading.pieces():
+            columns, _ = collector.take()
+            if "y_score" not in columns and "y_proba" not in columns:
+                raise _only_decisions(self._reading.rows({}).name)
+            columns.pop("y_pred", None)
+            rows = coded_columns(columns)
+            probable = list(self._reading.roles.probabilities)
+            rows = ranked(rows, probable, rows.truth.kind, self._sides)
+            yield kinds_of(rows, self._reading.roles.family)
+
+
+def _only_decisions(name: str) -> ScoreError:
+    return ScoreError(
+        f"{name}: a threshold is chosen on scores, and only decisions were found. Say which column "
+        f"holds the scores with score="
+    )
+
+
+def family_of(files: CountedFiles) -> str:
+    """What the column of families is called; labels that are families have a name too."""
+    return files.family or FAMILY
+
+
+# -- every threshold -------------------------------------------------------------------------------
+
 
 _MODEL = "model"
 # As many thresholds by rank on a geometric scale as evenly spread.
@@ -45,11 +217,11 @@ class Family:
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class ThresholdCounts:
     """Some thresholds, falling, and the counts there."""
 
     thresholds: Floats
-    counts: Counts
+    counts: SweepCounts
 
     def position(self, threshold: float) -> int:
         """The last of these thresholds that is not below another."""
@@ -57,7 +229,7 @@ class Seen:
 
 
 @dataclass(frozen=True, eq=False)
-class Swept:
+class ThresholdSweep:
     """Counts at every threshold: position 0 is the highest score, and -1 flags nothing.
 
     ``tally`` has two labels, ``pyramid`` the families in place of the positives where there are
@@ -72,7 +244,7 @@ class Swept:
     sample: Sample | None
 
     @classmethod
-    def of(cls, tallies: ScoredTallies) -> Swept:
+    def of(cls, tallies: ScoredTallies) -> ThresholdSweep:
         """Sweep what was counted of some rows."""
         resolved = tallies.resolved
         if resolved.scores is None or resolved.positive is None:
@@ -98,7 +270,7 @@ class Swept:
         tally: ScoreTally,
         families: ScoreTally | None = None,
         sample: Sample | None = None,
-    ) -> Swept:
+    ) -> ThresholdSweep:
         """Sweep a tally of two labels, perhaps with one of families in place of the positives."""
         pyramid = Pyramid.of(tally if families is None else families)
         named = zip(families.labels[1:], pyramid.totals[1:], strict=True) if families else ()
@@ -147,7 +319,7 @@ class Swept:
         at = int(np.searchsorted(self.tally.scores, threshold))
         return float(self.tally.scores[at - 1]) if at else None
 
-    def counts_at(self, positions: Any) -> Counts:
+    def counts_at(self, positions: Any) -> SweepCounts:
         """The counts at some positions."""
         sums = self.pyramid.sums(positions)
         names = self.pyramid.tally.labels
@@ -156,7 +328,7 @@ class Swept:
             at = names.index(name, 1)
             return Hits(sums[at], self.pyramid.totals[at])
 
-        return Counts(sums[1:].sum(axis=0), sums[0], self.positives, self.negatives, kind)
+        return SweepCounts(sums[1:].sum(axis=0), sums[0], self.positives, self.negatives, kind)
 
     def at(self, position: int) -> Confusion:
         """The confusion matrix at a position."""
@@ -178,18 +350,18 @@ class Swept:
 
     # -- for rules ---------------------------------------------------------------------------------
 
-    def seen_by(self, *rules: Chooser) -> Seen:
+    def seen_by(self, *rules: Chooser) -> ThresholdCounts:
         """As few thresholds as make the rules choose as among all of them."""
-        sweep = narrowed_for(Narrowed.of_data(self.pyramid), rules)
-        return Seen(self.pyramid.thresholds(sweep.ends), sweep.blocks.high)
+        sweep = narrowed_for(NarrowedSweep.of_data(self.pyramid), rules)
+        return ThresholdCounts(self.pyramid.thresholds(sweep.ends), sweep.blocks.high)
 
     def chosen(
         self, rules: Sequence[Chooser], method: Bootstrap, progress: Progress | None
-    ) -> dict[Chooser, Chosen]:
+    ) -> dict[Chooser, ChosenTables]:
         """Each rule on the data and on resamples, of clusters where rows come in such."""
         if self.sample is None:
-            found = choose_from_counts(self.pyramid, rules, method, progress=progress)
-            return {rule: found[rule] for rule in rules}
+            choices = choose_from_counts(self.pyramid, rules, method, progress=progress)
+            return {rule: choices[rule] for rule in rules}
         anew = choose_anew(self._scored(self.sample), rules, method, progress=progress)
         return {rule: anew[_MODEL, rule] for rule in rules}
 
@@ -209,7 +381,7 @@ class Swept:
         return self.positives / self.rows
 
 
-def thinned(swept: Swept, kept_thresholds: Sequence[float]) -> curves.Sweep:
+def thinned(swept: ThresholdSweep, kept_thresholds: Sequence[float]) -> curves.Sweep:
     """The curve of a sweep at some 2,000 thresholds at most, and at those that are to be kept."""
     last = swept.last
     places = np.arange(min(last, curves.POINTS) + 1)

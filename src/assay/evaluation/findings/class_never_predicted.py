@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from assay.evaluation.findings.finding import Check
-from assay.evaluation.words import name, rate, rows, some
+from assay.evaluation.findings.finding import FindingCheck
+from assay.evaluation.wording import name, rate, rows, some
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -79,7 +79,7 @@ def _sums_to_positives(evaluation: Evaluation) -> bool:
     return bool(off <= _ERRORS * math.sqrt(variance))
 
 
-CHECK = Check(
+CHECK = FindingCheck(
     code="E012",
     severity="warning",
     title="a class never predicted",

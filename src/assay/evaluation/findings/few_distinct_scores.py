@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.evaluation.entries import per_label
-from assay.evaluation.findings.finding import Check
-from assay.evaluation.kept import keeping
-from assay.evaluation.words import count, name, rows
+from assay.evaluation.findings.finding import FindingCheck
+from assay.evaluation.wording import count, keeping, name, rows
 from assay.measures import ROC_AUC
 from assay.tally import ScoreTally
 from assay.tally.blocks import map_blocks
@@ -43,16 +42,16 @@ def look(evaluation: Evaluation) -> str | None:
         return None
     total = evaluation.tally.confusion.total
     if evaluation.positive is not None:
-        found = [(tables[0], 1, evaluation[ROC_AUC], "")]
+        rankings = [(tables[0], 1, evaluation[ROC_AUC], "")]
     else:
         aucs = per_label(evaluation, ROC_AUC)
-        found = [
+        rankings = [
             (table, i, aucs[label], f" of {name(label)}")
             for i, (table, label) in enumerate(zip(tables, evaluation.labels, strict=True))
         ]
-    ranges = [0.0 if math.isnan(auc) else _tied(table, i, total) for table, i, auc, _ in found]
+    ranges = [0.0 if math.isnan(auc) else _tied(table, i, total) for table, i, auc, _ in rankings]
     widest = int(np.argmax(ranges))
-    (table, _, auc, whose), reach = found[widest], ranges[widest]
+    (table, _, auc, whose), reach = rankings[widest], ranges[widest]
     if reach <= LEAST_RANGE or reach <= SHARE_OF_WIDTH * (auc.high - auc.low):
         return None
     return (
@@ -78,7 +77,7 @@ def _tied(table: ScoreTally, label: int, total: Any) -> float:
     return float(pairs / negatives / positives)
 
 
-CHECK = Check(
+CHECK = FindingCheck(
     code="E004",
     severity="warning",
     title="few distinct scores",

@@ -75,7 +75,7 @@ class Code:
 
 
 @dataclass(frozen=True)
-class Check(Code):
+class FindingCheck(Code):
     """One coded check: ``look`` gives the message where the finding applies, else None.
 
     The docstring of ``look`` says what is looked for, with an example. ``unless`` are the codes of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.evaluation.findings.finding import Check
-from assay.evaluation.words import rate, rows
+from assay.evaluation.findings.finding import FindingCheck
+from assay.evaluation.wording import rate, rows
 from assay.inference.estimation import effective_rows
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def look(evaluation: Evaluation) -> str | None:
     )
 
 
-CHECK = Check(
+CHECK = FindingCheck(
     code="E003",
     severity="warning",
     title="hard labels given as scores",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.evaluation.findings.finding import Check
-from assay.evaluation.words import name
+from assay.evaluation.findings.finding import FindingCheck
+from assay.evaluation.wording import name
 from assay.sources.labelling import named_harmless
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def look(evaluation: Evaluation) -> str | None:
     )
 
 
-CHECK = Check(
+CHECK = FindingCheck(
     code="E022",
     severity="warning",
     title="the positive label is a name of the harmless class",

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from assay.evaluation.findings.finding import Check
-from assay.evaluation.words import count, name
+from assay.evaluation.findings.finding import FindingCheck
+from assay.evaluation.wording import count, name
 from assay.inference.estimation import effective_rows
 from assay.measures import ROC_AUC
 from assay.tally.keeping import Exact
@@ -99,7 +99,7 @@ def _tells_nothing(evaluation: Evaluation) -> bool:
     return not math.isnan(auc) and (sorted_file or chance)
 
 
-CHECK = Check(
+CHECK = FindingCheck(
     code="E021",
     severity="warning",
     title="row numbers or times in the place of scores",

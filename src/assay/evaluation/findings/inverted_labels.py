@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from assay.evaluation.findings.against_chance import against_chance
-from assay.evaluation.findings.finding import Check
-from assay.evaluation.findings.reassigned import reassigned
-from assay.evaluation.words import interval, name, rate
-from assay.inference.quantiles import normal
+from assay.evaluation.findings.finding import FindingCheck
+from assay.evaluation.findings.nothing_learned import against_chance
+from assay.evaluation.wording import interval, name, rate, some
+from assay.inference.significance import normal
 from assay.measures import ACCURACY, BALANCED_ACCURACY
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from assay.evaluation.evaluation import Evaluation
+    from assay.tally import Resolved
 
 # So many standard errors below chance.
 _SURE = 3.3
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+# Two classes that a weak model takes for each other gain less than this; exchanged ones far more.
+LEAST_GAIN = 0.2
+# How seldom chance may show a permutation that passes, whatever the number of classes.
+RARE = 0.01
 
 
 def look(evaluation: Evaluation) -> str | None:
@@ -37,18 +46,18 @@ def look(evaluation: Evaluation) -> str | None:
     if evaluation.positive is None:
         return _exchanged(evaluation)
     negative, positive = (name(label) for label in evaluation.labels)
-    for found in against_chance(evaluation):
-        if found.below and found.measure == "AUC":
+    for comparison in against_chance(evaluation):
+        if comparison.below and comparison.measure == "AUC":
             return (
-                f"The AUC is {interval(found.estimate)}, below 0.5: {negative} scores higher than "
-                f"{positive}. Turned round it would be {rate(1 - found.estimate)}: check which "
-                f"label is positive, and that a higher score means more suspicious."
+                f"The AUC is {interval(comparison.estimate)}, below 0.5: {negative} scores higher "
+                f"than {positive}. Turned round it would be {rate(1 - comparison.estimate)}: check "
+                f"which label is positive, and that a higher score means more suspicious."
             )
-        if found.below:
+        if comparison.below:
             accuracy, balanced = evaluation[ACCURACY], evaluation[BALANCED_ACCURACY]
             return (
-                f"Informedness is {interval(found.estimate)}, below 0: decisions are worse than "
-                f"chance. Turned over, accuracy would go from {rate(accuracy)} to "
+                f"Informedness is {interval(comparison.estimate)}, below 0: decisions are worse "
+                f"than chance. Turned over, accuracy would go from {rate(accuracy)} to "
                 f"{rate(1 - accuracy)} and balanced accuracy from {rate(balanced)} to "
                 f"{rate(1 - balanced)}: check which label is positive."
             )
@@ -58,12 +67,13 @@ def look(evaluation: Evaluation) -> str | None:
 def _exchanged(evaluation: Evaluation) -> str | None:
     cells = np.array(evaluation.confusion.cells, np.float64)
     shares = cells / np.maximum(cells.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    found = reassigned(shares, evaluation.tally)
-    if found is None:
+    exchange = reassigned(shares, evaluation.tally)
+    if exchange is None:
         return None
     return (
-        f"Labels look exchanged: {found.text(evaluation.labels)}. Put right, accuracy would rise "
-        f"from {rate(found.before)} to {rate(found.after)}: check the order of the classes."
+        f"Labels look exchanged: {exchange.text(evaluation.labels)}. Put right, accuracy would "
+        f"rise from {rate(exchange.before)} to {rate(exchange.after)}: check the order of the "
+        f"classes."
     )
 
 
@@ -72,12 +82,12 @@ def sure(evaluation: Evaluation) -> bool:
     if evaluation.positive is None:
         # Chance is ruled out already where another order of the classes is found.
         return True
-    found = next(each for each in against_chance(evaluation) if each.below)
-    away = found.chance - float(found.estimate)
-    reach = found.estimate.high - float(found.estimate)
+    comparison = next(each for each in against_chance(evaluation) if each.below)
+    away = comparison.chance - float(comparison.estimate)
+    reach = comparison.estimate.high - float(comparison.estimate)
     errors = normal(evaluation.level) * away / reach if reach > 0 else 0.0
     confusion = evaluation.tally.confusion
-    if found.measure == "AUC" and not confusion.weighted and evaluation.tally.clusters is None:
+    if comparison.measure == "AUC" and not confusion.weighted and evaluation.tally.clusters is None:
         # The spread of the AUC where scores know nothing, which holds for few rows too.
         negatives, positives = confusion.rows
         spread = math.sqrt((negatives + positives + 1) / (12 * negatives * positives))
@@ -85,7 +95,79 @@ def sure(evaluation: Evaluation) -> bool:
     return bool(errors > _SURE)
 
 
-CHECK = Check(
+class Reassignment(NamedTuple):
+    """Which label goes by which other one, and the shares of all rows that fit before and after."""
+
+    moves: dict[int, int]
+    before: float
+    after: float
+
+    def text(self, labels: Sequence[str]) -> str:
+        """The moves in words.
+
+        >>> Reassignment({0: 1, 1: 0}, 0.1, 0.9).text(["dos", "probe"])
+        "'dos' goes by 'probe' and 'probe' by 'dos'"
+        """
+        pairs = [(name(labels[i]), name(labels[j])) for i, j in self.moves.items()]
+        first, *rest = [f"{true} goes by {said}" for true, said in pairs]
+        return some([first, *(part.replace(" goes by ", " by ", 1) for part in rest)])
+
+
+def reassigned(shares: Floats, tally: Resolved) -> Reassignment | None:
+    """The permutation of labels that fits much better than the one given; None without one.
+
+    ``shares[i, j]`` is how much of the rows of label i goes to label j: decisions or probabilities.
+    Of the best permutation only those cycles count in which no label loses. The gain has to be
+    large for labels and for rows, and beyond what the luckiest of all permutations would reach by
+    chance (Hoeffding's bound).
+    """
+    own = np.diagonal(shares)
+    amounts = np.array(tally.confusion.rows, np.float64)
+    # Two labels at least have to gain; this spares most evaluations the search.
+    if (shares.max(axis=1) - own).sum() <= 2 * LEAST_GAIN:
+        return None
+    from scipy.optimize import linear_sum_assignment
+
+    permuted = linear_sum_assignment(shares, maximize=True)[1].tolist()
+    gains = shares[np.arange(len(own)), permuted] - own
+    moved = [i for cycle in _cycles(permuted) if (gains[cycle] >= 0).all() for i in cycle]
+    held = [i for i in sorted(moved) if amounts[i] > 0]
+    if len(held) < 2 or gains[held].mean() <= LEAST_GAIN:
+        return None
+    gain = float((amounts[held] * gains[held]).sum() / amounts[held].sum())
+    chances = math.lgamma(len(own) + 1) - math.log(RARE)
+    if gain <= LEAST_GAIN or _effective(tally, held) * gain**2 / 2 <= chances:
+        return None
+    before = float((amounts * own).sum() / amounts.sum())
+    after = before + gain * float(amounts[held].sum() / amounts.sum())
+    return Reassignment({i: permuted[i] for i in held}, before, after)
+
+
+def _cycles(permuted: Sequence[int]) -> list[list[int]]:
+    """The cycles of a permutation, without the labels that stay."""
+    left = {i for i, j in enumerate(permuted) if i != j}
+    cycles = []
+    while left:
+        cycle = [min(left)]
+        while permuted[cycle[-1]] != cycle[0]:
+            cycle.append(permuted[cycle[-1]])
+        left -= set(cycle)
+        cycles.append(cycle)
+    return cycles
+
+
+def _effective(tally: Resolved, labels: list[int]) -> float:
+    """How many independent rows of equal weight the rows of some labels are worth."""
+    if tally.clusters is not None:
+        sizes = tally.clusters.cells[:, labels].sum(axis=(1, 2)).astype(np.float64)
+        return float(sizes.sum() ** 2 / np.square(sizes).sum())
+    total = float(sum(tally.confusion.rows[i] for i in labels))
+    if tally.confusion.squares is None:
+        return total
+    return total**2 / float(sum(sum(tally.confusion.squares[i]) for i in labels))
+
+
+CHECK = FindingCheck(
     code="E001",
     severity="warning",
     title="labels or scores look inverted",

@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from assay.evaluation.entries import per_label
-from assay.evaluation.findings.finding import Check
-from assay.evaluation.words import name, rate, rows, some
+from assay.evaluation.findings.finding import FindingCheck
+from assay.evaluation.wording import name, rate, rows, some
 from assay.measures import F1
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def look(evaluation: Evaluation) -> str | None:
     return f"Decided, but no row is of it: {some(odd)}.{averaged} Check how the labels are spelt."
 
 
-CHECK = Check(
+CHECK = FindingCheck(
     code="E013",
     severity="warning",
     title="a label seen only in decisions",

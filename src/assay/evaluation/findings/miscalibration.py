@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.evaluation.findings.finding import Check
-from assay.evaluation.words import rate
+from assay.evaluation.findings.finding import FindingCheck
+from assay.evaluation.probabilities import scores_of
+from assay.evaluation.wording import rate
 from assay.measures import EXPECTED_CALIBRATION_ERROR, reliability
 from assay.measures.calibration import BINS
 
@@ -44,10 +45,10 @@ def look(evaluation: Evaluation) -> str | None:
     tally = evaluation.tally
     if evaluation.positive is None or tally.kind != "probability":
         return None
-    found = evaluation[EXPECTED_CALIBRATION_ERROR]
+    error = evaluation[EXPECTED_CALIBRATION_ERROR]
     # As little as it can be, where scores are kept as a grid.
-    least = float(found) if found.bound is None else found.bound[0]
-    usual = found.parts.get("if_calibrated", np.nan)
+    least = float(error) if error.bound is None else error.bound[0]
+    usual = error.parts.get("if_calibrated", np.nan)
     share = float(min(evaluation.confusion.rows)) / float(evaluation.confusion.total)
     if not least - usual > min(LEAST_EXCESS, SHARE_OF_RARER * share):
         return None
@@ -55,7 +56,7 @@ def look(evaluation: Evaluation) -> str | None:
     if errors is None or np.mean(errors >= least) > RARE:
         return None
     return (
-        f"The expected calibration error is {rate(found)}; a calibrated model of this size shows "
+        f"The expected calibration error is {rate(error)}; a calibrated model of this size shows "
         f"{rate(usual)} on average and stays below {rate(float(np.quantile(errors, 1 - RARE)))} in "
         f"{100 * (1 - RARE):g} of 100 test sets. Calibrate on other rows before reading scores as "
         f"probabilities."
@@ -70,8 +71,7 @@ def _if_calibrated(evaluation: Evaluation) -> Floats | None:
         if tally.sample is None or len(tally.sample.clusters) < 2:
             return None
         return _between_clusters(tally.sample, generator)
-    assert tally.scores is not None  # noqa: S101 - probabilities are scores
-    bins = reliability(tally.scores[0])
+    bins = reliability(scores_of(tally)[0])
     trials = np.maximum(np.rint(bins.n), 1).astype(np.int64)
     chances = np.clip(bins.predicted, 0, 1)
     drawn = generator.binomial(trials, chances, (DRAWS, len(trials))) / trials
@@ -93,7 +93,7 @@ def _between_clusters(sample: Sample, generator: np.random.Generator) -> Floats:
     return np.asarray(np.abs(drawn).sum(axis=1) / sample.counts.sum())
 
 
-CHECK = Check(
+CHECK = FindingCheck(
     code="E011",
     severity="warning",
     title="miscalibration",

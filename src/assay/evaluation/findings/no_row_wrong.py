@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.evaluation.findings.finding import Check
-from assay.evaluation.words import count, name
+from assay.evaluation.findings.finding import FindingCheck
+from assay.evaluation.wording import count, name
 from assay.measures import ROC_AUC
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def look(evaluation: Evaluation) -> str | None:
     )
 
 
-CHECK = Check(
+CHECK = FindingCheck(
     code="E023",
     severity="warning",
     title="no row is wrong, as on rows that a model has learned from",

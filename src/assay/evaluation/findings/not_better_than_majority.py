@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.evaluation.findings.finding import Check
-from assay.evaluation.words import interval, name, rate
+from assay.evaluation.findings.finding import FindingCheck
+from assay.evaluation.wording import interval, name, rate
 from assay.measures import ACCURACY
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def look(evaluation: Evaluation) -> str | None:
     )
 
 
-CHECK = Check(
+CHECK = FindingCheck(
     code="E008",
     severity="info",
     title="not better than the majority",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, NamedTuple
 
-from assay.evaluation.findings.against_chance import against_chance
-from assay.evaluation.findings.finding import Check
-from assay.evaluation.words import interval, rate
+from assay.evaluation.findings.finding import FindingCheck
+from assay.evaluation.wording import interval, rate
+from assay.inference import Estimate
+from assay.measures import INFORMEDNESS, KAPPA, ROC_AUC
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -24,23 +26,55 @@ def look(evaluation: Evaluation) -> str | None:
     can't be told from chance. Check that labels and what the model said belong to the same
     rows, or test on more.
     """
-    found = next(iter(against_chance(evaluation)), None)
-    if found is None or found.estimate.low > found.chance:
+    comparison = next(iter(against_chance(evaluation)), None)
+    if comparison is None or comparison.estimate.low > comparison.chance:
         return None
     binary = evaluation.positive is not None
-    if binary and found.below:
+    if binary and comparison.below:
         return None
-    if found.measure != "AUC" and sum(decided > 0 for decided in evaluation.confusion.columns) == 1:
+    if (
+        comparison.measure != "AUC"
+        and sum(decided > 0 for decided in evaluation.confusion.columns) == 1
+    ):
         return None
-    where = "lies below" if found.below else "contains"
+    where = "lies below" if comparison.below else "contains"
     return (
-        f"The interval of {found.measure}, {interval(found.estimate)}, {where} "
-        f"{rate(found.chance)}: on these rows the model can't be told from chance. Check "
+        f"The interval of {comparison.measure}, {interval(comparison.estimate)}, {where} "
+        f"{rate(comparison.chance)}: on these rows the model can't be told from chance. Check "
         f"that labels and what the model said belong to the same rows, or test on more."
     )
 
 
-CHECK = Check(
+class ChanceComparison(NamedTuple):
+    """A measure by its name in words, its estimate, and the value that chance would give."""
+
+    measure: str
+    estimate: Estimate
+    chance: float
+
+    @property
+    def below(self) -> bool:
+        """Whether the whole interval lies below chance."""
+        return self.estimate.high < self.chance
+
+
+def against_chance(evaluation: Evaluation) -> tuple[ChanceComparison, ...]:
+    """What there is with an interval, the most telling first.
+
+    With scores the AUC. Informedness where decisions were given by themselves, or the AUC has no
+    interval. For more than two classes kappa.
+    """
+    if evaluation.positive is None:
+        comparisons = [ChanceComparison(KAPPA.name, evaluation[KAPPA], 0.0)]
+    else:
+        auc = evaluation[ROC_AUC]
+        comparisons = [ChanceComparison("AUC", auc, 0.5)]
+        if evaluation.tally.threshold is None or math.isnan(auc.high):
+            comparisons.append(ChanceComparison(INFORMEDNESS.name, evaluation[INFORMEDNESS], 0.0))
+    return tuple(each for each in comparisons if not math.isnan(each.estimate.high))
+
+
+CHECK = FindingCheck(
     code="E002",
     severity="warning",
     title="nothing learned",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.evaluation.findings.finding import Check
-from assay.evaluation.words import count, rate
+from assay.evaluation.findings.finding import FindingCheck
+from assay.evaluation.wording import count, rate
 from assay.inference.significance import p_text
 from assay.measures import ACCURACY, FALSE_POSITIVE_RATE, RECALL
 
@@ -29,18 +29,18 @@ def look(evaluation: Evaluation) -> str | None:
     2026-03-02 to 1 in 2026-03-01 (p < 0.0001). One number for all of them hides it, and its
     interval takes them as alike.
     """
-    found = evaluation.over_time
-    if found is None:
+    course = evaluation.over_time
+    if course is None:
         return None
     binary = evaluation.positive is not None
     for measure in (RECALL, FALSE_POSITIVE_RATE) if binary else (ACCURACY,):
-        trend = found[measure]
+        trend = course[measure]
         if not trend.scatter_p < SMALL_P:
             continue
         ordered = sorted(zip(trend.estimates, trend.periods, strict=True))
         (low, first), (high, last) = ordered[0], max(ordered, key=lambda each: each[0])
         return (
-            f"The {measure.title} differs between the {count(len(found.names))} {found.period}s "
+            f"The {measure.title} differs between the {count(len(course.names))} {course.period}s "
             f"by more than their rows explain, from {rate(low)} in {first} to {rate(high)} in "
             f"{last} ({p_text(trend.scatter_p)}). One number for all of them hides it, and its "
             f"interval takes them as alike."
@@ -48,7 +48,7 @@ def look(evaluation: Evaluation) -> str | None:
     return None
 
 
-CHECK = Check(
+CHECK = FindingCheck(
     code="E015",
     severity="warning",
     title="periods differ by more than chance",

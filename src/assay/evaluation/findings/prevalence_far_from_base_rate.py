@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from assay.evaluation.findings.finding import Check
-from assay.evaluation.words import name, percent, rate
+from assay.evaluation.findings.finding import FindingCheck
+from assay.evaluation.wording import name, percent, rate
 from assay.measures import PRECISION, PREVALENCE
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def look(evaluation: Evaluation) -> str | None:
     )
 
 
-CHECK = Check(
+CHECK = FindingCheck(
     code="E007",
     severity="info",
     title="prevalence far from the base rate",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.evaluation.findings.finding import Check
-from assay.evaluation.words import count, name
+from assay.evaluation.findings.finding import FindingCheck
+from assay.evaluation.wording import count, name
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -34,7 +34,7 @@ def look(evaluation: Evaluation) -> str | None:
     )
 
 
-CHECK = Check(
+CHECK = FindingCheck(
     code="E017",
     severity="warning",
     title="rows of incidents judged one by one",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.evaluation.findings.finding import Check
-from assay.evaluation.words import name, percent, rate, rows
+from assay.evaluation.findings.finding import FindingCheck
+from assay.evaluation.wording import name, percent, rate, rows
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -65,7 +65,7 @@ def look(evaluation: Evaluation) -> str | None:
     )
 
 
-CHECK = Check(
+CHECK = FindingCheck(
     code="E005",
     severity="warning",
     title="saturated scores",

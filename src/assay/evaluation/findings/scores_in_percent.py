@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from assay.evaluation.findings.finding import Check
-from assay.evaluation.words import percent, rate
+from assay.evaluation.findings.finding import FindingCheck
+from assay.evaluation.wording import percent, rate
 from assay.tally.blocks import map_blocks
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _better_than_prevalence(table: ScoreTally) -> bool:
     return bool(error * (negatives + positives) < _SMALLER * negatives * positives)
 
 
-CHECK = Check(
+CHECK = FindingCheck(
     code="E020",
     severity="warning",
     title="scores look like percents",

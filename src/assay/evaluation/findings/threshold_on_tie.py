@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from assay.evaluation.findings.finding import Check
-from assay.evaluation.words import count, rate, rows
+from assay.evaluation.findings.finding import FindingCheck
+from assay.evaluation.wording import count, rate, rows
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -50,7 +50,7 @@ def look(evaluation: Evaluation) -> str | None:
     )
 
 
-CHECK = Check(
+CHECK = FindingCheck(
     code="E006",
     severity="warning",
     title="threshold on a tie",

@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from assay.evaluation.entries import per_label
-from assay.evaluation.findings.finding import Check
-from assay.evaluation.words import count, interval, name, rate, some
+from assay.evaluation.findings.finding import FindingCheck
+from assay.evaluation.wording import count, interval, name, rate, some
 from assay.inference import Estimate
 from assay.measures import RECALL
 
@@ -47,16 +47,16 @@ def look(evaluation: Evaluation) -> str | None:
         return None
     if evaluation.positive is None:
         return _classes(few, recalls)
-    positive, found = name(few[0]), recalls[few[0]]
-    if math.isnan(found):
+    positive, recall = name(few[0]), recalls[few[0]]
+    if math.isnan(recall):
         return (
             f"No row is {positive}: detection rate, AUC and FAR say nothing. Test on attacks too."
         )
-    more = f"about {count(4 * round(found.n))} would"
+    more = f"about {count(4 * round(recall.n))} would"
     if evaluation.tally.clusters is not None:
         more = "four times as many clusters would"
     return (
-        f"Only {_amount(found)} {positive}, so the detection rate is {interval(found)}; {more} "
+        f"Only {_amount(recall)} {positive}, so the detection rate is {interval(recall)}; {more} "
         f"halve the width of that interval."
     )
 
@@ -82,7 +82,7 @@ def _classes(few: list[str], recalls: dict[str, Estimate]) -> str:
     )
 
 
-CHECK = Check(
+CHECK = FindingCheck(
     code="E009",
     severity="warning",
     title="too few positives",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.evaluation.findings.finding import Check
-from assay.evaluation.words import count, rate, rows
+from assay.evaluation.findings.finding import FindingCheck
+from assay.evaluation.wording import count, rate, rows
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -53,7 +53,7 @@ def look(evaluation: Evaluation) -> str | None:
     )
 
 
-CHECK = Check(
+CHECK = FindingCheck(
     code="E016",
     severity="warning",
     title="the top alerts are all rows of a day, or too few of the test set",

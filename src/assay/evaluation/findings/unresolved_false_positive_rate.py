@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from assay.evaluation.findings.finding import Check
-from assay.evaluation.words import count, interval, name, percent, rate, rows
+from assay.evaluation.findings.finding import FindingCheck
+from assay.evaluation.wording import count, interval, name, percent, rate, rows
 from assay.measures import FALSE_POSITIVE_RATE
 
 if TYPE_CHECKING:
@@ -35,23 +35,23 @@ def look(evaluation: Evaluation) -> str | None:
         return None
     negatives, false = evaluation.confusion.rows[0], evaluation.confusion.cells[0][1]
     negative = name(evaluation.labels[0])
-    found = evaluation[FALSE_POSITIVE_RATE]
+    fpr = evaluation[FALSE_POSITIVE_RATE]
     if not negatives:
         return f"No row is {negative}, so the false positive rate can't be told. Test on some."
-    if math.isnan(found.high):
+    if math.isnan(fpr.high):
         return None
     rarest = min(evaluation.deployment, key=lambda reach: reach.base_rate, default=None)
-    if found.high > MUCH_ABOVE * found and (rarest is None or rarest.held is not True):
+    if fpr.high > MUCH_ABOVE * fpr and (rarest is None or rarest.held is not True):
         return (
             f"{count(false) if false else 'None'} of {rows(negatives)} of {negative} raised an "
-            f"alarm: the false positive rate of {rate(found)} may be up to {rate(found.high)}."
+            f"alarm: the false positive rate of {rate(fpr)} may be up to {rate(fpr.high)}."
             f"{_asked(rarest, negative)}"
         )
     unknown = [reach for reach in evaluation.deployment if reach.held is None]
     if not evaluation.base_rates or not unknown:
         return None
     rarest = min(unknown, key=lambda reach: reach.base_rate)
-    return f"The false positive rate is {interval(found)}.{_asked(rarest, negative)}"
+    return f"The false positive rate is {interval(fpr)}.{_asked(rarest, negative)}"
 
 
 def _asked(reach: Reach | None, negative: str) -> str:
@@ -69,7 +69,7 @@ def _asked(reach: Reach | None, negative: str) -> str:
     )
 
 
-CHECK = Check(
+CHECK = FindingCheck(
     code="E010",
     severity="warning",
     title="test set too small for the false positive rate",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from assay.evaluation.findings.finding import Check
-from assay.evaluation.words import count, name, rows
+from assay.evaluation.findings.finding import FindingCheck
+from assay.evaluation.wording import count, name, rows
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -48,7 +48,7 @@ def look(evaluation: Evaluation) -> str | None:
     )
 
 
-CHECK = Check(
+CHECK = FindingCheck(
     code="E019",
     severity="info",
     title="a stratum without an attack could hold many",

@@ -9,11 +9,10 @@ import numpy.typing as npt
 
 from assay.evaluation.entries import per_label
 from assay.evaluation.findings import inverted_labels
-from assay.evaluation.findings.against_chance import against_chance
-from assay.evaluation.findings.finding import Check
-from assay.evaluation.findings.reassigned import reassigned
-from assay.evaluation.kept import keeping
-from assay.evaluation.words import name, rate
+from assay.evaluation.findings.finding import FindingCheck
+from assay.evaluation.findings.inverted_labels import reassigned
+from assay.evaluation.findings.nothing_learned import against_chance
+from assay.evaluation.wording import keeping, name, rate
 from assay.measures import BRIER, PREVALENCE, ROC_AUC
 from assay.tally.blocks import map_blocks
 from assay.tally.keeping import Cuts
@@ -50,7 +49,7 @@ def look(evaluation: Evaluation) -> str | None:
 
 
 def _one(evaluation: Evaluation, table: ScoreTally) -> str | None:
-    if not any(found.below for found in against_chance(evaluation)):
+    if not any(each.below for each in against_chance(evaluation)):
         return None
     brier, share = evaluation[BRIER], float(evaluation[PREVALENCE])
     of_negatives, of_positives = _means(table)
@@ -71,13 +70,13 @@ def _many(evaluation: Evaluation, tables: tuple[ScoreTally, ...]) -> str | None:
     if not any(auc < 0.5 for auc in per_label(evaluation, ROC_AUC).values()):
         return None
     shares = np.stack([_means(table) for table in tables], axis=1)
-    found = reassigned(shares, evaluation.tally)
-    if found is None:
+    exchange = reassigned(shares, evaluation.tally)
+    if exchange is None:
         return None
     return (
-        f"Columns of probabilities look exchanged: {found.text(evaluation.labels)}. Put right, the "
-        f"mean probability of the truth would rise from {rate(found.before)} to "
-        f"{rate(found.after)}: check the order of the columns."
+        f"Columns of probabilities look exchanged: {exchange.text(evaluation.labels)}. Put right, "
+        f"the mean probability of the truth would rise from {rate(exchange.before)} to "
+        f"{rate(exchange.after)}: check the order of the columns."
     )
 
 
@@ -93,7 +92,7 @@ def _means(table: ScoreTally) -> Floats:
     return np.asarray(np.divide(sums, rows, out=np.zeros_like(sums), where=rows > 0))
 
 
-CHECK = Check(
+CHECK = FindingCheck(
     code="E014",
     severity="warning",
     title="probability column of the wrong class",

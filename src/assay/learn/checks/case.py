@@ -1,29 +1,41 @@
-"""What is checked: one part or two, made comparable, and what several checks ask of them."""
+"""What is checked, one part or two made comparable; what a finding is; and words of messages."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError
-from assay.learn.checks.equal import COARSE, COARSER, FINE, Equal, equal_rows, light, rare, rounded
-from assay.learn.checks.facts import Facts, facts_of
-from assay.learn.checks.identifiers import identifier
-from assay.learn.checks.signals import Learned, Signal, signal_of
+from assay.evaluation.findings import Finding
+from assay.evaluation.findings.finding import Code, Severity
+from assay.evaluation.wording import name, some
+from assay.inference import Estimate
+from assay.learn.checks.columns import ColumnSplit, Facts, Signal, facts_of, identifier, signal_of
+from assay.learn.checks.equal_rows import (
+    COARSE,
+    COARSER,
+    FINE,
+    EqualRows,
+    equal_rows,
+    light,
+    rare,
+    rounded,
+)
 from assay.learn.data import Data
 from assay.learn.feature_values import texts_in
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from assay.learn.checks.baselines import Baseline
+    from assay.learn.checks.not_better_than_trivial import Baseline
     from assay.learn.checks.retest import Retest
-    from assay.learn.recipes.recipe import Recipe
+    from assay.learn.recipe import Recipe
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -34,7 +46,7 @@ TRAIN, TEST = 0, 1
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class CheckedPart:
     """Rows to learn from, or to judge by; ``truth`` are positions in the labels of both."""
 
     called: str
@@ -55,7 +67,7 @@ class Part:
 class Case:
     """One file or two to check, and what was said about them."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[CheckedPart, ...]
     labels: tuple[str, ...]
     positive: str | None
     groups: tuple[str, ...] = ()
@@ -67,17 +79,17 @@ class Case:
     recipe: Recipe | None = None
 
     @property
-    def train(self) -> Part:
+    def train(self) -> CheckedPart:
         """The rows to learn from."""
         return self.parts[TRAIN]
 
     @property
-    def test(self) -> Part | None:
+    def test(self) -> CheckedPart | None:
         """The rows to judge by, where they were given."""
         return self.parts[TEST] if len(self.parts) > 1 else None
 
     @property
-    def last(self) -> Part:
+    def last(self) -> CheckedPart:
         """The part whose rows a finding lists."""
         return self.parts[-1]
 
@@ -87,31 +99,31 @@ class Case:
         return sum(map(len, self.parts))
 
     @cached_property
-    def equal(self) -> Equal:
+    def equal(self) -> EqualRows:
         """Rows that are equal, label included."""
         return equal_rows([part.frame for part in self.parts], self._truths)
 
     @cached_property
-    def alike(self) -> Equal:
+    def alike(self) -> EqualRows:
         """Rows whose features are equal, whatever their labels."""
         return equal_rows([part.frame for part in self.parts])
 
     @cached_property
-    def near(self) -> Equal | None:
+    def near(self) -> EqualRows | None:
         """Rows that are equal after rounding and without identifiers, label included."""
         return self._near(COARSE)
 
     @cached_property
-    def nearer(self) -> Equal | None:
+    def nearer(self) -> EqualRows | None:
         """The same with finer rounding, which chance does not survive."""
         return light(self._near(FINE))
 
     @cached_property
-    def less_near(self) -> Equal | None:
+    def less_near(self) -> EqualRows | None:
         """The same with coarser rounding."""
         return light(self._near(COARSER))
 
-    def dense(self, pairs: Callable[[Equal], int]) -> bool:
+    def dense(self, pairs: Callable[[EqualRows], int]) -> bool:
         """Whether rows that lie dense, and are no copies, make so many near pairs.
 
         The third digit leaves at most a tenth of such pairs: a ninth of those that it parts.
@@ -119,10 +131,10 @@ class Case:
         if self.near is None or self.less_near is None:
             return True
         exact = pairs(self.equal)
-        found, before = pairs(self.near) - exact, pairs(self.less_near) - exact
-        return not rare(found, (before - found) / 9)
+        near, before = pairs(self.near) - exact, pairs(self.less_near) - exact
+        return not rare(near, (before - near) / 9)
 
-    def _near(self, digits: int) -> Equal | None:
+    def _near(self, digits: int) -> EqualRows | None:
         kept = [name for name in self.train.frame.columns if name not in self.identifiers]
         if not kept:
             return None
@@ -151,10 +163,10 @@ class Case:
         return {name: kind for name, kind in kinds.items() if kind is not None}
 
     @cached_property
-    def learned(self) -> Learned:
+    def learned(self) -> ColumnSplit:
         """The rows that a single column is learned from, and those it is judged by."""
         if self.test is not None:
-            return Learned(self.train.truth, self.test.truth, len(self.labels))
+            return ColumnSplit(self.train.truth, self.test.truth, len(self.labels))
         # Held out at random, each class by itself.
         generator = np.random.default_rng(self.seed)
         place = np.empty(len(self.train))
@@ -162,7 +174,7 @@ class Case:
             at = np.flatnonzero(self.train.truth == label)
             place[at] = (generator.permutation(len(at)) + 0.5) / max(len(at), 1)
         held = place < HELD_OUT
-        return Learned(self.train.truth, None, len(self.labels), held=held)
+        return ColumnSplit(self.train.truth, None, len(self.labels), held=held)
 
     @cached_property
     def signals(self) -> Mapping[str, Signal]:
@@ -179,7 +191,7 @@ class Case:
     @cached_property
     def baselines(self) -> tuple[Baseline, ...]:
         """The trivial models."""
-        from assay.learn.checks.baselines import baselines_of
+        from assay.learn.checks.not_better_than_trivial import baselines_of
 
         return baselines_of(self)
 
@@ -197,10 +209,10 @@ class Case:
         """
         return float(np.mean(1 - HELD_OUT ** (size - 1.0)))
 
-    def group(self, part: Part, column: str) -> pl.Series:
+    def group(self, part: CheckedPart, column: str) -> pl.Series:
         """The values of a group column in a part."""
-        found = part.data.columns.get(column)
-        return part.frame[column] if found is None else found
+        values = part.data.columns.get(column)
+        return part.frame[column] if values is None else values
 
 
 def case_of(
@@ -219,7 +231,7 @@ def case_of(
     labels = _labels(given)
     frames, notes = _comparable(given)
     parts = tuple(
-        Part(called, data, frame, _recoded(data, labels))
+        CheckedPart(called, data, frame, _recoded(data, labels))
         for called, data, frame in zip(("training", "test"), given, frames, strict=False)
     )
     for data in given:
@@ -307,3 +319,138 @@ def _recoded(data: Data, labels: tuple[str, ...]) -> Array:
         return data.truth
     place = np.array([labels.index(label) for label in data.labels])
     return np.asarray(place[data.truth])
+
+
+# -- findings --------------------------------------------------------------------------------------
+
+
+def silent(done: int, total: int) -> None:
+    """Progress that nobody sees."""
+
+
+@dataclass(frozen=True)
+class CheckFinding(Finding):
+    """Something that makes an evaluation on these rows less honest than it looks.
+
+    ``pitfall`` is one of the ten of Arp et al., such as P3. ``columns`` are those it is about, and
+    ``rows`` the numbers of the first hundred rows, of the test part where there is one, else of the
+    training part. ``evidence`` are the numbers behind the message.
+    """
+
+    FIRST: ClassVar[tuple[str, ...]] = (
+        *("code", "severity", "message", "pitfall", "columns", "rows", "evidence"),
+    )
+
+    pitfall: str | None = None
+    columns: tuple[str, ...] = ()
+    rows: tuple[int, ...] = ()
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """What a check saw, before it has a code."""
+
+    severity: Severity
+    message: str
+    columns: tuple[str, ...] = ()
+    rows: tuple[int, ...] = ()
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CodedCheck(Code):
+    """One coded check: ``look`` gives what it saw where there is something to say, else None.
+
+    ``pitfall`` is to which of the ten it belongs. The docstring of ``look`` says what is looked
+    for, with an example.
+    """
+
+    pitfall: str | None
+    look: Callable[[Case], Sighting | None]
+
+    def __call__(self, case: Case) -> CheckFinding | None:
+        """The finding, where it applies."""
+        seen = self.look(case)
+        if seen is None:
+            return None
+        return CheckFinding(
+            self.code,
+            seen.severity,
+            seen.message,
+            self.title,
+            self.why,
+            self.remedy,
+            self.pitfall,
+            seen.columns,
+            seen.rows,
+            seen.evidence,
+        )
+
+
+# -- parts and columns as messages name them -------------------------------------------------------
+
+_LEAST, _MOST = 3, 7
+
+
+def columns_text(names: Sequence[str]) -> str:
+    """Columns in a sentence, the first five of many.
+
+    >>> columns_text(["id"]), columns_text(["id", "time"])
+    ("column 'id'", "columns 'id' and 'time'")
+    """
+    return f"column{'' if len(names) == 1 else 's'} {some([name(each) for each in names])}"
+
+
+def nearness_text(dropped: Sequence[str], *, numbers: bool) -> str:
+    """In what near duplicates agree, with the identifiers that were left out.
+
+    >>> nearness_text(["id"], numbers=True), nearness_text([], numbers=False)
+    ("after rounding to 3 digits without column 'id'", 'but for case and punctuation')
+    """
+    if dropped and not numbers:
+        return f"without {columns_text(dropped)}"
+    how = f"after rounding to {COARSE} digits" if numbers else "but for case and punctuation"
+    return f"{how} without {columns_text(dropped)}" if dropped else how
+
+
+def share_text(part: float, whole: float) -> str:
+    """A part in percent of a whole; nearly all of it is never all.
+
+    >>> share_text(1, 3), share_text(1, 10**6)
+    ('33.3%', '0.0001%')
+    >>> share_text(10**6 - 1, 10**6), share_text(10**9 - 1, 10**9)
+    ('99.9999%', 'more than 99.9999%')
+    """
+    for digits in range(3, 7):
+        shown = f"{100 * part / whole:.{digits}g}"
+        if shown != "100" or part >= whole:
+            return f"{shown}%"
+    return "more than 99.9999%"
+
+
+def is_or_are(number: int) -> str:
+    """The verb after so many of something."""
+    return "is" if number == 1 else "are"
+
+
+def estimate_text(interval: Estimate) -> str:
+    """A share with its interval, with as many digits as tell it from 0 and from 1.
+
+    >>> estimate_text(Estimate(0.9995, 0.9987, 1)), estimate_text(Estimate(0.5, 0.4, 0.6))
+    ('0.9995 [0.9987, 1]', '0.500 [0.400, 0.600]')
+    """
+    numbers = [
+        number
+        for number in (float(interval), interval.low, interval.high)
+        if not math.isnan(number)
+    ]
+    digits = _LEAST
+    while digits < _MOST and any(
+        number not in (0, 1) and round(number, digits) in (0, 1) for number in numbers
+    ):
+        digits += 1
+    value, *ends = (
+        f"{number:.0f}" if number in (0, 1) else f"{number:.{digits}f}" for number in numbers
+    )
+    return f"{value} [{', '.join(ends)}]" if len(ends) == 2 else value

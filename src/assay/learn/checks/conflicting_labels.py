@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.evaluation.words import count
-from assay.learn.checks.case import Case
-from assay.learn.checks.finding import CodedCheck, Seen
-from assay.learn.checks.phrases import share
+from assay.evaluation.wording import count
+from assay.learn.checks.case import Case, CodedCheck, Sighting, share_text
 
 
-def look(case: Case) -> Seen | None:
+def look(case: Case) -> Sighting | None:
     """Rows that equal another one in every feature and have another label, in either part.
 
     The best that any model of these columns can do is to give each kind of row its commonest label.
@@ -38,16 +36,16 @@ def look(case: Case) -> Seen | None:
     np.maximum.at(most, kind, often)
     number, total = int(alike.total[mixed].sum()), len(codes)
     best = int(most.sum())
-    found = mixed[alike.codes[-1]]
+    conflicting = mixed[alike.codes[-1]]
     chance = alike.must_repeat
     said = (
-        f"{count(number)} of {count(total)} rows ({share(number, total)}) share their features "
-        f"with a row of another label: no model of these columns can be right on more than "
-        f"{share(best, total)} of all rows."
+        f"{count(number)} of {count(total)} rows ({share_text(number, total)}) share their "
+        f"features with a row of another label: no model of these columns can be right on more "
+        f"than {share_text(best, total)} of all rows."
     )
     evidence = {"rows": number, "of": total, "kinds": int(mixed.sum()), "ceiling": best / total}
-    numbers = case.last.numbers(np.asarray(found))
-    return Seen("info" if chance else "warning", said, rows=numbers, evidence=evidence)
+    numbers = case.last.numbers(np.asarray(conflicting))
+    return Sighting("info" if chance else "warning", said, rows=numbers, evidence=evidence)
 
 
 CHECK = CodedCheck(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from assay.learn.checks.case import Case
-from assay.learn.checks.finding import CodedCheck, Seen
-from assay.learn.checks.phrases import columns
+from assay.learn.checks.case import Case, CodedCheck, Sighting, columns_text
 
 
-def look(case: Case) -> Seen | None:
+def look(case: Case) -> Sighting | None:
     """Features that have one value, or none, in all training rows.
 
     >>> import polars as pl
@@ -17,15 +15,16 @@ def look(case: Case) -> Seen | None:
     >>> print(check(data_of(frame, label="label"))["L015"].message)
     Nothing can be learned from column 'flag', which has one value in the training part.
     """
-    found = [column for column, facts in case.facts.items() if facts.constant]
-    if not found:
+    constant = [column for column, facts in case.facts.items() if facts.constant]
+    if not constant:
         return None
-    have = "which has" if len(found) == 1 else "which have"
-    return Seen(
+    have = "which has" if len(constant) == 1 else "which have"
+    return Sighting(
         "info",
-        f"Nothing can be learned from {columns(found)}, {have} one value in the training part.",
-        columns=tuple(found),
-        evidence={"columns": len(found), "of": len(case.facts)},
+        f"Nothing can be learned from {columns_text(constant)}, {have} one value in the training "
+        f"part.",
+        columns=tuple(constant),
+        evidence={"columns": len(constant), "of": len(case.facts)},
     )
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from assay.evaluation.words import count
-from assay.learn.checks.case import TEST, TRAIN, Case
-from assay.learn.checks.finding import CodedCheck, Seen
-from assay.learn.checks.phrases import share
+from assay.evaluation.wording import count
+from assay.learn.checks.case import TEST, TRAIN, Case, CodedCheck, Sighting, share_text
 
 
-def look(case: Case) -> Seen | None:
+def look(case: Case) -> Sighting | None:
     """Test rows that equal a training row in every feature and in the label.
 
     Where so few different rows are possible, or columns repeat so often, that chance makes as many
@@ -32,7 +30,7 @@ def look(case: Case) -> Seen | None:
     total = len(case.test)
     chance = case.equal.by_chance(case.equal.pairs_across, total * len(case.train))
     said = (
-        f"{count(number)} of {count(total)} test rows ({share(number, total)}) "
+        f"{count(number)} of {count(total)} test rows ({share_text(number, total)}) "
         f"{'is' if number == 1 else 'are'} in the training part too, label and all"
     )
     if chance:
@@ -44,7 +42,7 @@ def look(case: Case) -> Seen | None:
         "by_chance": chance,
     }
     numbers = case.test.numbers(copied)
-    return Seen("info" if chance else "leak", f"{said}.", rows=numbers, evidence=evidence)
+    return Sighting("info" if chance else "leak", f"{said}.", rows=numbers, evidence=evidence)
 
 
 CHECK = CodedCheck(

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.evaluation.words import count, listed
-from assay.learn.checks.case import Case
-from assay.learn.checks.finding import CodedCheck, Seen
-from assay.learn.checks.phrases import share
+from assay.evaluation.wording import count, listed
+from assay.learn.checks.case import Case, CodedCheck, Sighting, share_text
 
 
-def look(case: Case) -> Seen | None:
+def look(case: Case) -> Sighting | None:
     """Rows that equal an earlier row of their part, label included.
 
     Of one file it is told how many rows of a random split, 30% held out, would have a copy to learn
@@ -26,7 +24,7 @@ def look(case: Case) -> Seen | None:
     of the rows that judge it.
     """
     equal, chance = case.equal, True
-    found: list[str] = []
+    sentences: list[str] = []
     evidence: dict[str, Any] = {}
     listed_rows: tuple[int, ...] = ()
     for i, part in enumerate(case.parts):
@@ -36,24 +34,27 @@ def look(case: Case) -> Seen | None:
             continue
         of = f"{part.called} rows" if case.test is not None else "rows"
         verb = "repeats" if number == 1 else "repeat"
-        found.append(
-            f"{count(number)} of {count(total)} {of} ({share(number, total)}) {verb} an earlier row"
+        sentences.append(
+            f"{count(number)} of {count(total)} {of} ({share_text(number, total)}) {verb} "
+            f"an earlier row"
         )
         evidence[part.called] = {"repeats": number, "of": total}
         listed_rows = part.numbers(repeats)
         chance = chance and equal.by_chance(equal.pairs_inside(i), total * (total - 1) // 2)
-    if not found:
+    if not sentences:
         return None
-    said = f"{listed(found)}{', as chance makes them where columns have so few values' * chance}."
+    said = (
+        f"{listed(sentences)}{', as chance makes them where columns have so few values' * chance}."
+    )
     if case.test is None:
         apart = case.split_apart(equal.size(0))
         evidence["training"]["random_split"] = apart
         said += (
-            f" A random split would let a model learn a copy of {share(apart, 1)} of the rows that "
-            f"judge it."
+            f" A random split would let a model learn a copy of {share_text(apart, 1)} of the rows "
+            f"that judge it."
         )
     evidence["by_chance"] = chance
-    return Seen("info" if chance else "warning", said, rows=listed_rows, evidence=evidence)
+    return Sighting("info" if chance else "warning", said, rows=listed_rows, evidence=evidence)
 
 
 CHECK = CodedCheck(

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.evaluation.words import count, name, some
-from assay.learn.checks.case import HELD_OUT, Case
-from assay.learn.checks.finding import CodedCheck, Seen
+from assay.evaluation.wording import count, name, some
+from assay.learn.checks.case import HELD_OUT, Case, CodedCheck, Sighting
 
 # Below this many rows a share moves by more than three points with a single row.
 FEWEST = 30
 
 
-def look(case: Case) -> Seen | None:
+def look(case: Case) -> Sighting | None:
     """Classes with fewer than 30 rows to judge by: in the test part, or in 30% of the one file.
 
     >>> import polars as pl
@@ -39,7 +38,7 @@ def look(case: Case) -> Seen | None:
         whom = "it" if len(few) == 1 else "the first"
         how = f"a split that holds out {HELD_OUT:.0%} judges {whom} by {by}, and "
     of = "test rows" if case.test is not None else "rows"
-    return Seen(
+    return Sighting(
         "warning",
         f"Few {of} are {shown}: {how}{wide} wide.",
         evidence={case.labels[i]: {"rows": int(rows[i]), "judged": int(judged[i])} for i in few},

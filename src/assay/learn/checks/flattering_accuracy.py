@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.evaluation.words import name, percent
-from assay.learn.checks.case import Case
-from assay.learn.checks.finding import CodedCheck, Seen
+from assay.evaluation.wording import name, percent
+from assay.learn.checks.case import Case, CodedCheck, Sighting
 
 LOPSIDED = 0.9
 
 
-def look(case: Case) -> Seen | None:
+def look(case: Case) -> Sighting | None:
     """A label that at least nine of ten judged rows have.
 
     >>> import polars as pl
@@ -29,7 +28,7 @@ def look(case: Case) -> Seen | None:
     if not LOPSIDED <= share < 1:
         return None
     label, part = name(case.labels[most]), "" if case.test is None else "test "
-    return Seen(
+    return Sighting(
         "info",
         f"{percent(share)} of the {part}rows are {label}, so that saying {label} always has an "
         f"accuracy of {share:.3g}: accuracy says little here.",

@@ -6,11 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from assay.evaluation.words import count, name
-from assay.learn.checks.case import HELD_OUT, TRAIN, Case, Part
-from assay.learn.checks.equal import Equal, equal_rows
-from assay.learn.checks.finding import CodedCheck, Seen
-from assay.learn.checks.phrases import share
+from assay.evaluation.wording import count, name
+from assay.learn.checks.case import (
+    HELD_OUT,
+    TRAIN,
+    Case,
+    CheckedPart,
+    CodedCheck,
+    Sighting,
+    is_or_are,
+    share_text,
+)
+from assay.learn.checks.equal_rows import EqualRows, equal_rows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,7 +25,7 @@ if TYPE_CHECKING:
 _GROUP = "group"
 
 
-def look(case: Case) -> Seen | None:
+def look(case: Case) -> Sighting | None:
     """Values of a ``--group`` column that are in both parts; a missing value is no group.
 
     Of one file it is told how many rows of a random split would have rows of their own group to
@@ -34,7 +41,7 @@ def look(case: Case) -> Seen | None:
     leak Column 'host': 2 of 2 groups of the test part are in the training part too, with 40 of 40
     test rows (100%).
     """
-    found, evidence = [], {}
+    sentences, evidence = [], {}
     chosen = np.zeros(len(case.last), bool)
     for column in case.groups:
         there = grouped(case, column)
@@ -44,11 +51,11 @@ def look(case: Case) -> Seen | None:
         numbers, mask, said = seen
         evidence[column] = numbers
         chosen |= mask
-        found.append(f"column {name(column)}: {said}")
-    if not found:
+        sentences.append(f"column {name(column)}: {said}")
+    if not sentences:
         return None
-    message = f"{'; '.join(found)}."
-    return Seen(
+    message = f"{'; '.join(sentences)}."
+    return Sighting(
         "leak" if case.test is not None else "warning",
         message[0].upper() + message[1:],
         columns=tuple(evidence),
@@ -57,22 +64,22 @@ def look(case: Case) -> Seen | None:
     )
 
 
-def grouped(case: Case, column: str) -> tuple[Equal, tuple[Any, ...]]:
+def grouped(case: Case, column: str) -> tuple[EqualRows, tuple[Any, ...]]:
     """Rows of the same group, and which rows have one."""
     values = [values_of(case, part, column) for part in case.parts]
-    return equal_rows([found.to_frame() for found in values]), tuple(
-        found.is_not_null().to_numpy() for found in values
+    return equal_rows([series.to_frame() for series in values]), tuple(
+        series.is_not_null().to_numpy() for series in values
     )
 
 
-def values_of(case: Case, part: Part, column: str) -> pl.Series:
+def values_of(case: Case, part: CheckedPart, column: str) -> pl.Series:
     """The groups of a part as text, so that a number in one file equals it in another."""
     from assay.learn.feature_values import texts_in
 
     return texts_in(case.group(part, column)).alias(_GROUP)
 
 
-def _across(case: Case, grouped: tuple[Equal, tuple[Any, ...]]) -> Any:
+def _across(case: Case, grouped: tuple[EqualRows, tuple[Any, ...]]) -> Any:
     equal, there = grouped
     mask = equal.also_in(-1, TRAIN) & there[-1]
     if not mask.any():
@@ -80,14 +87,15 @@ def _across(case: Case, grouped: tuple[Equal, tuple[Any, ...]]) -> Any:
     groups, shared = (len(np.unique(equal.codes[-1][rows])) for rows in (there[-1], mask))
     rows, total = int(mask.sum()), len(case.last)
     of = (
-        f"{count(shared)} of {count(groups)} groups of the test part {_are(shared)} in the "
-        f"training part too, with {count(rows)} of {count(total)} test rows ({share(rows, total)})"
+        f"{count(shared)} of {count(groups)} groups of the test part {is_or_are(shared)} in the "
+        f"training part too, with {count(rows)} of {count(total)} test rows "
+        f"({share_text(rows, total)})"
     )
     numbers = {"groups": groups, "shared": shared, "test_rows": rows, "of": total}
     return numbers, mask, of
 
 
-def _inside(case: Case, grouped: tuple[Equal, tuple[Any, ...]]) -> Any:
+def _inside(case: Case, grouped: tuple[EqualRows, tuple[Any, ...]]) -> Any:
     equal, there = grouped
     size = np.where(there[0], equal.size(0), 1)
     mask = size > 1
@@ -97,14 +105,10 @@ def _inside(case: Case, grouped: tuple[Equal, tuple[Any, ...]]) -> Any:
     apart = case.split_apart(size)
     of = (
         f"{count(len(case.train))} rows come in {count(groups)} groups. A random split that holds "
-        f"out {HELD_OUT:.0%} would give {share(apart, 1)} of the rows that judge other rows of "
-        f"their group to learn from"
+        f"out {HELD_OUT:.0%} would give {share_text(apart, 1)} of the rows that judge other rows "
+        f"of their group to learn from"
     )
     return {"groups": groups, "of": len(case.train), "random_split": apart}, mask, of
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
 
 
 CHECK = CodedCheck(

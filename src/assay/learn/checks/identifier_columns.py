@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from assay.evaluation.words import listed, name, some
-from assay.learn.checks.case import TEST, TRAIN, Case
-from assay.learn.checks.equal import equal_rows
-from assay.learn.checks.finding import CodedCheck, Seen
-from assay.learn.checks.identifiers import ADDRESS, ID, PORT, TIME
-from assay.learn.checks.phrases import share
+from assay.evaluation.wording import listed, name, some
+from assay.learn.checks.case import TEST, TRAIN, Case, CodedCheck, Sighting, share_text
+from assay.learn.checks.columns import ADDRESS, ID, PORT, TIME
+from assay.learn.checks.equal_rows import equal_rows
 
 _CALLED = {ADDRESS: "addresses", PORT: "ports", ID: "ids", TIME: "times"}
 
 
-def look(case: Case) -> Seen | None:
+def look(case: Case) -> Sighting | None:
     """Features that look like addresses, ports, ids or times, by their values and names.
 
     >>> import polars as pl
@@ -50,10 +48,10 @@ def look(case: Case) -> Seen | None:
     if any(shared.values()) and case.test is not None:
         most = max(shared, key=lambda column: shared[column])
         said += (
-            f" {share(shared[most], len(case.test))} of the test rows have a value of {name(most)} "
-            f"that the training part has; --group {name(most)} judges that."
+            f" {share_text(shared[most], len(case.test))} of the test rows have a value of "
+            f"{name(most)} that the training part has; --group {name(most)} judges that."
         )
-    return Seen(
+    return Sighting(
         "warning",
         said,
         columns=tuple(kinds),

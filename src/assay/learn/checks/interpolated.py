@@ -7,9 +7,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.evaluation.words import name, percent
-from assay.learn.checks.case import TRAIN, Case
-from assay.learn.checks.finding import CodedCheck, Seen
+from assay.evaluation.wording import name, percent
+from assay.learn.checks.case import TRAIN, Case, CodedCheck, Sighting
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Array: TypeAlias = npt.NDArray[Any]
@@ -30,7 +29,7 @@ _ROWS = 256
 MOST_ROWS = 20_000
 
 
-def look(case: Case) -> Seen | None:
+def look(case: Case) -> Sighting | None:
     """A class many of whose rows lie on a straight line with two near rows of their class.
 
     In three or more columns that does not happen by chance, in two where all digits are there.
@@ -57,12 +56,12 @@ def look(case: Case) -> Seen | None:
     shares = _shares(case, lines, whole, judged=-1)
     if case.test is not None and _most(shares) is None:
         # Made from training rows alone, as it should be: still to be known.
-        found = _most(_shares(case, lines, whole, judged=TRAIN))
-        return None if found is None else _seen(case, found, "info")
-    found = _most(shares)
-    if found is None:
+        most = _most(_shares(case, lines, whole, judged=TRAIN))
+        return None if most is None else _seen(case, most, "info")
+    most = _most(shares)
+    if most is None:
         return None
-    return _seen(case, found, "warning" if case.test is None else "leak")
+    return _seen(case, most, "warning" if case.test is None else "leak")
 
 
 def made_up(case: Case, label: int) -> tuple[Array, ...] | None:
@@ -77,17 +76,17 @@ def made_up(case: Case, label: int) -> tuple[Array, ...] | None:
     at = np.flatnonzero((truth == label) & np.isfinite(numbers).all(axis=1))
     if len(at) > MOST_ROWS:
         return None
-    rows, found = numbers[at], np.zeros(len(truth), bool)
+    rows, synthetic = numbers[at], np.zeros(len(truth), bool)
     for start in range(0, len(at), _ROWS):
         some = rows[start : start + _ROWS]
         near = nearest(some, rows, NEAREST + 1)
-        found[at[start : start + _ROWS]] = on_lines(some, rows[near], whole, between=True)
+        synthetic[at[start : start + _ROWS]] = on_lines(some, rows[near], whole, between=True)
     ends = np.cumsum([len(part) for part in case.parts])[:-1]
-    return tuple(np.split(found, ends))
+    return tuple(np.split(synthetic, ends))
 
 
-def _seen(case: Case, found: tuple[int, float], severity: Any) -> Seen:
-    label, share = case.labels[found[0]], found[1]
+def _seen(case: Case, most: tuple[int, float], severity: Any) -> Sighting:
+    label, share = case.labels[most[0]], most[1]
     where = {
         "leak": "test rows lie on straight lines between training rows",
         "warning": "rows lie on straight lines between other rows",
@@ -98,7 +97,7 @@ def _seen(case: Case, found: tuple[int, float], severity: Any) -> Seen:
         "warning": "made, as by SMOTE; a random split would part them from what they were made of",
         "info": "made, as by SMOTE, in the training part only, as it should be",
     }[severity]
-    return Seen(
+    return Sighting(
         severity,
         f"Of the class {name(label)} about {percent(share)} of the {where}: they look {after}.",
         evidence={"label": label, "share": share, "asked": ASKED},
@@ -141,7 +140,7 @@ def _shares(case: Case, lines: list[Floats], whole: Array, *, judged: int) -> di
     known, asked = case.train.truth, case.parts[judged].truth
     same = len(lines) == 1 or judged == TRAIN
     often = np.bincount(known, minlength=len(case.labels))
-    found = {}
+    shares = {}
     for label in np.argsort(-often, kind="stable")[:MOST_CLASSES]:
         rows, others = lines[judged][asked == label], lines[TRAIN][known == label]
         rows, others = (each[np.isfinite(each).all(axis=1)] for each in (rows, others))
@@ -149,8 +148,8 @@ def _shares(case: Case, lines: list[Floats], whole: Array, *, judged: int) -> di
             continue
         at = generator.permutation(len(rows))[:ASKED]
         near = nearest(rows[at], others, NEAREST + same)
-        found[int(label)] = float(on_lines(rows[at], others[near], whole).mean())
-    return found
+        shares[int(label)] = float(on_lines(rows[at], others[near], whole).mean())
+    return shares
 
 
 def nearest(rows: Floats, others: Floats, number: int) -> Array:
@@ -163,9 +162,9 @@ def nearest(rows: Floats, others: Floats, number: int) -> Array:
         at = _smallest(far, number)
         best.append(np.take_along_axis(far, at, axis=1))
         which.append(start + at)
-    found = np.concatenate(which, axis=1)
+    neighbours = np.concatenate(which, axis=1)
     at = _smallest(np.concatenate(best, axis=1), number)
-    return np.asarray(np.take_along_axis(found, at, axis=1))
+    return np.asarray(np.take_along_axis(neighbours, at, axis=1))
 
 
 def _smallest(values: Floats, number: int) -> Array:

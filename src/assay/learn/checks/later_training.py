@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.evaluation.words import count, name
-from assay.learn.checks.case import HELD_OUT, Case
-from assay.learn.checks.finding import CodedCheck, Seen
-from assay.learn.checks.phrases import share
+from assay.evaluation.wording import count, name
+from assay.learn.checks.case import HELD_OUT, Case, CodedCheck, Sighting, share_text
 
 
-def look(case: Case) -> Seen | None:
+def look(case: Case) -> Sighting | None:
     """Training rows later than the first test row, where ``--time`` names a column.
 
     Of one file the moment is told at which a split by time would hold out the last 30%.
@@ -38,12 +36,12 @@ def look(case: Case) -> Seen | None:
     if not later.any():
         return None
     late, early = int(later.sum()), int(earlier.sum())
-    return Seen(
+    return Sighting(
         "leak",
-        f"{count(late)} of {count(len(times))} training rows ({share(late, len(times))}) "
+        f"{count(late)} of {count(len(times))} training rows ({share_text(late, len(times))}) "
         f"{'is' if late == 1 else 'are'} later than the first test row, of "
         f"{_moment(judged.min())}; "
-        f"{count(early)} of {count(len(judged))} test rows ({share(early, len(judged))}) "
+        f"{count(early)} of {count(len(judged))} test rows ({share_text(early, len(judged))}) "
         f"{'is' if early == 1 else 'are'} earlier than the last training row.",
         columns=(case.time,),
         rows=case.test.numbers(earlier),
@@ -56,12 +54,12 @@ def look(case: Case) -> Seen | None:
     )
 
 
-def _of_one(case: Case, times: np.ndarray) -> Seen | None:
+def _of_one(case: Case, times: np.ndarray) -> Sighting | None:
     if times.min() == times.max():
         return None
     ordered = np.sort(times)
     cut = ordered[int(len(ordered) * (1 - HELD_OUT))]
-    return Seen(
+    return Sighting(
         "info",
         f"Rows run from {_moment(ordered[0])} to {_moment(ordered[-1])}: a random split learns "
         f"from rows that are later than those that judge. By column {name(case.time or '')} the "
@@ -75,8 +73,8 @@ def _of_one(case: Case, times: np.ndarray) -> Seen | None:
     )
 
 
-def _moment(found: np.datetime64) -> str:
-    text = str(found).replace("T", " ")
+def _moment(moment: np.datetime64) -> str:
+    text = str(moment).replace("T", " ")
     return text.removesuffix(".000000")
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.evaluation.words import count, name, some
-from assay.learn.checks.case import Case
-from assay.learn.checks.finding import CodedCheck, Seen
+from assay.evaluation.wording import count, name, some
+from assay.learn.checks.case import Case, CodedCheck, Sighting
 
 
-def look(case: Case) -> Seen | None:
+def look(case: Case) -> Sighting | None:
     """Labels of the test part that the training part does not have, and the other way round.
 
     >>> import polars as pl
@@ -35,7 +34,7 @@ def look(case: Case) -> Seen | None:
     if not said:
         return None
     text = f"{', and '.join(said)}."
-    return Seen(
+    return Sighting(
         "warning",
         text[0].upper() + text[1:],
         rows=case.test.numbers(np.isin(case.test.truth, new)),

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.evaluation.words import count
-from assay.learn.checks.case import TEST, TRAIN, Case
-from assay.learn.checks.finding import CodedCheck, Seen
-from assay.learn.checks.phrases import how_near, share
+from assay.evaluation.wording import count
+from assay.learn.checks.case import (
+    TEST,
+    TRAIN,
+    Case,
+    CodedCheck,
+    Sighting,
+    nearness_text,
+    share_text,
+)
 
 
-def look(case: Case) -> Seen | None:
+def look(case: Case) -> Sighting | None:
     """Test rows that equal a training row once identifiers are dropped and numbers rounded.
 
     Numbers are rounded to three significant digits, texts are compared as words in small letters.
@@ -31,26 +37,26 @@ def look(case: Case) -> Seen | None:
     if case.test is None or near is None:
         return None
     exact = case.equal.also_in(TEST, TRAIN)
-    found = near.also_in(TEST, TRAIN) & ~exact
-    number, total = int(found.sum()), len(case.test)
+    copies = near.also_in(TEST, TRAIN) & ~exact
+    number, total = int(copies.sum()), len(case.test)
     pairs = near.pairs_across - case.equal.pairs_across
     if not number or near.by_chance(pairs, total * len(case.train)):
         return None
     fine = case.nearer
-    kept = 0 if fine is None else int((fine.also_in(TEST, TRAIN) & found).sum())
+    kept = 0 if fine is None else int((fine.also_in(TEST, TRAIN) & copies).sum())
     sure = 2 * kept >= number or not case.dense(lambda equal: equal.pairs_across)
     dropped = tuple(case.identifiers)
-    how = how_near(dropped, numbers=case.rounds)
+    how = nearness_text(dropped, numbers=case.rounds)
     verb = "equals" if number == 1 else "equal"
     said = (
-        f"{count(number)} of {count(total)} test rows ({share(number, total)}) {verb} a training "
-        f"row {how}."
+        f"{count(number)} of {count(total)} test rows ({share_text(number, total)}) {verb} a "
+        f"training row {how}."
     )
     if not sure:
         said += f" With 5 digits {count(kept)} do, so the others may be alike by chance."
     evidence = {"test_rows": number, "of": total, "with_5_digits": kept, "dropped": list(dropped)}
-    numbers = case.test.numbers(np.asarray(found))
-    return Seen("leak" if sure else "info", said, rows=numbers, evidence=evidence)
+    numbers = case.test.numbers(np.asarray(copies))
+    return Sighting("leak" if sure else "info", said, rows=numbers, evidence=evidence)
 
 
 CHECK = CodedCheck(

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.evaluation.words import count, listed
-from assay.learn.checks.case import Case
-from assay.learn.checks.equal import Mask
-from assay.learn.checks.finding import CodedCheck, Seen
-from assay.learn.checks.phrases import how_near, share
+from assay.evaluation.wording import count, listed
+from assay.learn.checks.case import Case, CodedCheck, Sighting, nearness_text, share_text
+from assay.learn.checks.equal_rows import Mask
 
 
-def look(case: Case) -> Seen | None:
+def look(case: Case) -> Sighting | None:
     """Rows that repeat an earlier row of their part once identifiers are dropped and rounded.
 
     Exact copies are told by L002; where chance makes as many, nothing is said.
@@ -29,7 +27,7 @@ def look(case: Case) -> Seen | None:
     near = case.near
     if near is None:
         return None
-    found: list[str] = []
+    sentences: list[str] = []
     evidence: dict[str, Any] = {}
     listed_rows: tuple[int, ...] = ()
     for i, part in enumerate(case.parts):
@@ -44,25 +42,27 @@ def look(case: Case) -> Seen | None:
         ):
             continue
         of = f"{part.called} rows" if case.test is not None else "rows"
-        found.append(
-            f"{count(number)} of {count(total)} {of} ({share(number, total)}) "
+        sentences.append(
+            f"{count(number)} of {count(total)} {of} ({share_text(number, total)}) "
             f"{'repeats' if number == 1 else 'repeat'} an earlier row"
         )
         evidence[part.called] = {"repeats": number, "of": total}
         listed_rows = part.numbers(repeats)
-    if not found:
+    if not sentences:
         return None
     dropped = tuple(case.identifiers)
-    how = how_near(dropped, numbers=case.rounds)
-    said = f"{listed(found)} {how}."
+    how = nearness_text(dropped, numbers=case.rounds)
+    said = f"{listed(sentences)} {how}."
     if case.test is None:
         apart = case.split_apart(near.size(0))
         evidence["training"]["random_split"] = apart
         said += (
-            f" A random split would let a model learn a near copy of {share(apart, 1)} of the rows "
-            f"that judge it."
+            f" A random split would let a model learn a near copy of {share_text(apart, 1)} of the "
+            f"rows that judge it."
         )
-    return Seen("warning", said, rows=listed_rows, evidence={**evidence, "dropped": list(dropped)})
+    return Sighting(
+        "warning", said, rows=listed_rows, evidence={**evidence, "dropped": list(dropped)}
+    )
 
 
 def _dense(case: Case, part: int, repeats: Mask) -> bool:

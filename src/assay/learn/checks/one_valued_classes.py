@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.evaluation.words import name, percent, some
-from assay.learn.checks.case import Case
-from assay.learn.checks.finding import CodedCheck, Seen
+from assay.evaluation.wording import name, percent, some
+from assay.learn.checks.case import Case, CodedCheck, Sighting
 
 # Below this many rows a class may well have one value by chance.
 FEWEST_ROWS = 30
@@ -14,7 +13,7 @@ FEWEST_ROWS = 30
 RARE = 0.5
 
 
-def look(case: Case) -> Seen | None:
+def look(case: Case) -> Sighting | None:
     """Columns with one value in all rows of a class that most other rows do not have.
 
     Also a file whose rows all have one label.
@@ -32,27 +31,27 @@ def look(case: Case) -> Seen | None:
     """
     classes = np.unique(np.concatenate([part.truth for part in case.parts]))
     if len(classes) == 1:
-        return Seen(
+        return Sighting(
             "warning",
             f"All rows are {name(case.labels[classes[0]])}: nothing can be learned or judged.",
             evidence={"label": case.labels[classes[0]]},
         )
-    found = _found(case)
-    if not found:
+    pairs = _found(case)
+    if not pairs:
         return None
     said = [
         f"{name(column)} in {name(label)}, with a value that {percent(elsewhere)} of the other "
         f"rows have"
-        for column, label, elsewhere in found
+        for column, label, elsewhere in pairs
     ]
-    return Seen(
+    return Sighting(
         "info",
         f"Columns that never change within a class: {some(said)}.",
-        columns=tuple(dict.fromkeys(column for column, _, _ in found)),
+        columns=tuple(dict.fromkeys(column for column, _, _ in pairs)),
         evidence={
             "found": [
                 {"column": column, "label": label, "elsewhere": elsewhere}
-                for column, label, elsewhere in found
+                for column, label, elsewhere in pairs
             ]
         },
     )
@@ -63,7 +62,7 @@ def _found(case: Case) -> list[tuple[str, str, float]]:
     truth = case.train.truth
     often = np.bincount(truth, minlength=len(case.labels))
     large = [i for i in range(len(often)) if FEWEST_ROWS <= often[i] < len(truth)]
-    found = []
+    pairs = []
     for values in case.train.frame.get_columns():
         if case.facts[values.name].constant:
             continue
@@ -76,8 +75,8 @@ def _found(case: Case) -> list[tuple[str, str, float]]:
                 continue
             elsewhere = float((same & ~inside).sum() / (len(truth) - often[i]))
             if elsewhere < RARE:
-                found.append((values.name, case.labels[i], elsewhere))
-    return sorted(found, key=lambda each: each[2])
+                pairs.append((values.name, case.labels[i], elsewhere))
+    return sorted(pairs, key=lambda each: each[2])
 
 
 CHECK = CodedCheck(

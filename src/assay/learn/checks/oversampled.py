@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.evaluation.words import count, name
-from assay.learn.checks.case import TEST, TRAIN, Case
-from assay.learn.checks.finding import CodedCheck, Seen
-from assay.learn.checks.phrases import share
+from assay.evaluation.wording import count, name
+from assay.learn.checks.case import TEST, TRAIN, Case, CodedCheck, Sighting, share_text
 
 # Copies for each row that differs, of the class itself and over those of any other class.
 OFTEN = 1.5
@@ -16,7 +14,7 @@ FEWEST = 10
 EVEN = 3.0
 
 
-def look(case: Case) -> Seen | None:
+def look(case: Case) -> Sighting | None:
     """A class whose rows come in copies, evenly spread, while the rows of other classes do not.
 
     Drawing a class again with replacement leaves such copies; natural floods leave a few rows with
@@ -58,7 +56,7 @@ def _copied(i: int, rows: np.ndarray, distinct: np.ndarray, often: np.ndarray) -
     return bool(copies >= OFTEN and copies >= OFTEN * elsewhere and spread and smaller)
 
 
-def _seen(case: Case, i: int, rows: np.ndarray, distinct: np.ndarray) -> Seen:
+def _seen(case: Case, i: int, rows: np.ndarray, distinct: np.ndarray) -> Sighting:
     others = [j for j in range(len(rows)) if j != i and distinct[j]]
     copies, elsewhere = rows[i] / distinct[i], max(rows[j] / distinct[j] for j in others)
     said = (
@@ -76,18 +74,18 @@ def _seen(case: Case, i: int, rows: np.ndarray, distinct: np.ndarray) -> Seen:
     if case.test is None:
         repeats = case.equal.repeats(TRAIN) & (case.train.truth == i)
         said += " Split first, and copy in the training part only."
-        return Seen("warning", said, rows=case.train.numbers(repeats), evidence=evidence)
+        return Sighting("warning", said, rows=case.train.numbers(repeats), evidence=evidence)
     mask = case.equal.also_in(TEST, TRAIN) & (case.test.truth == i)
     number, of = int(mask.sum()), int(np.count_nonzero(case.test.truth == i))
     evidence["test_rows"] = number
     if not number:
         said += " The copies are in one part, as they should be."
-        return Seen("info", said, evidence=evidence)
+        return Sighting("info", said, evidence=evidence)
     said += (
-        f" {count(number)} of its {count(of)} test rows ({share(number, of)}) have a copy in the "
-        f"training part."
+        f" {count(number)} of its {count(of)} test rows ({share_text(number, of)}) have a copy in "
+        f"the training part."
     )
-    return Seen("leak", said, rows=case.test.numbers(mask), evidence=evidence)
+    return Sighting("leak", said, rows=case.test.numbers(mask), evidence=evidence)
 
 
 def _times(number: float) -> str:

@@ -6,15 +6,14 @@ import math
 
 import numpy as np
 
-from assay.evaluation.words import name, percent
-from assay.learn.checks.case import Case
-from assay.learn.checks.finding import CodedCheck, Seen
+from assay.evaluation.wording import name, percent
+from assay.learn.checks.case import Case, CodedCheck, Sighting
 
 # The odds of an alarm being real change by as much as the odds of an attack do.
 FAR_ODDS, NEAR_ODDS = 10, 2
 
 
-def look(case: Case) -> Seen | None:
+def look(case: Case) -> Sighting | None:
     """A base rate that was given, and odds of a positive in the judged part ten times off.
 
     Where they are off by less, but by more than two times, it is an info.
@@ -39,7 +38,7 @@ def look(case: Case) -> Seen | None:
         return None
     here, there = (0.01 * (1 - each) / (0.01 * (1 - each) + 0.99 * each) for each in (share, base))
     part = "" if case.test is None else "test "
-    return Seen(
+    return Sighting(
         "warning" if abs(off) > math.log(FAR_ODDS) else "info",
         f"{percent(share)} of the {part}rows are {name(case.positive)}, but {percent(base)} where "
         f"the detector runs: a test that is right on 99% of either class has a false alarm rate of "

@@ -1,32 +1,33 @@
-"""The measure again after what leaks is gone."""
+"""The measure again after what leaks is gone, and by how much it drops."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from assay.errors import InputError
-from assay.evaluation.words import count, listed
-from assay.inference import Estimate
-from assay.inference.fields import Recorded, stored
-from assay.inference.not_finite import finite
-from assay.learn.checks.case import TEST, TRAIN, Case
-from assay.learn.checks.drop import Judging, drops
+from assay.errors import InputError, MethodError
+from assay.evaluation.wording import count, listed
+from assay.inference import Bootstrap, Estimate, Quantity
+from assay.inference.fields import Recorded, finite, stored
+from assay.learn.checks.case import Case, CheckedPart
 from assay.learn.checks.groups_across import values_of
-from assay.learn.checks.honest import RANDOM, honest_of, official
-from assay.learn.checks.removing import leaking
+from assay.learn.checks.leaks import RANDOM, honest_of, leaking, official
 from assay.learn.data import Data
-from assay.measures.shown import CHECKED
+from assay.measures import BALANCED_ACCURACY, ROC_AUC, Measure, find
+from assay.measures.catalogue import CHECKED
 
 if TYPE_CHECKING:
-    from assay.learn.recipes.recipe import Recipe
+    from assay.learn.recipe import Recipe
     from assay.learn.run import Run
 
 Array: TypeAlias = npt.NDArray[Any]
+Floats: TypeAlias = npt.NDArray[np.float64]
+Value: TypeAlias = Callable[[Floats], float]
 
 NO_LEAK = "nothing: no leak was found"
 
@@ -79,8 +80,8 @@ def retest(case: Case, recipe: Recipe) -> Retest:
             importance=False,
         )
 
-    data, test = (_data(case, part) if part < len(case.parts) else None for part in (TRAIN, TEST))
-    assert data is not None  # noqa: S101 - there always is a training part
+    data = _data(case, case.train)
+    test = None if case.test is None else _data(case, case.test)
     first = trained(data, RANDOM if test is None else official(test), test)
     before = _trained(first, "at random" if test is None else "as given")
     leaks = leaking(case)
@@ -99,9 +100,7 @@ def retest(case: Case, recipe: Recipe) -> Retest:
     after = _trained(second, honest.split)
     start = len(case.train) if test is not None else 0
     one = _judging(first, start + np.arange(len(case.last)))
-    numbers = honest.numbers if honest.test is None else honest.test_numbers
-    assert numbers is not None  # noqa: S101 - a test part has its numbers
-    other = _judging(second, numbers)
+    other = _judging(second, honest.numbers)
     clusters = None
     if honest.group is not None:
         clusters = _clusters(case, honest.group)
@@ -119,7 +118,7 @@ def retest(case: Case, recipe: Recipe) -> Retest:
     return Retest(recipe.name, before, after, removed, lost, _note(one, other, clusters), gone)
 
 
-def _note(one: Judging, other: Judging, clusters: Array | None) -> str:
+def _note(one: JudgedRows, other: JudgedRows, clusters: Array | None) -> str:
     """What the two judgings have in common, and so what the interval means."""
     shared = len(np.intersect1d(one.rows, other.rows))
     drawn = "groups" if clusters is not None else "rows"
@@ -145,10 +144,10 @@ def _trained(run: Run, split: str) -> Trained:
     return Trained(split, learned, len(run.judged), estimates)
 
 
-def _judging(run: Run, numbers: Array) -> Judging:
+def _judging(run: Run, numbers: Array) -> JudgedRows:
     data = run.judged_data
     binary = run.data.positive is not None
-    return Judging(
+    return JudgedRows(
         numbers[run.judged],
         data.truth[run.judged],
         run.said.decisions,
@@ -156,10 +155,9 @@ def _judging(run: Run, numbers: Array) -> Judging:
     )
 
 
-def _data(case: Case, part: int) -> Data:
-    found = case.parts[part]
+def _data(case: Case, part: CheckedPart) -> Data:
     return replace(
-        found.data, frame=found.frame, truth=found.truth, labels=case.labels, positive=case.positive
+        part.data, frame=part.frame, truth=part.truth, labels=case.labels, positive=case.positive
     )
 
 
@@ -172,3 +170,127 @@ def _clusters(case: Case, column: str) -> Array:
     alone = values.is_null().to_numpy()
     codes[alone] = len(codes) + np.arange(int(alone.sum()))
     return np.asarray(codes)
+
+
+# -- the drop, with its interval -------------------------------------------------------------------
+
+RESAMPLES = 1000
+# Of more rows fewer resamples, since each looks at all of them.
+_WORK = 200_000_000
+_FEWEST = 200
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRows:
+    """Rows that were judged, by a number that both judgings share, and what was said of them."""
+
+    rows: Array
+    truth: Array
+    decisions: Array
+    scores: Floats | None
+
+
+def drops(
+    before: JudgedRows,
+    after: JudgedRows,
+    measures: tuple[str, ...],
+    *,
+    clusters: Array | None = None,
+    classes: int = 2,
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+    seed: int = 42,
+) -> dict[str, Estimate]:
+    """Each measure before less after, by resampling all rows that either judged.
+
+    Rows that both judged are drawn together, so that the same rows make it paired, rows of which
+    none is shared independent, and anything between what it is. ``clusters`` gives a group to each
+    number of a row; then groups are drawn.
+    """
+    numbers = np.unique(np.concatenate([before.rows, after.rows]))
+    units = np.arange(len(numbers))
+    if clusters is not None:
+        _, units = np.unique(clusters[numbers], return_inverse=True)
+    size = int(units.max()) + 1
+    at = [units[np.searchsorted(numbers, judging.rows)] for judging in (before, after)]
+    total = len(before.rows) + len(after.rows)
+    resamples = int(min(resamples, max(_FEWEST, _WORK // max(total, 1))))
+    generator = np.random.default_rng(seed)
+    values = {
+        measure: [_value(find(measure), judging, classes) for judging in (before, after)]
+        for measure in measures
+    }
+    drawn = {measure: np.empty(resamples) for measure in measures}
+    share = np.full(size, 1 / size)
+    for i in range(resamples):
+        often = generator.multinomial(size, share).astype(np.float64)
+        weights = [often[where] for where in at]
+        for measure, (first, second) in values.items():
+            drawn[measure][i] = first(weights[0]) - second(weights[1])
+    whole = [np.ones(len(judging.rows)) for judging in (before, after)]
+    method = Bootstrap(level=level, resamples=resamples, seed=seed)
+    estimates = {}
+    for measure, (first, second) in values.items():
+        value = first(whole[0]) - second(whole[1])
+        averaged = measure == BALANCED_ACCURACY.name
+        if math.isnan(value) or (averaged and not _all_there(before, after, classes)):
+            why = "undefined before or after"
+            estimates[measure] = Estimate(math.nan, n=len(numbers), level=level, undefined=why)
+            continue
+        ends = method.ends(drawn[measure], value, None)
+        estimates[measure] = Estimate(
+            value,
+            min(ends.low, value),
+            max(ends.high, value),
+            method="cluster bootstrap" if clusters is not None else "bootstrap",
+            n=len(numbers),
+            level=level,
+            note=ends.note,
+        )
+    return estimates
+
+
+def _all_there(before: JudgedRows, after: JudgedRows, classes: int) -> bool:
+    """Whether each judging has rows of every class."""
+    return all(len(np.unique(judging.truth)) == classes for judging in (before, after))
+
+
+def _value(measure: Measure, judging: JudgedRows, classes: int) -> Value:
+    """A measure as a function of how often each row is there."""
+    if measure == ROC_AUC and judging.scores is not None:
+        return _auc(judging.scores, judging.truth)
+    expression = measure.formula if classes == 2 else measure.classes
+    if expression is None:
+        raise MethodError(f"{measure.name} is no formula of {classes} classes")
+    quantity = Quantity(expression, label=1 if classes == 2 else None)
+    cells = judging.truth * classes + judging.decisions
+
+    def value(weights: Floats) -> float:
+        sums = np.bincount(cells, weights, minlength=classes * classes).astype(np.float64)
+        table = sums.reshape(classes, classes)
+        if measure == BALANCED_ACCURACY:
+            # A class that a resample does not have has no recall in it.
+            with np.errstate(all="ignore"):
+                return float(np.nanmean(np.diag(table) / table.sum(axis=1)))
+        return float(quantity.of_tables(table[None])[0])
+
+    return value
+
+
+def _auc(scores: Floats, truth: Array) -> Value:
+    order = np.argsort(scores, kind="stable")
+    ordered = scores[order]
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    positive = truth[order] == 1
+
+    def value(weights: Floats) -> float:
+        weight = weights[order]
+        above = np.add.reduceat(np.where(positive, weight, 0.0), starts)
+        below = np.add.reduceat(np.where(positive, 0.0, weight), starts)
+        pairs = above.sum() * below.sum()
+        if not pairs:
+            return math.nan
+        lower = np.cumsum(below) - below
+        return float((above * (lower + below / 2)).sum() / pairs)
+
+    return value

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 
-from assay.evaluation.words import name, rate
-from assay.learn.checks.case import Case
-from assay.learn.checks.finding import CodedCheck, Seen
-from assay.learn.checks.phrases import columns, estimate
-from assay.learn.checks.signals import Signal
+from assay.evaluation.wording import name, rate
+from assay.learn.checks.case import Case, CodedCheck, Sighting, columns_text, estimate_text
+from assay.learn.checks.columns import Signal
 
 TOO_GOOD = 0.99
 # Over all columns together; a perfect split of few rows is chance.
 CHANCE = 0.01
 
 
-def look(case: Case) -> Seen | None:
+def look(case: Case) -> Sighting | None:
     """Columns with an AUC above 0.99 by themselves, and not by chance among so many columns.
 
     Numbers are judged as they rank the rows, and any column by the rates of its values, learned
@@ -59,27 +57,28 @@ def look(case: Case) -> Seen | None:
         best = max(good, key=lambda column: good[column].auc.low)
         others = [column for column in good if column != best]
         do = "does" if len(others) == 1 else "do"
-        more = f"; so {do} {columns(others)}" if others else ""
+        more = f"; so {do} {columns_text(others)}" if others else ""
         said.append(
-            f"Column {name(best)} alone has {_measure(case)} of {estimate(good[best].auc)}{more}."
+            f"Column {name(best)} alone has {_measure(case)} of "
+            f"{estimate_text(good[best].auc)}{more}."
         )
     if fading:
         first = max(fading, key=lambda column: fading[column].trained)
         said.append(
             f"Column {name(first)} alone has {_measure(case)} of {rate(fading[first].trained)} in "
-            f"the training part but of {estimate(fading[first].auc)} in the test part."
+            f"the training part but of {estimate_text(fading[first].auc)} in the test part."
         )
     if partly:
         column, label = max(partly, key=lambda each: partly[each].low)
         others = list(dict.fromkeys(other for other, _ in partly if other != column))
         tell = "tells" if len(others) == 1 else "tell"
-        more = f"; {columns(others)} {tell} one as well" if others else ""
+        more = f"; {columns_text(others)} {tell} one as well" if others else ""
         said.append(
             f"Column {name(column)} alone tells the class {name(case.labels[label])} from all "
-            f"others with an AUC of {estimate(partly[column, label])}{more}."
+            f"others with an AUC of {estimate_text(partly[column, label])}{more}."
         )
     told = dict.fromkeys([*good, *fading, *(column for column, _ in partly)])
-    return Seen(
+    return Sighting(
         "leak" if good else "warning",
         " ".join(said),
         columns=tuple(good) or tuple(told),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from assay.evaluation.words import count, percent
-from assay.learn.checks.case import Case
-from assay.learn.checks.finding import CodedCheck, Seen
-from assay.learn.checks.order import neighbours
-from assay.learn.checks.phrases import estimate
+from assay.evaluation.wording import count, percent
+from assay.learn.checks.case import Case, CodedCheck, Sighting, estimate_text
+from assay.learn.checks.columns import neighbours
 
 
-def look(case: Case) -> Seen | None:
+def look(case: Case) -> Sighting | None:
     """Rows that have the label of the row before them far more often than chance has it.
 
     >>> import polars as pl
@@ -21,22 +19,22 @@ def look(case: Case) -> Seen | None:
     The rows are sorted by label: 2 stretches of one label in 60 rows. A row has the label of the
     row before it in 0.983 [0.910, 0.997] of cases, by chance in 49.2%.
     """
-    found = neighbours(case.train.truth, case.level)
-    if not found.telling:
+    agreement = neighbours(case.train.truth, case.level)
+    if not agreement.telling:
         return None
-    sorted_whole = found.runs <= len(case.labels)
+    sorted_whole = agreement.runs <= len(case.labels)
     how = "are sorted by label" if sorted_whole else "come in stretches of one label"
-    number = f"{count(found.runs)} stretches of one label in {count(len(case.train))} rows"
-    return Seen(
+    number = f"{count(agreement.runs)} stretches of one label in {count(len(case.train))} rows"
+    return Sighting(
         "warning",
         f"The rows {how}: {number}. A row has the label of the row before it in "
-        f"{estimate(found.agree)} of cases, by chance in {percent(found.chance)}.",
+        f"{estimate_text(agreement.agree)} of cases, by chance in {percent(agreement.chance)}.",
         evidence={
-            "stretches": found.runs,
-            "agree": found.agree.value,
-            "low": found.agree.low,
-            "high": found.agree.high,
-            "chance": found.chance,
+            "stretches": agreement.runs,
+            "agree": agreement.agree.value,
+            "low": agreement.agree.low,
+            "high": agreement.agree.high,
+            "chance": agreement.chance,
         },
     )
 

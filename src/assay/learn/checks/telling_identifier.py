@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.evaluation.words import name, percent
-from assay.learn.checks.case import Case
-from assay.learn.checks.finding import CodedCheck, Seen
-from assay.learn.checks.identifiers import ID, TIME
-from assay.learn.checks.order import Neighbours, by_column
-from assay.learn.checks.phrases import columns, estimate
+from assay.evaluation.wording import name, percent
+from assay.learn.checks.case import Case, CodedCheck, Sighting, columns_text, estimate_text
+from assay.learn.checks.columns import ID, TIME, Neighbours, by_column
 
 # A rank is needed, and the texts of an address have none.
 ORDERED = (ID, TIME)
 
 
-def look(case: Case) -> Seen | None:
+def look(case: Case) -> Sighting | None:
     """Ids and times by which the training rows, once sorted, come in stretches of one label.
 
     A model learns the stretches. The AUC of such a column may be middling all the same, where
@@ -33,21 +30,21 @@ def look(case: Case) -> Seen | None:
     leak Column 'id' tells the label: sorted by it a row has the label of the row before it in
     0.978 [0.922, 0.994] of cases, by chance in 55.1%.
     """
-    found = {
+    telling = {
         column: told
         for column, kind in case.identifiers.items()
         if kind in ORDERED and (told := order_of(case, column)).telling
     }
-    if not found:
+    if not telling:
         return None
-    worst = max(found, key=lambda column: found[column].skill)
-    told = found[worst]
-    more = f" ({columns([c for c in found if c != worst])} too)" if len(found) > 1 else ""
-    return Seen(
+    worst = max(telling, key=lambda column: telling[column].skill)
+    told = telling[worst]
+    more = f" ({columns_text([c for c in telling if c != worst])} too)" if len(telling) > 1 else ""
+    return Sighting(
         "leak",
         f"Column {name(worst)} tells the label{more}: sorted by it a row has the label of the row "
-        f"before it in {estimate(told.agree)} of cases, by chance in {percent(told.chance)}.",
-        columns=tuple(found),
+        f"before it in {estimate_text(told.agree)} of cases, by chance in {percent(told.chance)}.",
+        columns=tuple(telling),
         evidence={
             column: {
                 "agree": told.agree.value,
@@ -56,7 +53,7 @@ def look(case: Case) -> Seen | None:
                 "chance": told.chance,
                 "stretches": told.runs,
             }
-            for column, told in found.items()
+            for column, told in telling.items()
         },
     )
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.evaluation.words import count, name, some
-from assay.learn.checks.case import Case
-from assay.learn.checks.finding import CodedCheck, Seen
-from assay.learn.checks.phrases import share
+from assay.evaluation.wording import count, name, some
+from assay.learn.checks.case import Case, CodedCheck, Sighting, is_or_are, share_text
 
 
-def look(case: Case) -> Seen | None:
+def look(case: Case) -> Sighting | None:
     """Families of the test part, those that no training row has and those that are on both sides.
 
     Families on both sides are normal, but tell nothing of unknown attacks; one that is new does,
@@ -46,18 +44,19 @@ def look(case: Case) -> Seen | None:
     if new:
         named = [name(judged.names[i]) for i in sorted(new, key=lambda i: -int(often[i]))]
         said = (
-            f"{count(len(new))} of {count(len(there))} families of the test part {_are(len(new))} "
-            f"not in the training part: {some(named)}, {count(rows)} of {count(total)} test rows "
-            f"({share(rows, total)}). {count(both)} {_are(both)} on both sides."
+            f"{count(len(new))} of {count(len(there))} families of the test part "
+            f"{is_or_are(len(new))} not in the training part: {some(named)}, {count(rows)} of "
+            f"{count(total)} test rows ({share_text(rows, total)}). "
+            f"{count(both)} {is_or_are(both)} on both sides."
         )
     else:
         every = "The one family" if both == 1 else f"All {count(both)} families"
         said = (
-            f"{every} of the test part {_are(both)} in the training part too: nothing is told of "
-            f"how well unknown ones are found."
+            f"{every} of the test part {is_or_are(both)} in the training part too: nothing is told "
+            f"of how well unknown ones are found."
         )
     mask = np.isin(judged.codes, new)
-    return Seen(
+    return Sighting(
         "info",
         said,
         rows=case.test.numbers(mask),
@@ -67,10 +66,6 @@ def look(case: Case) -> Seen | None:
             "of": total,
         },
     )
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
 
 
 CHECK = CodedCheck(

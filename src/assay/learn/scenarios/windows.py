@@ -17,14 +17,13 @@ from assay.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-
 Integers: TypeAlias = npt.NDArray[np.int64]
 Values: TypeAlias = npt.NDArray[Any]
 
 SECOND = 1_000_000  # in microseconds
 
 
-class Window:
+class TimeWindow:
     """The rows of one key in the last ``width`` microseconds, for each row."""
 
     def __init__(self, keys: Values, times: Integers, width: int) -> None:
@@ -58,9 +57,9 @@ class Window:
 
     def _back(self, ordered: Values) -> Values:
         """Values in the order in which the rows came."""
-        found = np.empty_like(ordered)
-        found[self._order] = ordered
-        return found
+        values = np.empty_like(ordered)
+        values[self._order] = ordered
+        return values
 
 
 def distinct(keys: Values, items: Values, times: Integers, width: int) -> Integers:
@@ -85,9 +84,9 @@ def distinct(keys: Values, items: Values, times: Integers, width: int) -> Intege
     ends = np.sort(place[leaves[order]] + width)
     base = place - place % span
     left = np.searchsorted(ends, place, side="right") - np.searchsorted(ends, base)
-    found = np.empty(len(keys), np.int64)
-    found[order] = entered - before - left
-    return found
+    counts = np.empty(len(keys), np.int64)
+    counts[order] = entered - before - left
+    return counts
 
 
 def last_before(
@@ -100,9 +99,9 @@ def last_before(
     span = max(int(times[-1]), int(when[-1])) - start + 2 * width + 1
     place = np.sort(keys.astype(np.int64) * span + (times - start))
     wanted = asked.astype(np.int64) * span + (when - start)
-    found = np.searchsorted(place, wanted) - 1
-    gap = wanted - place[np.maximum(found, 0)]
-    return np.where((found >= 0) & (gap < width), gap, -1)
+    places = np.searchsorted(place, wanted) - 1
+    gap = wanted - place[np.maximum(places, 0)]
+    return np.where((places >= 0) & (gap < width), gap, -1)
 
 
 def _places(keys: Values, times: Integers, width: int) -> tuple[Integers, int]:

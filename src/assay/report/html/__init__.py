@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.report.html.limits import Limits
-from assay.report.html.page import page
+from assay.report.html.charts import Limits
+from assay.report.html.page import page_text
 from assay.report.sections import Report
 
 # A page is mailed around; 400 kB is little enough for any mailbox.
@@ -18,8 +18,8 @@ def render(report: Report) -> str:
     Where it would be larger, the longest tables are cut, and the page says so.
     """
     limits = Limits()
-    text = page(report, limits)
+    text = page_text(report, limits)
     while len(text.encode("utf-8")) >= LARGEST and limits != limits.tighter():
         limits = limits.tighter()
-        text = page(report, limits)
+        text = page_text(report, limits)
     return text

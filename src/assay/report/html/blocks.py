@@ -1,4 +1,4 @@
-"""Tables, dot plots and sentences of a document, as the template wants them."""
+"""Tables, dot plots, heat maps and sentences of a document, as the template wants them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,25 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from assay.inference import Estimate
-from assay.report.html.course import Drawn, drawn_of, drawn_periods, drawn_steps
-from assay.report.html.heat import Heat, heat_of
-from assay.report.html.limits import Limits
-from assay.report.html.ranks import DrawnRanks, drawn_ranks
-from assay.report.html.scales import Scale, Strip, around
-from assay.report.html.text import Name, named, sentence
-from assay.report.html.timeline import DrawnTimeline, drawn_bars
-from assay.report.numbers import cell_parts, count, difference_parts, measured_parts
+from assay.report.formatting import about, cell_parts, count, difference_parts, measured_parts
+from assay.report.grid import span_of
+from assay.report.html.charts import (
+    Limits,
+    LineChart,
+    RankChart,
+    Scale,
+    ShownName,
+    Strip,
+    TimelineChart,
+    around,
+    drawn_bars,
+    drawn_of,
+    drawn_periods,
+    drawn_ranks,
+    drawn_steps,
+    named,
+    sentence,
+)
 from assay.report.sections import (
     Bare,
     Bars,
@@ -23,18 +34,17 @@ from assay.report.sections import (
     Column,
     Course,
     Dots,
-    Forest,
+    ForestPlot,
     Formula,
     Kind,
     Marked,
     Matrix,
     MeanRanks,
-    Periods,
+    PeriodCourse,
     Prose,
     StepCurve,
     Table,
 )
-from assay.report.strip import span_of
 
 UNDEFINED = "\u2013"
 
@@ -51,21 +61,21 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Rows:
+class TableView:
     """A table of text and numbers."""
 
     caption: str
-    heads: tuple[tuple[Name, str], ...]
-    rows: tuple[tuple[Name | Value, ...], ...]
+    heads: tuple[tuple[ShownName, str], ...]
+    rows: tuple[tuple[ShownName | Value, ...], ...]
     notes: tuple[str, ...]
     kind: str = "table"
 
 
 @dataclass(frozen=True)
-class Line:
+class DotLine:
     """One line of a dot plot: what is said under its name, and what stands aside."""
 
-    name: Name
+    name: ShownName
     value: Value
     remark: str = ""
     aside: str = ""
@@ -73,12 +83,12 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Lines:
+class DotPlotView:
     """A dot plot: its lines, its ticks, and where the whole stands."""
 
     caption: str
     better: str
-    lines: tuple[Line, ...]
+    lines: tuple[DotLine, ...]
     ticks: tuple[tuple[str, str], ...]
     whole: Value | None
     notes: tuple[str, ...]
@@ -86,11 +96,11 @@ class Lines:
 
 
 @dataclass(frozen=True)
-class Differences:
+class ForestView:
     """A forest plot: its lines, its ticks, where 0 is, and the band of the margin."""
 
     caption: str
-    lines: tuple[Line, ...]
+    lines: tuple[DotLine, ...]
     ticks: tuple[tuple[str, str], ...]
     zero: str
     band: tuple[str, str] | None
@@ -99,7 +109,28 @@ class Differences:
 
 
 @dataclass(frozen=True)
-class Sentences:
+class HeatSquare:
+    """One cell: its count, briefly and in full, its share of the row as a shade."""
+
+    text: str
+    title: str
+    shade: int
+    right: bool
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """The map: a row a class, and what was left out."""
+
+    caption: str
+    heads: tuple[ShownName, ...]
+    rows: tuple[tuple[ShownName, tuple[HeatSquare, ...], str], ...]
+    notes: tuple[str, ...]
+    kind: str = "heat"
+
+
+@dataclass(frozen=True)
+class ProseView:
     """Prose."""
 
     text: str
@@ -107,85 +138,96 @@ class Sentences:
 
 
 @dataclass(frozen=True)
-class Steps:
+class CourseView:
     """A course: its drawings, and the table that they are of."""
 
-    drawings: tuple[Drawn, ...]
-    table: Rows | Lines
+    drawings: tuple[LineChart, ...]
+    table: TableView | DotPlotView
     summary: str = "Step by step"
     kind: str = "course"
 
 
 @dataclass(frozen=True)
-class InTime:
+class TimelineView:
     """Incidents in time, and the table that they are of."""
 
-    drawing: DrawnTimeline
-    table: Rows | Lines
+    drawing: TimelineChart
+    table: TableView | DotPlotView
     kind: str = "timeline"
 
 
 @dataclass(frozen=True)
-class Ranked:
+class RankView:
     """Mean ranks as a critical-difference diagram, and the table that it is of."""
 
-    drawing: DrawnRanks
-    table: Rows | Lines
+    drawing: RankChart
+    table: TableView | DotPlotView
     kind: str = "ranks"
 
 
-View: TypeAlias = Rows | Lines | Differences | Heat | Sentences | Steps | InTime | Ranked
+View: TypeAlias = (
+    TableView
+    | DotPlotView
+    | ForestView
+    | HeatMap
+    | ProseView
+    | CourseView
+    | TimelineView
+    | RankView
+)
 
 
 def block_of(block: Block, limits: Limits) -> View:
     """A block as the template wants it."""
     match block:
-        case Periods():
+        case PeriodCourse():
             drawings = drawn_periods(block)
             table = _table(block, limits)
-            return Steps(drawings, table, "The numbers") if drawings else table
+            return CourseView(drawings, table, "The numbers") if drawings else table
         case Course():
             drawn = drawn_of(block)
             table = _table(block, limits)
-            return table if drawn is None else Steps((drawn,), table)
+            return table if drawn is None else CourseView((drawn,), table)
         case StepCurve():
             drawn = drawn_steps(block)
             table = _table(block, limits)
-            return table if drawn is None else Steps((drawn,), table, "The numbers")
+            return table if drawn is None else CourseView((drawn,), table, "The numbers")
         case Bars():
             timeline = drawn_bars(block, limits)
             table = _table(block, limits)
-            return table if timeline is None else InTime(timeline, table)
+            return table if timeline is None else TimelineView(timeline, table)
         case MeanRanks():
             ranks = drawn_ranks(block, limits)
             table = _table(block, limits)
-            return table if ranks is None else Ranked(ranks, table)
+            return table if ranks is None else RankView(ranks, table)
         case Table():
             return _table(block, limits)
         case Dots():
             return _dots(block, limits)
-        case Forest():
+        case ForestPlot():
             return _forest(block, limits)
         case Matrix():
             return heat_of(block, limits)
         case Prose(text):
-            return Sentences(sentence(text, limits))
+            return ProseView(sentence(text, limits))
 
 
-def behind(found: Estimate, limits: Limits) -> str:
+def behind(estimate: Estimate, limits: Limits) -> str:
     """What is behind an estimate: why it is undefined, or its method, size and note."""
-    if math.isnan(found):
-        return f"undefined: {sentence(found.undefined or 'there is no value', limits)}"
-    size = f"n = {count(found.n)}" if found.n else ""
-    said = ", ".join(part for part in (found.method, size, found.note) if part)
-    return sentence(said, limits)
+    if math.isnan(estimate):
+        return f"undefined: {sentence(estimate.undefined or 'there is no value', limits)}"
+    size = f"n = {count(estimate.n)}" if estimate.n else ""
+    text = ", ".join(part for part in (estimate.method, size, estimate.note) if part)
+    return sentence(text, limits)
 
 
-def value_of(found: Estimate, limits: Limits, scale: Scale | None = None) -> Value:
+def value_of(estimate: Estimate, limits: Limits, scale: Scale | None = None) -> Value:
     """An estimate as text and, on a scale, as a drawing."""
-    text, interval = measured_parts(found)
-    strip = scale.strip(found) if scale is not None else None
-    return Value(UNDEFINED if math.isnan(found) else text, interval, behind(found, limits), strip)
+    text, interval = measured_parts(estimate)
+    strip = scale.strip(estimate) if scale is not None else None
+    return Value(
+        UNDEFINED if math.isnan(estimate) else text, interval, behind(estimate, limits), strip
+    )
 
 
 def _said(text: str, limits: Limits) -> str:
@@ -196,7 +238,7 @@ def _said(text: str, limits: Limits) -> str:
 # -- tables ----------------------------------------------------------------------------------------
 
 
-def _table(table: Table, limits: Limits) -> Rows | Lines:
+def _table(table: Table, limits: Limits) -> TableView | DotPlotView:
     """A table; one that gives each row an estimate is drawn."""
     left = len(table.rows) - limits.rows
     notes = [sentence(note, limits) for note in table.notes[: limits.lines]]
@@ -206,13 +248,13 @@ def _table(table: Table, limits: Limits) -> Rows | Lines:
     if drawn is not None:
         lines = tuple(_line(table, row, drawn, limits) for row in table.rows[: limits.rows])
         ticks = Scale().ticks()
-        return Lines(sentence(table.caption, limits), "", lines, ticks, None, tuple(notes))
+        return DotPlotView(sentence(table.caption, limits), "", lines, ticks, None, tuple(notes))
     heads = tuple((named(each.name, limits.letters), _classes(each)) for each in table.columns)
     rows = tuple(
         tuple(_cell(*each, limits, first=i == 0) for i, each in enumerate(_pairs(table, row)))
         for row in table.rows[: limits.rows]
     )
-    return Rows(sentence(table.caption, limits), heads, rows, tuple(notes))
+    return TableView(sentence(table.caption, limits), heads, rows, tuple(notes))
 
 
 def _pairs(table: Table, row: tuple[Cell, ...]) -> zip[tuple[Cell, Column]]:
@@ -228,12 +270,12 @@ def _bare(cell: Cell) -> Bare:
     return cell.cell if isinstance(cell, Marked) else cell
 
 
-def _cell(cell: Cell, column: Column, limits: Limits, *, first: bool) -> Name | Value:
+def _cell(cell: Cell, column: Column, limits: Limits, *, first: bool) -> ShownName | Value:
     if isinstance(cell, Marked):
         return replace(_cell(cell.cell, column, limits, first=first), marked=True)
     if column.kind is Kind.TEXT and (cell is None or isinstance(cell, str)):
         # A row may be named by an empty text; any other cell that is empty says nothing.
-        return named(cell or "", 4 * limits.letters) if first or cell else Name("", "")
+        return named(cell or "", 4 * limits.letters) if first or cell else ShownName("", "")
     title = behind(cell, limits) if isinstance(cell, Estimate) else ""
     if isinstance(cell, float) and math.isnan(cell):
         return Value(UNDEFINED, "", title or "undefined")
@@ -245,15 +287,15 @@ def _drawn(table: Table) -> int | None:
     """The one column of estimates, where each row is named and no cell of it is in words."""
     shares = [i for i, column in enumerate(table.columns) if column.kind is Kind.SHARE]
     cells = {i: [_bare(row[i]) for row in table.rows] for i in shares}
-    found = [i for i in shares if any(isinstance(cell, Estimate) for cell in cells[i])]
+    places = [i for i in shares if any(isinstance(cell, Estimate) for cell in cells[i])]
     named_rows = bool(table.columns) and table.columns[0].kind is Kind.TEXT
-    if len(found) != 1 or not named_rows:
+    if len(places) != 1 or not named_rows:
         return None
-    in_words = any(isinstance(cell, str | Formula) for cell in cells[found[0]])
-    return None if in_words else found[0]
+    in_words = any(isinstance(cell, str | Formula) for cell in cells[places[0]])
+    return None if in_words else places[0]
 
 
-def _line(table: Table, row: tuple[Cell, ...], drawn: int, limits: Limits) -> Line:
+def _line(table: Table, row: tuple[Cell, ...], drawn: int, limits: Limits) -> DotLine:
     """A row as a line: its estimate is drawn, other cells are said."""
     remarks: list[str] = []
     asides: list[str] = []
@@ -261,35 +303,35 @@ def _line(table: Table, row: tuple[Cell, ...], drawn: int, limits: Limits) -> Li
         if i in (0, drawn) or cell is None or cell == "":
             continue
         text = " ".join(filter(None, cell_parts(cell, column.kind)))
-        said = _said(text if column.kind is Kind.TEXT else f"{column.name} {text}", limits)
-        (asides if column.optional else remarks).append(said)
-    found = _bare(row[drawn])
-    value = Value(*cell_parts(found, table.columns[drawn].kind))
-    if isinstance(found, Estimate):
-        value = value_of(found, limits, Scale() if not (found < 0 or found > 1) else None)
+        remark = _said(text if column.kind is Kind.TEXT else f"{column.name} {text}", limits)
+        (asides if column.optional else remarks).append(remark)
+    number = _bare(row[drawn])
+    value = Value(*cell_parts(number, table.columns[drawn].kind))
+    if isinstance(number, Estimate):
+        value = value_of(number, limits, Scale() if not (number < 0 or number > 1) else None)
     value = replace(value, marked=isinstance(row[drawn], Marked))
     name = named(cell_parts(row[0], table.columns[0].kind)[0], limits.letters)
-    return Line(name, value, ", ".join(remarks), ", ".join(asides))
+    return DotLine(name, value, ", ".join(remarks), ", ".join(asides))
 
 
 # -- dot plots -------------------------------------------------------------------------------------
 
 
-def _dots(dots: Dots, limits: Limits) -> Lines:
+def _dots(dots: Dots, limits: Limits) -> DotPlotView:
     shown = dots.dots[: limits.dots]
     estimates = [dot.estimate for dot in shown]
-    ends = [end for found in estimates for end in (found, found.low, found.high)]
+    ends = [end for estimate in estimates for end in (estimate, estimate.low, estimate.high)]
     whole = [] if dots.whole is None else [float(dots.whole)]
     scale = around([*ends, *whole], dots.measure.range)
     left = len(dots.dots) - len(shown)
     notes = [sentence(note, limits) for note in dots.notes[: limits.lines]]
     if left > 0:
         notes.append(f"{count(left)} more are left out here; JSON and CSV hold them.")
-    return Lines(
+    return DotPlotView(
         sentence(dots.caption, limits),
         dots.measure.better.value,
         tuple(
-            Line(
+            DotLine(
                 named(dot.name, limits.letters),
                 value_of(dot.estimate, limits, scale),
                 _said(dot.remark, limits),
@@ -305,7 +347,7 @@ def _dots(dots: Dots, limits: Limits) -> Lines:
 # -- forest plots ----------------------------------------------------------------------------------
 
 
-def _forest(forest: Forest, limits: Limits) -> Differences:
+def _forest(forest: ForestPlot, limits: Limits) -> ForestView:
     shown = forest.changes[: limits.rows]
     scale = Scale(*span_of(forest))
     left = len(forest.changes) - len(shown)
@@ -314,19 +356,19 @@ def _forest(forest: Forest, limits: Limits) -> Differences:
         notes.append(f"{count(left)} more are left out here; JSON and CSV hold them.")
     lines = []
     for change in shown:
-        found, outcome = change.difference, change.outcome(forest.margin)
-        text, interval = difference_parts(found)
-        strip = scale.strip(found)
-        if math.isnan(found):
+        difference, outcome = change.difference, change.outcome(forest.margin)
+        text, interval = difference_parts(difference)
+        strip = scale.strip(difference)
+        if math.isnan(difference):
             text = UNDEFINED
-        value = Value(text, interval, behind(found, limits), strip)
+        value = Value(text, interval, behind(difference, limits), strip)
         name, remark = named(change.name, limits.letters), _said(change.remark, limits)
-        lines.append(Line(name, value, remark, outcome.value, outcome.name.lower()))
+        lines.append(DotLine(name, value, remark, outcome.value, outcome.name.lower()))
     band = None
     if forest.margin is not None:
         start, end = scale.share(-forest.margin), scale.share(forest.margin)
         band = (f"{100 * start:.2f}%", f"{100 * (end - start):.2f}%")
-    return Differences(
+    return ForestView(
         sentence(forest.caption, limits),
         tuple(lines),
         scale.ticks(),
@@ -334,3 +376,71 @@ def _forest(forest: Forest, limits: Limits) -> Differences:
         band,
         tuple(notes),
     )
+
+
+# -- confusion matrices as heat maps, the classes with most errors first ---------------------------
+
+
+_SHADES = 9
+_UNITS = ("", "k", "M", "G", "T", "P", "E")
+
+
+def heat_of(matrix: Matrix, limits: Limits) -> HeatMap:
+    """The classes with most errors, and all others together in a last row and column."""
+    cells, size = matrix.cells, len(matrix.labels)
+    errors = [
+        math.fsum(cells[i]) + math.fsum(row[i] for row in cells) - 2 * cells[i][i]
+        for i in range(size)
+    ]
+    order = sorted(range(size), key=lambda i: (-errors[i], i)) if size > 2 else list(range(size))
+    # One class left out would take as much room as the row of all others.
+    shown = order if size <= limits.classes + 1 else order[: limits.classes]
+    groups = [[i] for i in shown]
+    names = [named(matrix.labels[i], limits.letters) for i in shown]
+    notes = []
+    if len(shown) < size:
+        rest = [i for i in range(size) if i not in set(shown)]
+        groups.append(rest)
+        names.append(ShownName(f"{count(len(rest))} others", ""))
+        notes.append(
+            f"The {count(len(shown))} of {count(size)} classes with most errors; the other "
+            f"{count(len(rest))} share the last row and column."
+        )
+    elif size > 2:
+        notes.append("Classes with most errors come first.")
+    rows = []
+    for i, group in enumerate(groups):
+        sums = [sum(cells[a][b] for a in group for b in other) for other in groups]
+        total = sum(sums)
+        squares = tuple(
+            _square(number, total, names[i].shown, names[j].shown, right=i == j)
+            for j, number in enumerate(sums)
+        )
+        rows.append((names[i], squares, count(total)))
+    return HeatMap(sentence(matrix.caption, limits), tuple(names), tuple(rows), tuple(notes))
+
+
+def _square(number: float, total: float, truth: str, decision: str, *, right: bool) -> HeatSquare:
+    share = number / total if total else 0.0
+    text = f"{truth} decided as {decision}: {count(number)} of {count(total)}"
+    title = f"{text} ({about(share)})" if number else ""
+    return HeatSquare(brief(number), title, shade(share), right)
+
+
+def shade(share: float) -> int:
+    """One of ten shades; by the root, since it is small shares that differ."""
+    return min(math.ceil(math.sqrt(share) * _SHADES), _SHADES)
+
+
+def brief(number: float) -> str:
+    """A count in at most four characters or so.
+
+    >>> brief(87), brief(12345), brief(2_600_000), brief(999_999)
+    ('87', '12k', '2.6M', '1M')
+    """
+    if number < 10_000:
+        return count(number) if number == int(number) else f"{number:.3g}"
+    power = min(int(math.log10(number * 1.0005)) // 3, len(_UNITS) - 1)
+    size = number / 1000**power
+    text = f"{size:.1f}" if size < 9.95 else f"{size:.0f}"
+    return text.removesuffix(".0") + _UNITS[power]

@@ -1,16 +1,23 @@
 """Rows from files: text, Parquet, Arrow, NumPy, and queries on database files."""
 
 from assay.sources.files.inputs import Hashing, Name, given_names, name_of, paths_of, sources
-from assay.sources.files.labelled import ranked, typed
-from assay.sources.files.matched import Matched, Model, NeedsId, read_models
-from assay.sources.files.memory import default_limit, memory_limit
-from assay.sources.files.read import Reading, read
-from assay.sources.files.request import Input, Progress, Refused, Request, Rows, silent
+from assay.sources.files.read import Reading, ranked, read, typed
+from assay.sources.files.request import (
+    InputDigest,
+    Progress,
+    Refused,
+    Request,
+    Rows,
+    default_limit,
+    memory_limit,
+    silent,
+)
+from assay.sources.files.several_models import MatchedRows, Model, NeedsId, read_models
 
 __all__ = [
     "Hashing",
-    "Input",
-    "Matched",
+    "InputDigest",
+    "MatchedRows",
     "Model",
     "Name",
     "NeedsId",

@@ -11,13 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError
-from assay.sources.coded import Labels, Named
+from assay.sources.coded import Labels, NameColumn
 from assay.sources.columns import MISSING, NUMBER, TEXT, label_kind, label_text, names_of
 from assay.tally.blocks import BLOCK
 
 if TYPE_CHECKING:
     import polars as pl
-
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -27,7 +26,7 @@ _SMALL_RANGE = 1 << 16
 _NAME_BYTES = 120
 
 
-class Growing:
+class GrowingColumn:
     """An array that grows at its end, in place where the machine can do that."""
 
     def __init__(self, dtype: Any) -> None:
@@ -96,7 +95,7 @@ class Numbers:
     """A column of numbers; float32 stays float32 until something wider comes."""
 
     def __init__(self, dtype: Any) -> None:
-        self._values = Growing(dtype)
+        self._values = GrowingColumn(dtype)
 
     @property
     def nbytes(self) -> int:
@@ -126,7 +125,7 @@ class Codes:
         self._limit = limit
         self._meaning = meaning
         self._position: dict[str, int] = {}
-        self._codes = Growing(np.uint8)
+        self._codes = GrowingColumn(np.uint8)
 
     @property
     def nbytes(self) -> int:
@@ -204,13 +203,13 @@ class NameCodes(Codes):
             # Clusters may be many: text is its own name.
             names = [value or MISSING for value in distinct]
         else:
-            found = names_of(distinct, self.column)
-            names = [found.names[i] for i in found.codes.tolist()]
+            column = names_of(distinct, self.column)
+            names = [column.names[i] for i in column.codes.tolist()]
         self.add(codes, names)
 
-    def done(self) -> Named:
+    def done(self) -> NameColumn:
         """The names, in order of text whatever they were: so every format gives the same."""
-        return Named(*self.sorted(str))
+        return NameColumn(*self.sorted(str))
 
 
 def distinct_of(values: pl.Series) -> tuple[list[Any], Array]:

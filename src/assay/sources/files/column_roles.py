@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 from assay.errors import InputError
 from assay.sources.files.inputs import is_named
-from assay.sources.files.request import Request
-from assay.sources.files.table import Table
+from assay.sources.files.request import OpenedTable, Request
 from assay.sources.validation import DECISION, INCIDENT, LABEL, SCORE, Roles
 
 # Case, blanks, dashes, points and underscores aside.
@@ -31,7 +30,7 @@ _SIGNS = re.compile(r"[\s_.-]+")
 _LISTED = 30
 
 
-def roles_of(table: Table, request: Request) -> Roles:
+def roles_of(table: OpenedTable, request: Request) -> Roles:
     """Decide which columns of a table are read."""
     if request.score is not None and (request.probabilities or request.probability_pattern):
         raise InputError("give a score or probabilities, not both")
@@ -115,14 +114,14 @@ def roles_of(table: Table, request: Request) -> Roles:
     )
 
 
-def _incident(table: Table, claimed: set[str | None]) -> str | None:
+def _incident(table: OpenedTable, claimed: set[str | None]) -> str | None:
     """The column that names incidents, where one is called so and is nothing else."""
     known = [column for column in well_known(table.columns, INCIDENT) if column not in claimed]
     return known[0] if len(known) == 1 else None
 
 
 def _models(
-    table: Table, wanted: Sequence[str] | None
+    table: OpenedTable, wanted: Sequence[str] | None
 ) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
     """The columns of models that a table has, and the patterns that name several at once.
 
@@ -130,21 +129,21 @@ def _models(
     """
     if wanted is None:
         return None, ()
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for column in wanted:
         file, _, rest = column.rpartition(":")
         if column in table.columns or not file:
-            found[column] = None
+            names[column] = None
         elif is_named(table.name, file):
-            found[rest] = None
-    patterns = [name for name in found if name not in table.columns and "*" in name]
-    columns = [name for name in found if name not in patterns]
+            names[rest] = None
+    patterns = [name for name in names if name not in table.columns and "*" in name]
+    columns = [name for name in names if name not in patterns]
     for column in columns:
         must_have(table, column)
     return tuple(columns), tuple(patterns)
 
 
-def must_have(table: Table, column: str) -> None:
+def must_have(table: OpenedTable, column: str) -> None:
     """Refuse a column that a table does not have, with the nearest names."""
     if column in table.columns:
         return
@@ -155,7 +154,7 @@ def must_have(table: Table, column: str) -> None:
     raise InputError(f"{table.name} has no column {column!r}{advice} {_listed(table)}")
 
 
-def _listed(table: Table) -> str:
+def _listed(table: OpenedTable) -> str:
     shown = ", ".join(repr(column) for column in table.columns[:_LISTED])
     more = len(table.columns) - _LISTED
     listed = f"Its columns are {shown}" + (f" and {more:,} more" if more > 0 else "")
@@ -181,7 +180,7 @@ def _letters(name: str) -> str:
     return _SIGNS.sub("", name.casefold())
 
 
-def _pair(table: Table, claimed: set[str | None], score: str | None) -> dict[str, str]:
+def _pair(table: OpenedTable, claimed: set[str | None], score: str | None) -> dict[str, str]:
     """The columns of the probabilities of 0 and 1, where both are there."""
     columns = {column.strip().casefold(): column for column in table.columns}
     pairs = [
@@ -199,7 +198,7 @@ def _pair(table: Table, claimed: set[str | None], score: str | None) -> dict[str
     return pairs[0] if pairs else {}
 
 
-def _perhaps_probabilities(table: Table, claimed: set[str | None]) -> str:
+def _perhaps_probabilities(table: OpenedTable, claimed: set[str | None]) -> str:
     """The pattern that may be meant, where columns have a name and a label each."""
     columns = [column for column in table.columns if column not in claimed]
     for pattern in _PAIRS:
@@ -211,27 +210,27 @@ def _perhaps_probabilities(table: Table, claimed: set[str | None]) -> str:
 
 
 def _recognised(
-    table: Table, role: str, claimed: set[str | None], grouped: set[str | None]
+    table: OpenedTable, role: str, claimed: set[str | None], grouped: set[str | None]
 ) -> str | None:
     """The column with a well-known name; rather one that nothing is grouped by."""
     known = [column for column in well_known(table.columns, role) if column not in claimed]
-    found = [column for column in known if column not in grouped] or known
-    if len(found) > 1:
-        which = " or ".join(f"{role}={column!r}" for column in found)
+    candidates = [column for column in known if column not in grouped] or known
+    if len(candidates) > 1:
+        which = " or ".join(f"{role}={column!r}" for column in candidates)
         raise InputError(
-            f"{table.name}: several columns may be the {role}: {', '.join(map(repr, found))}. "
+            f"{table.name}: several columns may be the {role}: {', '.join(map(repr, candidates))}. "
             f"Say which with {which}"
         )
-    return found[0] if found else None
+    return candidates[0] if candidates else None
 
 
-def _matching(table: Table, pattern: str, claimed: set[str | None]) -> dict[str, str]:
+def _matching(table: OpenedTable, pattern: str, claimed: set[str | None]) -> dict[str, str]:
     """The columns that a pattern such as p_* names, by what the star stands for."""
     before, star, after = pattern.partition("*")
     if not star or "*" in after:
         raise InputError(f"probabilities are a pattern with one star, such as 'p_*': {pattern!r}")
     fixed = len(before) + len(after)
-    found = {
+    by_label = {
         column[len(before) : len(column) - len(after)]: column
         for column in table.columns
         if column.startswith(before)
@@ -239,12 +238,12 @@ def _matching(table: Table, pattern: str, claimed: set[str | None]) -> dict[str,
         and len(column) > fixed
         and column not in claimed
     }
-    if not found:
+    if not by_label:
         raise InputError(f"{table.name}: no column matches {pattern!r}. {_listed(table)}")
-    return found
+    return by_label
 
 
-def same_roles(table: Table, roles: Roles, first: str) -> None:
+def same_roles(table: OpenedTable, roles: Roles, first: str) -> None:
     """Refuse a further table that lacks a column that the first one gave."""
     absent: Sequence[str] = [column for column in roles.columns if column not in table.columns]
     if absent:

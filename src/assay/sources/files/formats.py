@@ -1,10 +1,19 @@
-"""Which format a file is of: by its first bytes, then its name, then a look at its text."""
+"""Bytes of files: which format they are of, how they are unpacked and decoded, and damaged ones."""
 
 from __future__ import annotations
 
+import bz2
 import codecs
+import contextlib
+import lzma
+import os
 import re
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
 from pathlib import PurePath
+from typing import Any
 
 from assay.errors import InputError
 
@@ -160,3 +169,295 @@ def _impression(head: bytes) -> str:
     if len(_CONTROL.findall(head)) * 20 > len(head):
         return f"something else, beginning with {head[:8].hex(' ')}"
     return f"{NAMES[sniffed(head)]} text"
+
+
+# -- text as it streams in -------------------------------------------------------------------------
+
+# How much of a file is looked at to tell what it is.
+HEAD = 1 << 16
+_GZIP_WINDOW = 31
+_XZ_MEMORY = 1 << 28
+# One byte in so many is NUL at the least where a quarter of two-byte text is ASCII.
+_NULS = 8
+
+
+class CutOff(InputError):
+    """Packed data that end before their end."""
+
+
+def unpacked(chunks: Iterator[bytes], packing: str, name: str, size: int) -> Iterator[bytes]:
+    """What a packed stream holds, in chunks of bounded size however well it is packed."""
+    unpacker: Any = None
+    begun = False
+    for chunk in chunks:
+        data = chunk
+        while data or (unpacker is not None and not unpacker.needs_input):
+            if unpacker is None:
+                if begun and not data.strip(b"\0"):
+                    break  # padding behind the last part
+                unpacker, begun = _unpacker(packing), True
+            try:
+                out = unpacker.decompress(data, size)
+            except (zlib.error, _zstd().ZstdError, lzma.LZMAError, OSError) as odd:
+                raise InputError(
+                    f"{name} can't be unpacked, its {packing} data are damaged: {odd}"
+                ) from odd
+            if out:
+                yield out
+            data = b""
+            if unpacker.eof:
+                data, unpacker = unpacker.unused_data, None
+    if unpacker is not None or not begun:
+        raise CutOff(f"{name} can't be unpacked: its {packing} data end in the middle")
+
+
+class _Gunzip:
+    """zlib behind the interface that zstd has."""
+
+    def __init__(self) -> None:
+        self._inner = zlib.decompressobj(_GZIP_WINDOW)
+        self.needs_input = True
+
+    def decompress(self, data: bytes, size: int) -> bytes:
+        out = self._inner.decompress(self._inner.unconsumed_tail + data, size)
+        # A full output may have more behind it, even where all input was taken.
+        self.needs_input = len(out) < size and not self._inner.unconsumed_tail
+        return out
+
+    @property
+    def eof(self) -> bool:
+        return self._inner.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._inner.unused_data
+
+
+def _unpacker(packing: str) -> Any:
+    if packing == GZIP:
+        return _Gunzip()
+    if packing == BZIP2:
+        return bz2.BZ2Decompressor()
+    # Damaged headers may ask for any memory.
+    return (
+        lzma.LZMADecompressor(memlimit=_XZ_MEMORY) if packing == XZ else _zstd().ZstdDecompressor()
+    )
+
+
+def _zstd() -> Any:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    return zstd
+
+
+def must_be_narrow(head: bytes, encoding: str | None, name: str) -> None:
+    """Refuse text of two or four bytes a character where nobody said that it is.
+
+    A mark tells, or NUL bytes in every other place: text of one byte a character has none.
+    """
+    if encoding is None and head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise InputError(
+            f"{name} is not UTF-8: at byte 0 it has the mark of UTF-16. Say encoding='utf-16'"
+        )
+    even, odd = head[::2].count(0), head[1::2].count(0)
+    if not even + odd or (even + odd) * _NULS < len(head) or _is_wide(encoding):
+        return
+    likely = "utf-16-le" if odd else "utf-16-be"
+    if even and odd:
+        likely = "utf-32-le" if odd > even else "utf-32-be"
+    raise InputError(
+        f"{name} is not {encoding or 'UTF-8'}: {even + odd:,} of its first {len(head):,} bytes are "
+        f"NUL. Say which encoding it has, likely encoding={likely!r}"
+    )
+
+
+def _is_wide(encoding: str | None) -> bool:
+    with contextlib.suppress(LookupError):  # said elsewhere
+        return codecs.lookup(encoding or "utf-8").name.startswith(("utf-16", "utf-32"))
+    return True
+
+
+def utf8(chunks: Iterator[bytes], encoding: str | None, name: str) -> Iterator[bytes]:
+    """The same text in UTF-8 without a byte order mark; refuses bytes that are not of the encoding.
+
+    Offsets in messages count the bytes of the text, unpacked where it was packed.
+    """
+    decoder = _decoder(encoding)
+    offset = 0
+    first = True
+    for chunk in chunks:
+        text = _decoded(decoder, chunk, offset, encoding, name)
+        offset += len(chunk)
+        if first and text:
+            text = text.removeprefix(codecs.BOM_UTF8)
+            first = False
+        if text:
+            yield text
+    text = _decoded(decoder, b"", offset, encoding, name, final=True)
+    if text:
+        yield text
+
+
+def _decoder(encoding: str | None) -> codecs.IncrementalDecoder:
+    try:
+        codec = codecs.lookup(encoding or "utf-8")
+        with contextlib.suppress(UnicodeError):
+            # Codecs such as zlib or rot13 are not encodings of text: that is a LookupError.
+            "a".encode(codec.name)
+        return codecs.getincrementaldecoder(codec.name)("strict")
+    except LookupError as odd:
+        raise InputError(
+            f"encoding={encoding!r} is not known; try utf-8, utf-16, latin-1 or cp1252"
+        ) from odd
+
+
+def _decoded(
+    decoder: codecs.IncrementalDecoder,
+    chunk: bytes,
+    offset: int,
+    encoding: str | None,
+    name: str,
+    *,
+    final: bool = False,
+) -> bytes:
+    waiting = decoder.getstate()[0]
+    if encoding is None and not waiting and chunk.isascii():
+        return chunk
+    try:
+        return decoder.decode(chunk, final).encode()
+    except UnicodeDecodeError as odd:
+        at = offset - len(waiting) + odd.start
+        byte = odd.object[odd.start : odd.start + 1].hex()
+        if encoding is None:
+            raise InputError(
+                f"{name} is not UTF-8: byte {at} is 0x{byte}. Say which encoding it has, for "
+                f"example encoding='cp1252' or encoding='utf-16'"
+            ) from odd
+        raise InputError(f"{name} is not {encoding}: byte {at} is 0x{byte} ({odd.reason})") from odd
+    except UnicodeError as odd:
+        raise InputError(f"{name} can't be read as {encoding} near byte {offset}: {odd}") from odd
+
+
+def begun(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
+    """The first bytes, for a look, and all of them."""
+    first: list[bytes] = []
+    while sum(map(len, first)) < HEAD and (chunk := next(chunks, None)) is not None:
+        first.append(chunk)
+
+    def both() -> Iterator[bytes]:
+        yield from first
+        yield from chunks
+
+    return b"".join(first)[:HEAD], both()
+
+
+class Window:
+    """The text that is being looked at: what the last look left, and what follows it."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self.text = b""
+        self.final = False
+
+    def extend(self) -> bool:
+        """Add what follows, at least as much again; tells whether that is all there is."""
+        parts, size = [self.text], 0
+        while not self.final and size <= len(self.text):
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                self.final = True
+            else:
+                parts.append(chunk)
+                size += len(chunk)
+        self.text = b"".join(parts)
+        return self.final
+
+    def drop(self, used: int) -> None:
+        """Let go of what was dealt with."""
+        self.text = self.text[used:]
+
+    def whole_lines(self) -> tuple[bytes, int]:
+        """Whole lines less the last line end, and the bytes that they take.
+
+        Blank ones at the end wait for what follows them, or end the file.
+        """
+        text = self.text
+        used = len(text) if self.final else text.rfind(b"\n") + 1
+        whole = text[:used].rstrip(b"\r\n")
+        if not self.final:
+            used = text.find(b"\n", len(whole)) + 1 if whole else 0
+        return whole, used
+
+
+# -- what polars says about a damaged file ---------------------------------------------------------
+
+_STDERR = 2
+_LONGEST = 200
+
+
+@contextlib.contextmanager
+def guarded(name: str) -> Iterator[None]:
+    """Raise an :class:`~assay.errors.InputError` with the file's name for what polars raises.
+
+    A panic of polars writes to standard error before it becomes an exception; that is kept away.
+    """
+    import polars as pl
+
+    with _hushed() as quiet:
+        try:
+            yield
+        except pl.exceptions.PanicException as odd:
+            quiet.drop = True
+            raise damaged(name, odd) from None
+        except (pl.exceptions.PolarsError, OSError, ValueError, OverflowError) as odd:
+            if isinstance(odd, InputError):
+                raise
+            quiet.drop = True
+            raise damaged(name, odd) from odd
+        except MemoryError as odd:
+            raise InputError(f"{name} needs more memory than there is") from odd
+
+
+def damaged(name: str, odd: BaseException) -> InputError:
+    """An error that says that a file can't be read, and in one line why."""
+    lines = str(odd).strip().splitlines() or [type(odd).__name__]
+    why = lines[0] if len(lines[0]) <= _LONGEST else lines[0][:_LONGEST] + "..."
+    return InputError(f"{name} can't be read, it seems to be damaged: {why}")
+
+
+class _Quiet:
+    """Whether what was written to standard error is to be dropped."""
+
+    drop = False
+
+
+@contextlib.contextmanager
+def _hushed() -> Iterator[_Quiet]:
+    """Hold back what goes to standard error; it is passed on afterwards unless dropped."""
+    quiet = _Quiet()
+    try:
+        kept = os.dup(_STDERR)
+    except OSError:
+        # Standard error is closed: nobody would see it.
+        yield quiet
+        return
+    with tempfile.TemporaryFile() as held:
+        _flush()
+        os.dup2(held.fileno(), _STDERR)
+        try:
+            yield quiet
+        finally:
+            _flush()
+            os.dup2(kept, _STDERR)
+            os.close(kept)
+            held.seek(0)
+            text = b"" if quiet.drop else held.read()
+            if text:
+                os.write(_STDERR, text)
+
+
+def _flush() -> None:
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        sys.stderr.flush()

@@ -9,18 +9,28 @@ import os
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
-from typing import BinaryIO, TypeAlias, cast
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias, cast
+from urllib.parse import unquote
 
 from assay.errors import InputError
-from assay.sources.files import spark
-from assay.sources.files.formats import PACKED, SUFFIXES
-from assay.sources.files.hive import Keys, files_in, keys_of
-from assay.sources.files.postgres import POSTGRESQL, Address, is_address, parsed
-from assay.sources.files.request import Input, Request
-from assay.sources.files.spark import is_spark
-from assay.sources.files.sql import DUCKDB, SQLITE
+from assay.sources.files.database_queries import (
+    DUCKDB,
+    POSTGRESQL,
+    SPARK,
+    SQLITE,
+    Address,
+    is_address,
+    is_spark,
+    postgresql_address,
+    spark_query,
+)
+from assay.sources.files.formats import PACKED, SUFFIXES, is_known
+from assay.sources.files.request import InputDigest, OpenedTable, Piece, Request
+
+if TYPE_CHECKING:
+    import polars as pl
 
 # A file, folder, pattern or query by its name.
 Name: TypeAlias = str | os.PathLike[str]
@@ -77,29 +87,29 @@ def given_names(inputs: Name | Sequence[Name]) -> list[str]:
 
 def sources(inputs: Sequence[str], request: Request) -> tuple[Source, ...]:
     """Every file whose rows are meant, in order; folders and patterns sorted."""
-    found = _meant(inputs, request)
+    every = _meant(inputs, request)
     seen: set[tuple[Path | Address | None, str]] = set()
-    for source in found:
+    for source in every:
         place = source.address if source.path is None else source.path.resolve()
         key = (place, source.query)
         if key in seen:
             raise InputError(f"{source.name} was given twice; its rows would count twice")
         seen.add(key)
-    return tuple(found)
+    return tuple(every)
 
 
 def _meant(inputs: Sequence[str], request: Request) -> list[Source]:
     if isinstance(inputs, str):
         raise InputError(f"inputs are a list of files; found one text, {inputs!r}")
-    found: list[Source] = []
+    every: list[Source] = []
     for given in map(name_of, inputs):
         try:
-            found += _sources(given, request)
+            every += _sources(given, request)
         except OSError as odd:
             raise InputError(f"{shown(given)} can't be opened: {odd.strerror}") from odd
-    if not found:
+    if not every:
         raise InputError("no file was given: name a file, a folder, or - for standard input")
-    return found
+    return every
 
 
 def shown(name: str) -> str:
@@ -110,11 +120,11 @@ def shown(name: str) -> str:
 def without_query(given: str) -> str:
     """An input as it goes into a message: of a server only the address, without a password."""
     if is_spark(given):
-        return spark.SPARK
+        return SPARK
     if not is_address(given):
         return given
     try:
-        return parsed(given)[0].name
+        return postgresql_address(given)[0].name
     except InputError:
         return POSTGRESQL
 
@@ -129,12 +139,12 @@ def _sources(given: str, request: Request) -> Iterator[Source]:
         yield Source(STDIN_NAME, None)
         return
     if is_address(given):
-        address, query = parsed(given)
+        address, query = postgresql_address(given)
         yield Source(shown(address.name), None, POSTGRESQL, query, address)
         return
     if is_spark(given):
-        name, query = spark.parsed(given)
-        yield Source(shown(name), None, spark.SPARK, query)
+        name, query = spark_query(given)
+        yield Source(shown(name), None, SPARK, query)
         return
     for engine in (SQLITE, DUCKDB):
         if given.startswith(f"{engine}:"):
@@ -213,11 +223,11 @@ class _StandardInput:
         self._ended = self._ended or size < 0 or len(chunk) < size
         return chunk
 
-    def told(self, name: str) -> Input:
+    def told(self, name: str) -> InputDigest:
         """What was read; without a hash where something may have been left."""
         if not self._ended:
-            return Input(name, None, None)
-        return Input(name, self._size, self._digest.hexdigest())
+            return InputDigest(name, None, None)
+        return InputDigest(name, self._size, self._digest.hexdigest())
 
 
 # The one that is hashed now: it can be read but once, by whoever asks for it.
@@ -251,7 +261,7 @@ class Hashing:
     ) -> None:
         global _hashed_stdin  # noqa: PLW0603 - there is but one standard input
         self._request = request
-        self._found: dict[Path | str, Input] = {}
+        self._found: dict[Path | str, InputDigest] = {}
         self._states: dict[Path, object] = {}
         self._odd: InputError | None = None
         self._hashes = hashes
@@ -278,7 +288,7 @@ class Hashing:
                 self._odd = InputError(f"{name} can't be read: {odd.strerror}")
                 return
 
-    def inputs(self, others: Sequence[str] = ()) -> tuple[Input, ...]:
+    def inputs(self, others: Sequence[str] = ()) -> tuple[InputDigest, ...]:
         """What was read, each once; ``others`` are inputs that came to light later."""
         self._thread.join()
         if others:
@@ -296,11 +306,11 @@ class Hashing:
         if not self._hashes:
             return ()
         return tuple(
-            Input(name, None, None) if place in changed else self._told(place)
+            InputDigest(name, None, None) if place in changed else self._told(place)
             for place, name in self._places.items()
         )
 
-    def _told(self, place: Path | str) -> Input:
+    def _told(self, place: Path | str) -> InputDigest:
         if place == STDIN_NAME and self._stdin is not None:
             return self._stdin.told(STDIN_NAME)
         return self._found[place]
@@ -309,10 +319,10 @@ class Hashing:
 def _state(path: Path) -> object:
     """What differs once a file was written to or replaced; None for what is no file."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return (found.st_size, found.st_mtime_ns, found.st_ino) if path.is_file() else None
+    return (status.st_size, status.st_mtime_ns, status.st_ino) if path.is_file() else None
 
 
 def _places(inputs: Sequence[str], request: Request) -> dict[Path | str, str]:
@@ -323,9 +333,161 @@ def _places(inputs: Sequence[str], request: Request) -> dict[Path | str, str]:
     }
 
 
-def _hashed(name: str, place: Path | str) -> Input:
+def _hashed(name: str, place: Path | str) -> InputDigest:
     if isinstance(place, str) or not place.is_file():
-        return Input(name, None, None)
+        return InputDigest(name, None, None)
     with place.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return Input(name, file.tell(), digest)
+        return InputDigest(name, file.tell(), digest)
+
+
+# -- folders cut up by keys, such as day=2026-11-01/part-0.parquet ---------------------------------
+
+# What Hive and Spark write where the value is missing.
+MISSING = "__HIVE_DEFAULT_PARTITION__"
+_DEEPEST = 64
+# Folders with a log of their own, in which a file may lie whose rows no longer count.
+_LOGGED = {"_delta_log": "a Delta table", ".hoodie": "a Hudi table"}
+_ICEBERG = "*.metadata.json"
+
+Keys = Mapping[str, str | None]
+
+
+@dataclass(frozen=True)
+class FolderFile:
+    """A file inside a folder, and the keys that the folders around it give."""
+
+    path: Path
+    keys: Keys
+
+
+def files_in(folder: Path, name: str) -> tuple[FolderFile, ...]:
+    """Every file of a known suffix in a folder and those inside it, sorted by path.
+
+    All files have the same keys, or the folder is refused. Folders whose names start with a dot or
+    an underscore hold what other tools keep for themselves, and are left alone.
+    """
+    own = keys_of([folder.name], name)
+    paths = _walk(folder, name, (folder.resolve(),))
+    files = tuple(
+        FolderFile(path, own | keys_of(path.relative_to(folder).parts[:-1], name, own))
+        for path in paths
+    )
+    for file in files[1:]:
+        if file.keys.keys() != files[0].keys.keys():
+            raise InputError(
+                f"the folders inside {name} have unlike keys: {_told(files[0], folder)} and "
+                f"{_told(file, folder)}. Give folders of like keys, or the files that are meant"
+            )
+    return files
+
+
+def _walk(folder: Path, name: str, around: tuple[Path, ...]) -> Iterator[Path]:
+    entries = sorted(folder.iterdir())
+    for entry in entries:
+        kind = _LOGGED.get(entry.name)
+        if entry.name == "metadata" and any(entry.glob(_ICEBERG)):
+            kind = "an Iceberg table"
+        if kind is not None:
+            raise InputError(
+                f"{name} is {kind}: its log says which files count, and others may lie there too. "
+                f"Read it with the tool that it belongs to, and give the rows or their files"
+            )
+    for entry in entries:
+        if not entry.is_dir():
+            if is_known(entry.name) and entry.is_file():
+                yield entry
+        elif not entry.name.startswith((".", "_")):
+            real = entry.resolve()
+            if real in around or len(around) > _DEEPEST:
+                raise InputError(
+                    f"the folder {str(entry)!r} is inside itself by a link; remove the link, or "
+                    f"give the folders that are meant"
+                )
+            yield from _walk(entry, name, (*around, real))
+
+
+def keys_of(folders: Sequence[str], name: str, around: Keys | None = None) -> dict[str, str | None]:
+    """The keys that the names of folders give, with their values as text.
+
+    >>> keys_of(["flows", "day=2026-11-01", "site=a%2Fb"], "flows")
+    {'day': '2026-11-01', 'site': 'a/b'}
+    """
+    keys: dict[str, str | None] = {}
+    for folder in folders:
+        key, sign, value = folder.partition("=")
+        if not key or not sign:
+            continue
+        try:
+            key, value = unquote(key, errors="strict"), unquote(value, errors="strict")
+        except UnicodeDecodeError as odd:
+            raise InputError(
+                f"{name}: the folder {folder!r} holds bytes in percent signs that are no UTF-8 "
+                f"text: rename it"
+            ) from odd
+        if key in keys or key in (around or {}):
+            raise InputError(
+                f"{name}: the key {key!r} stands twice in one path, the second time in "
+                f"{folder!r}: rename one of the folders"
+            )
+        keys[key] = None if value in ("", MISSING) else value
+    return keys
+
+
+def _told(file: FolderFile, folder: Path) -> str:
+    keys = ", ".join(map(repr, file.keys)) or "none"
+    return f"{keys} ({file.path.relative_to(folder).as_posix()!r})"
+
+
+def with_keys(table: OpenedTable, keys: Keys) -> OpenedTable:
+    """A table with the keys of its folders as further columns of text.
+
+    Some writers leave a key's column in the file too: then the file's own is read, and has to say
+    what the folder says.
+    """
+    if not keys:
+        return table
+    added = tuple(key for key in keys if key not in table.columns)
+
+    def pieces(columns: Sequence[str]) -> Iterator[Piece]:
+        own = [column for column in columns if column not in added]
+        # Of a table without columns nobody would know how many rows it has.
+        for piece in table.pieces(own or table.columns[:1]):
+            for key in keys:
+                if key in own:
+                    _must_agree(piece.frame[key], keys[key], table.name)
+            yield replace(piece, frame=_with(piece.frame, keys, added, columns))
+
+    def at_once(columns: Sequence[str]) -> int:
+        return table.at_once([column for column in columns if column not in added])
+
+    return replace(table, columns=(*table.columns, *added), pieces=pieces, at_once=at_once)
+
+
+def _with(
+    frame: pl.DataFrame, keys: Keys, added: Sequence[str], columns: Sequence[str]
+) -> pl.DataFrame:
+    import polars as pl
+
+    texts = [pl.lit(keys[key], dtype=pl.String).alias(key) for key in added if key in columns]
+    return frame.with_columns(texts).select(columns)
+
+
+def _must_agree(values: pl.Series, value: str | None, name: str) -> None:
+    """Refuse a column that says something else than the folder that its file lies in."""
+    import polars as pl
+
+    if value is None:
+        same = values.is_null()
+    elif values.dtype.is_numeric():
+        number = pl.Series([value]).cast(values.dtype, strict=False)[0]
+        same = values.eq_missing(pl.Series([number], dtype=values.dtype))
+    else:
+        same = values.cast(pl.String).eq_missing(pl.Series([value]))
+    if not same.all():
+        row = int((~same).arg_max() or 0)
+        raise InputError(
+            f"{name}: column {values.name!r} holds {values[row]!r}, and the folder that the file "
+            f"lies in says {value!r}. Move the rows to the folder that they belong to, or rename "
+            f"the folder"
+        )

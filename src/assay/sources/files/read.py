@@ -1,33 +1,44 @@
-"""Files into columns."""
+"""Files into columns, labels as the data write them, and a preview of the first rows."""
 
 from __future__ import annotations
 
 import codecs
 import contextlib
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from assay.errors import EmptyInput, InputError
+import numpy as np
+
+from assay.errors import EmptyInput, InputError, ScoreError
+from assay.sources.coded import Coded
+from assay.sources.columns import native
 from assay.sources.files import formats
-from assay.sources.files.archives import archive, excel_table
-from assay.sources.files.collect import Collector
-from assay.sources.files.column_roles import roles_of, same_roles
-from assay.sources.files.columnar import arrow_table, parquet_table
+from assay.sources.files.binary_tables import (
+    archive,
+    arrow_table,
+    excel_table,
+    npy_table,
+    npz_table,
+    parquet_table,
+)
+from assay.sources.files.collector import Collector
+from assay.sources.files.column_roles import WELL_KNOWN, roles_of, same_roles, well_known
+from assay.sources.files.database_queries import sql_table
 from assay.sources.files.delimited import delimited
-from assay.sources.files.hive import with_keys
-from assay.sources.files.inputs import Source, sources, standard_input
-from assay.sources.files.json_arrays import array_lines
-from assay.sources.files.jsonl import jsonl
-from assay.sources.files.memory import Budget
-from assay.sources.files.numpy_files import npy_table, npz_table
-from assay.sources.files.request import Progress, Request, Rows, silent
-from assay.sources.files.sql import sql_table
-from assay.sources.files.table import Meter, Table
-from assay.sources.files.text import HEAD, begun, must_be_narrow, unpacked, utf8
-from assay.sources.validation import Roles, skips
+from assay.sources.files.formats import HEAD, begun, must_be_narrow, unpacked, utf8
+from assay.sources.files.inputs import Source, sources, standard_input, with_keys
+from assay.sources.files.json_files import array_lines, jsonl
+from assay.sources.files.request import Budget, Meter, OpenedTable, Progress, Request, Rows, silent
+from assay.sources.labelling import one_score, sided
+from assay.sources.row_checks import numbers_of
+from assay.sources.validation import LABEL, Roles, skips
+
+if TYPE_CHECKING:
+    import polars as pl
 
 # How a file is written.
 _WRITTEN = ("input_format", "encoding", "delimiter", "decimal", "header", "sheet")
@@ -145,9 +156,9 @@ def _must_make_sense(request: Request) -> None:
     skips(request.on_bad_row)
 
 
-def _total(found: Sequence[Source]) -> int | None:
+def _total(files: Sequence[Source]) -> int | None:
     sizes = [
-        None if s.path is None or not s.path.is_file() else s.path.stat().st_size for s in found
+        None if s.path is None or not s.path.is_file() else s.path.stat().st_size for s in files
     ]
     known = [size for size in sizes if size is not None]
     return sum(known) if len(known) == len(sizes) else None
@@ -160,7 +171,7 @@ def opened(
     meter: Meter,
     stdin: BinaryIO | None,
     stack: contextlib.ExitStack,
-) -> Table:
+) -> OpenedTable:
     """A source, opened by the format that its content, name or the request tells.
 
     The keys of the folders around it are columns too.
@@ -175,7 +186,7 @@ def _opened(
     meter: Meter,
     stdin: BinaryIO | None,
     stack: contextlib.ExitStack,
-) -> Table:
+) -> OpenedTable:
     if source.engine is not None:
         must_apply(source.name, "a query", request)
         return sql_table(source, batch_rows=request.batch_rows, limit=budget.limit, meter=meter)
@@ -221,11 +232,11 @@ def opened_tables(
     budget: Budget,
     progress: Progress = silent,
     stdin: BinaryIO | None = None,
-) -> Iterator[Table]:
+) -> Iterator[OpenedTable]:
     """Each input as a table, open until the next one is asked for."""
-    found = sources(inputs, request)
-    meter = Meter(progress, _total(found))
-    for source in found:
+    files = sources(inputs, request)
+    meter = Meter(progress, _total(files))
+    for source in files:
         with contextlib.ExitStack() as stack:
             yield opened(source, request, budget, meter, stdin, stack)
     meter.done()
@@ -265,7 +276,9 @@ def _raw(file: BinaryIO, head: bytes, name: str, request: Request, meter: Meter)
         yield chunk
 
 
-def _text(chunks: Iterator[bytes], packing: str | None, source: Source, request: Request) -> Table:
+def _text(
+    chunks: Iterator[bytes], packing: str | None, source: Source, request: Request
+) -> OpenedTable:
     name = source.name
     if packing is not None:
         chunks = unpacked(chunks, packing, name, request.chunk_bytes)
@@ -308,7 +321,7 @@ def _spooled(
 
 def _binary(
     path: Path, name: str, format_: str, request: Request, budget: Budget, meter: Meter
-) -> Table:
+) -> OpenedTable:
     rows = request.batch_rows
     if format_ == formats.PARQUET:
         return parquet_table(path, name, batch_rows=rows, meter=meter)
@@ -321,3 +334,128 @@ def _binary(
     if format_ == formats.NPY:
         return npy_table(path, name, batch_rows=rows, meter=meter)
     return arrow_table(path, name, format_, batch_rows=rows, limit=budget.limit, meter=meter)
+
+
+# -- labels as they were said ----------------------------------------------------------------------
+
+
+def typed(
+    kind: str,
+    *,
+    positive: Any = None,
+    negative: Any = None,
+    labels: Sequence[Any] | None = None,
+    unknown: Any = None,
+) -> dict[str, Any]:
+    """What was said of labels; text becomes what the data hold.
+
+    >>> typed("numbers", positive="1", labels=["0", "1"])
+    {'positive': 1, 'negative': None, 'labels': [0, 1]}
+    """
+
+    def one(label: Any) -> Any:
+        return native(label, kind) if isinstance(label, str) else label
+
+    sides = {
+        "positive": one(positive),
+        "negative": one(negative),
+        "labels": None if labels is None else [one(label) for label in labels],
+    }
+    return sides if unknown is None else {**sides, "unknown": one(unknown)}
+
+
+def ranked(rows: Coded, probabilities: Sequence[str], kind: str, sides: Mapping[str, Any]) -> Coded:
+    """The rows with one score where it is known which; the probability of one class is a score.
+
+    ``probabilities`` are the labels that have one, ``kind`` is that of the labels of the data.
+    """
+    said = typed(kind, **sides)
+    if len(probabilities) != 1:
+        return sided(rows, said["positive"], said["negative"])
+    of = native(probabilities[0], kind)
+    if said["negative"] is not None or said["positive"] not in (None, of):
+        raise ScoreError(f"the only probability is that of {of!r}, so that is the positive")
+    return one_score(rows, probabilities)
+
+
+# -- preview ---------------------------------------------------------------------------------------
+
+# Of wide files not every column is shown.
+_COLUMNS = 200
+_LETTERS = 60
+_LABELS = 30
+
+
+@dataclass(frozen=True)
+class Preview:
+    """Columns, the first rows as text, the column that each role is recognised in, and labels.
+
+    ``labels`` are those among the first rows, in the order in which they come, and ``numeric`` the
+    columns that hold numbers there.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    roles: Mapping[str, str]
+    labels: tuple[str, ...]
+    numeric: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+
+def preview(name: str, rows: int = 10) -> Preview:
+    r"""The first rows of a file.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "predictions.csv")
+    ...     _ = path.write_text("y_true,score,host\nattack,0.9,a\nnormal,0.2,b\n")
+    ...     shown = preview(str(path), rows=1)
+    >>> shown.roles, shown.rows
+    ({'label': 'y_true', 'score': 'score'}, (('attack', '0.9', 'a'),))
+    """
+    request = Request()
+    (source,) = sources([name], request)
+    with contextlib.ExitStack() as stack:
+        budget = Budget(None)
+        table = opened(source, request, budget, Meter(silent, None), None, stack)
+        shown = table.columns[:_COLUMNS]
+        roles = _recognised(table.columns)
+        piece = next(iter(table.pieces(shown)), None)
+        if piece is None or not len(piece.frame):
+            raise EmptyInput(f"{name} has no rows; expected one for each prediction")
+        frame = piece.frame
+    seen: Iterable[object] = ()
+    if LABEL in roles:
+        seen = frame[roles[LABEL]].unique(maintain_order=True)
+    return Preview(
+        columns=shown,
+        rows=tuple(
+            tuple(map(_cell_text, row)) for row in frame.head(rows).select(shown).iter_rows()
+        ),
+        roles=roles,
+        labels=tuple(_cell_text(label) for label in islice(seen, _LABELS) if label is not None),
+        numeric=tuple(column for column in shown if _are_numbers(frame[column].head(rows))),
+    )
+
+
+def _recognised(columns: tuple[str, ...]) -> dict[str, str]:
+    """The one column with a well-known name of each role."""
+    roles = {}
+    for role in WELL_KNOWN:
+        known = well_known(columns, role)
+        if len(known) == 1:
+            roles[role] = known[0]
+    return roles
+
+
+def _are_numbers(cells: pl.Series) -> bool:
+    numbers = numbers_of(cells)
+    return numbers is not None and bool(np.isfinite(numbers).all())
+
+
+def _cell_text(cell: object) -> str:
+    text = "" if cell is None else str(cell)
+    return text if len(text) <= _LETTERS else text[: _LETTERS - 1] + "\u2026"

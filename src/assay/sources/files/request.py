@@ -1,10 +1,28 @@
-"""What is asked of files, and what was found in them."""
+"""What is asked of files, and what comes of it: rows, pieces of tables, and those refused.
+
+Reading stays within a limit of memory.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, TypeAlias, TypedDict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.errors import InputError, ScoreError
+from assay.sources.row_checks import Place, Problem
+from assay.sources.validation import bad_rows, reasons_of
+
+if TYPE_CHECKING:
+    import polars as pl
 
 # How many bytes were read, and how many there are (None where nobody knows).
 Progress: TypeAlias = Callable[[int, int | None], None]
@@ -115,7 +133,7 @@ class RowSource(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Input:
+class InputDigest:
     """What was read: of a file its size and the SHA-256 of its bytes."""
 
     name: str
@@ -161,3 +179,234 @@ class Rows:
             "chosen": dict(self.chosen),
             "labels_sha256": self.labels_sha256,
         }
+
+
+# -- tables that come in pieces: the one shape that every format is read into ----------------------
+
+_BETWEEN_TICKS = 0.064
+
+
+@dataclass(frozen=True)
+class BrokenRecord:
+    """A record that is no row: its number and line, and what is wrong with it."""
+
+    row: int
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some rows of a table, in order.
+
+    ``rows`` holds the number of each row of ``frame`` in its file, counted from 1; ``line`` gives
+    the line of its i-th row, where the file has lines.
+    """
+
+    frame: pl.DataFrame
+    rows: Sequence[int]
+    line: Callable[[int], int] | None = None
+    broken: Sequence[BrokenRecord] = ()
+
+
+@dataclass(frozen=True)
+class OpenedTable:
+    """One input, opened: its columns, and a way to read some of them in pieces.
+
+    ``rows`` and ``narrow`` (the columns of 32 bit numbers) are known where the format tells them
+    beforehand; ``at_once`` gives the bytes that reading takes besides the result. ``hint`` goes
+    into the message about a column that is not there.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    pieces: Callable[[Sequence[str]], Iterator[Piece]] = lambda columns: iter(())  # noqa: ARG005
+    rows: int | None = None
+    narrow: frozenset[str] = frozenset()
+    at_once: Callable[[Sequence[str]], int] = lambda columns: 0  # noqa: ARG005
+    hint: str = ""
+    notes: tuple[str, ...] = ()
+
+
+class Meter:
+    """Tells how many bytes were read, but not too often."""
+
+    def __init__(self, progress: Progress, total: int | None) -> None:
+        self._progress = progress
+        self._total = total
+        self._done = 0
+        self._last = time.monotonic()
+
+    def add(self, read: int) -> None:
+        """Count further bytes."""
+        self._done += read
+        now = time.monotonic()
+        if now - self._last >= _BETWEEN_TICKS:
+            self._last = now
+            self._progress(self._done, self._total)
+
+    def done(self) -> None:
+        """Tell that all is read."""
+        self._progress(self._done if self._total is None else self._total, self._total)
+
+
+# -- rows that can't be used -----------------------------------------------------------------------
+
+LISTED = 100
+BROKEN = "record: no row"
+ADVICE = "Correct the row, or leave such rows out with on_bad_row='skip'"
+
+
+class BadRows:
+    """What was left out so far; ``stops`` where the first bad row ends everything."""
+
+    def __init__(self, *, stops: bool) -> None:
+        self.stops = stops
+        self.rows_refused = 0
+        self.reasons: dict[str, int] = {}
+        self.refused: list[Refused] = []
+
+    def judge(
+        self,
+        piece: Piece,
+        name: str,
+        problems: Sequence[Problem],
+        repeats: npt.NDArray[np.int64] | None = None,
+    ) -> npt.NDArray[np.bool_]:
+        """Which rows of a piece are bad; raises what has to stop everything.
+
+        ``repeats`` tells how many rows each stands for.
+        """
+        rows, every = piece.frame.height, list(problems)
+        bad = bad_rows(every, rows)
+        fatal = [problem for problem in every if problem.fatal and problem.rows.any()]
+        ends = min((int(problem.rows.argmax()) for problem in fatal), default=None)
+        listed = self._listed(piece, name, every, bad)
+        if self.stops and listed:
+            at, broken, error = listed[0]
+            if ends is None or at.row <= piece.rows[ends]:
+                text = f"found {at.reason}" if broken else at.reason
+                raise error(f"{where(at)}: {text}. {ADVICE}")
+        if ends is not None:
+            chosen = next(problem for problem in fatal if problem.rows[ends])
+            raise chosen.error(f"{place_in(piece, name)(ends)}: {chosen.why(ends)}")
+        if piece.broken:
+            self._count(BROKEN, len(piece.broken))
+        for reason, amount in reasons_of(every, rows, repeats).items():
+            self._count(reason, amount)
+        self.refused += [at for at, _, _ in listed][: LISTED - len(self.refused)]
+        return bad
+
+    def _count(self, reason: str, rows: int) -> None:
+        self.reasons[reason] = self.reasons.get(reason, 0) + rows
+        self.rows_refused += rows
+
+    def _listed(
+        self, piece: Piece, name: str, problems: Sequence[Problem], bad: npt.NDArray[np.bool_]
+    ) -> list[tuple[Refused, bool, type[InputError]]]:
+        """The first bad rows of a piece in order, as many as are still listed."""
+        room = 1 if self.stops else LISTED - len(self.refused)
+        listed: list[tuple[Refused, bool, type[InputError]]] = [
+            (Refused(at.row, at.reason, name, at.line), True, InputError)
+            for at in piece.broken[:room]
+        ]
+        for i in np.flatnonzero(bad)[:room].tolist() if room else ():
+            problem = next(p for p in problems if not p.fatal and p.rows[i])
+            line = None if piece.line is None else piece.line(i)
+            at = Refused(int(piece.rows[i]), problem.why(i), name, line)
+            listed.append((at, False, problem.error))
+        return sorted(listed, key=lambda one: one[0].row)
+
+
+def place_in(piece: Piece, name: str) -> Place:
+    """Where the i-th row of a piece stands, in words."""
+
+    def place(i: int) -> str:
+        line = None if piece.line is None else piece.line(i)
+        return where(Refused(int(piece.rows[i]), "", name, line))
+
+    return place
+
+
+def where(at: Refused) -> str:
+    """The place of a row, in words."""
+    return f"{at.file}, row {at.row}" if at.line is None else f"{at.file}, line {at.line}"
+
+
+def must_be_a_number(at: Refused) -> ScoreError:
+    """The error for a row of scores that holds none."""
+    return ScoreError(f"{where(at)}: {at.reason}. {ADVICE}")
+
+
+# -- memory ----------------------------------------------------------------------------------------
+
+# Counting sorts and tallies what was read: about three times the columns in all.
+_FACTOR = 3
+_WITHOUT_ANSWER = 4 << 30
+_BETWEEN_LOOKS = 0.02
+_STATM = Path("/proc/self/statm")
+
+
+def default_limit() -> int:
+    """Half of the machine's memory."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    except (AttributeError, ValueError, OSError):
+        return _WITHOUT_ANSWER
+
+
+class Budget:
+    """The bytes that may be used, and refusals of what would not fit."""
+
+    def __init__(self, limit: int | None) -> None:
+        self.limit = default_limit() if limit is None else limit
+
+    def must_hold(self, columns: int, at_once: int = 0, *, name: str) -> None:
+        """Refuse columns that could not be counted, or that could not even be read."""
+        need = max(_FACTOR * columns, columns + at_once)
+        if need > self.limit:
+            raise InputError(
+                f"{name} needs about {_shown(need)} of memory, and {_shown(self.limit)} are "
+                f"allowed. Raise max_memory=, or read fewer columns or rows"
+            )
+
+
+def _shown(size: int) -> str:
+    for unit, one in (("GB", 10**9), ("MB", 10**6)):
+        if size >= one:
+            return f"{size / one:.3g} {unit}"
+    return f"{size:,} bytes"
+
+
+def used() -> int:
+    """The memory of this process that is not a file's, 0 where that can't be told."""
+    try:
+        _, resident, shared, *_ = map(int, _STATM.read_bytes().split())
+    except (OSError, ValueError):
+        return 0
+    return (resident - shared) * os.sysconf("SC_PAGE_SIZE")
+
+
+@contextlib.contextmanager
+def memory_limit(limit: int, on_exceeded: Callable[[int], None]) -> Iterator[None]:
+    """Look at this process's memory from time to time; above the limit, call ``on_exceeded`` once.
+
+    It is called with the bytes in use, in a thread of its own, while other code goes on: the last
+    resort against files that lie about their size.
+    """
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(_BETWEEN_LOOKS):
+            now = used()
+            if now > limit:
+                on_exceeded(now)
+                return
+
+    watcher = threading.Thread(target=watch, name="memory limit", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from assay.decisions.audit.audit import audited
-from assay.decisions.audit.building import build
 from assay.decisions.audit.claim import Claim
+from assay.decisions.audit.claims_file import build
 from assay.decisions.audit.mistakes import explain
-from assay.decisions.audit.result import Explanation, Judged
+from assay.decisions.audit.verdicts import Explanation, JudgedNumber
 
 NETWORK = {"tn": 480, "fp": 7430, "fn": 614, "tp": 6345}
 FOREST = {"tn": 7743, "fp": 167, "fn": 324, "tp": 6635}
@@ -23,7 +23,7 @@ def claim_of(cells: dict[str, Any], reported: dict[str, Any], **more: Any) -> Cl
     return build(cells | {"reported": reported} | more, position=1).with_percents()
 
 
-def judged(claim: Claim) -> dict[str, Judged]:
+def judged(claim: Claim) -> dict[str, JudgedNumber]:
     """The numbers of a claim by their keys, explained."""
     return {number.key: number for number in explain(claim, audited(claim).numbers)}
 

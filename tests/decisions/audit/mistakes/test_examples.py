@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import auc, average_precision_score, precision_recall_curve
 
-from assay.decisions.audit.result import Verdict
+from assay.decisions.audit.verdicts import NumberVerdict
 
 from .claims import DARKNET, FOREST, NETWORK, claim_of, explanations, judged
 
@@ -144,7 +144,7 @@ def decided() -> tuple[np.ndarray, np.ndarray]:
 
 def test_area_of_the_hard_decisions_is_told_of_a_number_that_nothing_decides() -> None:
     number = judged(claim_of(FOREST, {"roc_auc": "0.9662"}))["roc_auc"]
-    assert number.verdict is Verdict.UNDETERMINED
+    assert number.verdict is NumberVerdict.UNDETERMINED
     assert [one.mistake for one in number.explanations] == ["auc-from-decisions"]
     assert judged(claim_of(FOREST, {"roc_auc": "0.9938"}))["roc_auc"].explanations == ()
     assert judged(claim_of(FOREST, {"roc_auc": "0.97"}))["roc_auc"].explanations == ()
@@ -259,7 +259,7 @@ def test_stated_rows_of_a_label_that_are_its_decisions_are_told() -> None:
 def test_slip_in_a_line_of_arithmetic_is_told(expression, reported, mistake) -> None:
     line = {"expression": expression, "reported": reported}
     number = judged(claim_of(FOREST, {"accuracy": "0.9670"}, arithmetic=[line]))[expression]
-    assert number.verdict is Verdict.INCONSISTENT
+    assert number.verdict is NumberVerdict.INCONSISTENT
     assert number.explanations[0].mistake == mistake
 
 

@@ -11,35 +11,33 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.decisions.audit.claim import Claim
-from assay.decisions.audit.keys import key_of
-from assay.decisions.audit.mistakes import explain
-from assay.decisions.audit.mistakes.candidate import (
+from assay.decisions.audit.claim import Claim, key_of
+from assay.decisions.audit.mistakes import explain, grouped
+from assay.decisions.audit.mistakes.candidates import (
     Candidate,
-    Fit,
-    Tier,
+    ClaimMatrix,
+    DigitFit,
+    Plausibility,
     chance,
     guess,
     share,
     spans,
+    swaps,
 )
-from assay.decisions.audit.mistakes.explaining import grouped
-from assay.decisions.audit.mistakes.matrices import Table, swaps
 from assay.decisions.audit.mistakes.substitutes import correlations
-from assay.decisions.audit.printed import Exact, judge, printed
-from assay.decisions.audit.result import Judged, Verdict
+from assay.decisions.audit.verdicts import Enclosure, JudgedNumber, NumberVerdict, judge, printed
 from assay.tally import Confusion
 
 KEYS = ("accuracy", "precision", "recall", "f1", "mcc", "fpr", "f1.macro", "balanced_accuracy")
 
 
-def table_of(rows: list[list[int]]) -> Table:
+def table_of(rows: list[list[int]]) -> ClaimMatrix:
     labels = tuple("ABCDEFGH"[: len(rows)])
     positive = labels[1] if len(rows) == 2 else None
-    return Table(Confusion(labels, tuple(map(tuple, rows))), positive)
+    return ClaimMatrix(Confusion(labels, tuple(map(tuple, rows))), positive)
 
 
-def numbers_of(table: Table, reported: dict[str, str]) -> tuple[Claim, list[Judged]]:
+def numbers_of(table: ClaimMatrix, reported: dict[str, str]) -> tuple[Claim, list[JudgedNumber]]:
     """A claim and the plain verdict on each of its numbers."""
     claim = Claim(
         "law",
@@ -53,11 +51,15 @@ def numbers_of(table: Table, reported: dict[str, str]) -> tuple[Claim, list[Judg
         key = key_of(text)
         values = [v for v in (table.value(r) for r in table.readings(key)) if v is not None]
         if not values:
-            judged.append(Judged(text, key.measure.name, number.text, None, Verdict.UNDETERMINED))
+            judged.append(
+                JudgedNumber(text, key.measure.name, number.text, None, NumberVerdict.UNDETERMINED)
+            )
             continue
         verdicts = [judge(number, value) for value in values]
-        found = next((v for v in verdicts if v is not Verdict.INCONSISTENT), Verdict.INCONSISTENT)
-        judged.append(Judged(text, key.measure.name, number.text, float(values[0]), found))
+        found = next(
+            (v for v in verdicts if v is not NumberVerdict.INCONSISTENT), NumberVerdict.INCONSISTENT
+        )
+        judged.append(JudgedNumber(text, key.measure.name, number.text, float(values[0]), found))
     return claim, judged
 
 
@@ -74,7 +76,7 @@ values = st.floats(0, 1.2).flatmap(lambda x: digits.map(lambda d: f"{x:.{d}f}"))
 def test_every_explanation_gives_the_printed_digits_of_an_inconsistent_number(rows, reported):
     table = table_of(rows)
     claim, judged = numbers_of(table, reported)
-    wrong = sum(number.verdict is Verdict.INCONSISTENT for number in judged)
+    wrong = sum(number.verdict is NumberVerdict.INCONSISTENT for number in judged)
     for before, after in zip(judged, explain(claim, judged), strict=True):
         assert (after.key, after.verdict, after.reported) == (
             before.key,
@@ -82,11 +84,11 @@ def test_every_explanation_gives_the_printed_digits_of_an_inconsistent_number(ro
             before.reported,
         )
         assert len(after.explanations) <= 5
-        if after.verdict is not Verdict.INCONSISTENT:
+        if after.verdict is not NumberVerdict.INCONSISTENT:
             assert after.explanations == ()
         number = claim.reported[after.key]
         for one in after.explanations:
-            assert judge(number, Exact.near(one.value)) is not Verdict.INCONSISTENT
+            assert judge(number, Enclosure.near(one.value)) is not NumberVerdict.INCONSISTENT
             assert 0 <= one.chance <= 1
             assert 1 <= one.explains <= wrong
             assert "+" not in one.mistake or number.digits >= 4
@@ -123,9 +125,9 @@ def test_many_classes_swap_cells_of_one_row_or_column_or_transposed(size) -> Non
     assert len(found.pairs) == 2 * size * pairs + pairs
 
 
-def table_of_size(matrix: np.ndarray) -> Table:
+def table_of_size(matrix: np.ndarray) -> ClaimMatrix:
     labels = tuple(f"c{i}" for i in range(len(matrix)))
-    return Table(Confusion(labels, tuple(map(tuple, matrix.tolist()))), None)
+    return ClaimMatrix(Confusion(labels, tuple(map(tuple, matrix.tolist()))), None)
 
 
 @given(st.lists(st.lists(st.integers(0, 40), min_size=3, max_size=3), min_size=3, max_size=3))
@@ -156,7 +158,7 @@ def test_share_of_numbers_in_spans_is_what_counting_gives(found, low, length) ->
 @given(st.lists(st.fractions(0, 1, max_denominator=997), max_size=20), st.integers(1, 3))
 def test_chance_is_the_share_of_printed_numbers_that_some_value_would_give(found, places) -> None:
     reported = printed("0." + "7" * places)
-    values = [Exact.of(value) for value in found]
+    values = [Enclosure.of(value) for value in found]
     every = [Fraction(k, 10**places) for k in range(10**places)]
     given_by_some = sum(any(abs(x - value) < reported.unit for value in found) for x in every)
     computed = chance(spans(values, reported), reported, (0, 1))
@@ -165,39 +167,45 @@ def test_chance_is_the_share_of_printed_numbers_that_some_value_would_give(found
 
 def test_swaps_that_crowd_near_the_right_value_are_a_guess() -> None:
     reported = printed("0.845")
-    crowd = spans([Exact.of(Fraction(k, 1000)) for k in range(840, 860)], reported)
+    crowd = spans([Enclosure.of(Fraction(k, 1000)) for k in range(840, 860)], reported)
     assert guess(crowd, reported, 0.8495) == 1
-    assert guess(spans([Exact.of(Fraction(845, 1000))], reported), reported, 0.2) < 0.01
+    assert guess(spans([Enclosure.of(Fraction(845, 1000))], reported), reported, 0.2) < 0.01
 
 
 # -- the order -------------------------------------------------------------------------------------
 
 
-def candidate(mistake: str, value: str, tier: Tier = Tier.USUAL, spoils: int = 0) -> Candidate:
+def candidate(
+    mistake: str, value: str, tier: Plausibility = Plausibility.USUAL, spoils: int = 0
+) -> Candidate:
     return Candidate(
-        mistake, f"the {mistake} of {value}", Exact.of(Fraction(value)), tier, spoils=spoils
+        mistake, f"the {mistake} of {value}", Enclosure.of(Fraction(value)), tier, spoils=spoils
     )
 
 
-def names(*found: tuple[Candidate, Fit], explains: dict[str, int] | None = None) -> list[str]:
+def names(*found: tuple[Candidate, DigitFit], explains: dict[str, int] | None = None) -> list[str]:
     counts = {one.mistake: 1 for one, _ in found} | (explains or {})
     return [group.first.mistake for group in grouped(found, printed("0.9500"), counts)]
 
 
 def test_mistake_that_explains_more_comes_first_then_what_spoils_less_then_the_simpler() -> None:
     spoiling = candidate("spoiling", "0.9501", spoils=2)
-    rare = candidate("rare", "0.9502", Tier.ANY)
+    rare = candidate("rare", "0.9502", Plausibility.ANY)
     usual = candidate("usual", "0.9503")
-    often = candidate("often", "0.9504", Tier.SWAP, spoils=1)
+    often = candidate("often", "0.9504", Plausibility.SWAP, spoils=1)
     cut = candidate("cut", "0.9505")
-    found = [(one, Fit.ROUNDED) for one in (spoiling, rare, usual, often)] + [(cut, Fit.CUT)]
+    found = [(one, DigitFit.ROUNDED) for one in (spoiling, rare, usual, often)] + [
+        (cut, DigitFit.CUT)
+    ]
     assert names(*found, explains={"often": 2}) == ["often", "usual", "cut", "rare", "spoiling"]
 
 
 def test_mistakes_of_one_value_are_one_explanation() -> None:
     one, other = candidate("one", "0.95"), candidate("other", "0.95")
     found = grouped(
-        [(one, Fit.ROUNDED), (other, Fit.ROUNDED)], printed("0.95"), {"one": 1, "other": 1}
+        [(one, DigitFit.ROUNDED), (other, DigitFit.ROUNDED)],
+        printed("0.95"),
+        {"one": 1, "other": 1},
     )
     assert [group.first.mistake for group in found] == ["one"]
     assert found[0].also == ("other",)

@@ -26,7 +26,7 @@ def kinds() -> list[str]:
         sys.path.remove(str(BENCHMARKS))
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", kinds())
 def test_injected_mistake_is_among_the_first_two_explanations(claims, name) -> None:
     kind = next(kind for kind in claims.KINDS if kind.name == name)

@@ -1,4 +1,4 @@
-r"""Tables as people have them, as rows of texts: Markdown, separated values, columns of blanks."""
+r"""Tables as people have them, as rows of texts: Markdown, separated values, columns, LaTeX."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DELIMITERS = ",;\t|"
 
 
 @dataclass(frozen=True)
-class Grid:
+class TextTable:
     """A table: its rows of texts with the headings first, its caption, and where it begins.
 
     ``around`` is what stands right beside it, such as the heading of its section.
@@ -43,13 +43,13 @@ class Grid:
         """How many columns there are."""
         return max(map(len, self.rows), default=0)
 
-    def even(self) -> Grid:
+    def even(self) -> TextTable:
         """With every row as wide as the widest."""
         wide = self.width
         rows = tuple((*row, *[""] * (wide - len(row))) for row in self.rows)
         return replace(self, rows=rows)
 
-    def turned(self) -> Grid:
+    def turned(self) -> TextTable:
         """With rows and columns exchanged."""
         return replace(self, rows=tuple(zip(*self.even().rows, strict=True)), headers=1)
 
@@ -57,7 +57,7 @@ class Grid:
 # -- Markdown --------------------------------------------------------------------------------------
 
 
-def markdown_grids(text: str) -> Iterator[Grid]:
+def markdown_grids(text: str) -> Iterator[TextTable]:
     """The pipe tables of a text, and those that are drawn with plus signs."""
     lines = text.splitlines()
     i = 0
@@ -73,7 +73,7 @@ def markdown_grids(text: str) -> Iterator[Grid]:
                 end += 1
             kept = [lines[i], *lines[i + 2 : end]]
             rows = tuple(_piped(line) for line in kept if not _RULE.fullmatch(line))
-            yield Grid(rows, 1, _caption(lines, i, end), i + 1, _around(lines, i, end))
+            yield TextTable(rows, 1, _caption(lines, i, end), i + 1, _around(lines, i, end))
             i = end
         elif _GRID_RULE.fullmatch(lines[i]):
             end = i + 1
@@ -82,7 +82,7 @@ def markdown_grids(text: str) -> Iterator[Grid]:
             kept = [line for line in lines[i:end] if not _GRID_RULE.fullmatch(line)]
             if kept:
                 rows, around = tuple(map(_piped, kept)), _around(lines, i, end)
-                yield Grid(rows, 1, _caption(lines, i, end), i + 1, around)
+                yield TextTable(rows, 1, _caption(lines, i, end), i + 1, around)
             i = end
         else:
             i += 1
@@ -116,7 +116,7 @@ def _around(lines: Sequence[str], start: int, end: int) -> str:
 # -- separated values ------------------------------------------------------------------------------
 
 
-def separated_grids(text: str, name: str) -> Iterator[Grid]:
+def separated_grids(text: str, name: str) -> Iterator[TextTable]:
     """A table of values parted by commas, semicolons, tabs or bars."""
     lines = [
         line
@@ -134,7 +134,7 @@ def separated_grids(text: str, name: str) -> Iterator[Grid]:
         for row in csv.reader(io.StringIO("\n".join(lines)), delimiter=sign)
     ]
     comments = [line for line in text.splitlines() if line.startswith("#")]
-    yield Grid(tuple(rows), around="\n".join(comments))
+    yield TextTable(tuple(rows), around="\n".join(comments))
 
 
 def delimiter_of(lines: Sequence[str]) -> str | None:
@@ -155,7 +155,7 @@ def delimiter_of(lines: Sequence[str]) -> str | None:
 # -- columns of blanks -----------------------------------------------------------------------------
 
 
-def aligned_grids(text: str) -> Iterator[Grid]:
+def aligned_grids(text: str) -> Iterator[TextTable]:
     """Tables that are printed in columns, as frames are: a line of headings, then rows of numbers.
 
     A name may hold single blanks; the numbers of a row are its last, or (Weka) its first cells.
@@ -177,7 +177,7 @@ def _numbers_in(line: str) -> int:
     return sum(bool(_NUMERIC.fullmatch(word)) and word[-1:] != "-" for word in line.split())
 
 
-def _aligned(header: str, body: Sequence[str], line: int) -> Grid | None:
+def _aligned(header: str, body: Sequence[str], line: int) -> TextTable | None:
     names = [cell for cell in _GAP.split(header.strip()) if cell]
     rows = [_split(row, len(names)) for row in body]
     if any(row is None for row in rows):
@@ -194,7 +194,7 @@ def _aligned(header: str, body: Sequence[str], line: int) -> Grid | None:
             row if _NUMERIC.fullmatch(row[0]) or len(row) != len(names) else (*row[1:], row[0])
             for row in kept
         ]
-    return Grid((tuple(names), *kept), 1, "", line)
+    return TextTable((tuple(names), *kept), 1, "", line)
 
 
 def _split(line: str, columns: int) -> tuple[str, ...] | None:
@@ -212,3 +212,213 @@ def _split(line: str, columns: int) -> tuple[str, ...] | None:
     if all(_NUMERIC.fullmatch(word) for word in head):
         return (*head, " ".join(words[columns - 1 :]))
     return None
+
+
+# -- LaTeX: tabular and its kin, booktabs, siunitx, cells that span --------------------------------
+
+_ENVIRONMENTS = r"tabular\*?|tabularx|tabulary|tabu|longtable\*?|longtblr|tblr|array|NiceTabular"
+_BEGIN = re.compile(rf"\\begin\{{({_ENVIRONMENTS})\}}")
+_LATEX_CAPTION = re.compile(r"\\caption(?:\[[^\]]*\])?(?=\{)")
+_COMMENT = re.compile(r"(?<!\\)%.*")
+_RULES = re.compile(
+    r"\\(?:hline|toprule|midrule|bottomrule|endhead|endfirsthead|endfoot|endlastfoot|centering|"
+    r"addlinespace(?:\[[^\]]*\])?|specialrule(?:\{[^}]*\}){3}|cmidrule(?:\([^)]*\))?\s*\{[^}]*\}|"
+    r"cline\s*\{[^}]*\}|hhline\s*\{[^}]*\}|arrayrulecolor\s*\{[^}]*\}|rowcolors?(?:\[[^\]]*\])?\s*"
+    r"\{[^}]*\}|noalign\s*\{[^}]*\}|Xhline\s*\{[^}]*\}|rule\s*\{[^}]*\}\{[^}]*\}|Xcline\{[^}]*\}|"
+    r"vspace\*?\{[^}]*\}|small|footnotesize|scriptsize|tiny|normalsize|bfseries|itshape)(?![a-zA-Z])"
+)
+# Commands of which nothing is shown: their arguments go with them.
+_UNSEEN = ("cite", "citep", "citet", "ref", "label", "footnote", "footnotemark", "tnote", "phantom",
+           "hphantom", "vphantom", "textsuperscript", "cellcolor", "rowcolor", "color", "textcolor",
+           "hspace", "vspace", "definecolor", "rlap", "llap", "tablefootnote", "tmark")  # fmt: skip
+# Commands of several arguments, of which the last is shown: how many there are.
+_LAST = {"multirow": 3, "multicolumn": 3, "rotatebox": 2, "scalebox": 2, "resizebox": 3,
+         "parbox": 2, "raisebox": 2, "adjustbox": 2, "SetCell": 1, "colorbox": 2}  # fmt: skip
+_SIGNS = {
+    r"\%": "%", r"\&": "&", r"\_": "_", r"\#": "#", r"\$": "", "~": " ", r"\,": " ", r"\;": " ",
+    r"\!": "", r"\ ": " ", r"\:": " ", "$": "", r"\pm": "±", r"\times": "x", r"\uparrow": "",
+    r"\downarrow": "", r"\dagger": "", r"\ddagger": "", r"\ast": "", r"\star": "", r"\kappa": "κ",
+    r"\percent": "%", r"\textpm": "±", r"\textendash": "-", r"\textemdash": "-", r"\approx": "~",
+    r"\sim": "~", r"\textless": "<", r"\textgreater": ">", r"\textpercent": "%", r"\rightarrow": "",
+    r"\mu": "μ", r"\beta": "β", r"\checkmark": "✓", r"\cdot": "·", r"\circ": "", r"\bullet": "",
+}  # fmt: skip
+
+
+def latex_grids(text: str) -> Iterator[TextTable]:
+    """The tables of a LaTeX source; rows without an environment are one table."""
+    has_tables = False
+    for begin in _BEGIN.finditer(text):
+        end = text.find(f"\\end{{{begin[1]}}}", begin.end())
+        if end < 0:
+            end = len(text)
+        has_tables = True
+        start = _after_columns(text, begin.end(), begin[1])
+        rows = _rows(text[start:end])
+        line = text.count("\n", 0, begin.start()) + 1
+        if rows:
+            notes = _notes(text, end)
+            yield TextTable(rows, 1, _latex_caption(text, begin.start(), end), line, notes)
+    if not has_tables:
+        rows = _rows(text)
+        if rows:
+            yield TextTable(rows)
+
+
+def _after_columns(text: str, place: int, environment: str) -> int:
+    """Where the rows begin: after the options, the width and the columns."""
+    groups = 2 if environment in ("tabular*", "tabularx", "tabulary") else 1
+    while groups:
+        rest = text[place:]
+        bracket = re.match(r"\s*\[[^\]]*\]", rest)
+        if bracket:
+            place += bracket.end()
+            continue
+        brace = re.match(r"\s*\{", rest)
+        if not brace:
+            return place
+        place = _closing(text, place + brace.end() - 1) + 1
+        groups -= 1
+    return place
+
+
+def _latex_caption(text: str, start: int, end: int) -> str:
+    """The caption of the float that holds a table."""
+    first = max(
+        text.rfind("\\begin{table", 0, start), text.rfind("\\begin{longtable", 0, start + 1)
+    )
+    last = text.find("\\end{table", end)
+    if first < 0:
+        return ""
+    match = _LATEX_CAPTION.search(text, first, last if last >= 0 else len(text))
+    return "" if match is None else plain(text[match.end() + 1 : _closing(text, match.end())])
+
+
+def _notes(text: str, end: int) -> str:
+    """What stands below a table in its float."""
+    last = text.find("\\end{table", end)
+    return (
+        plain(text[end:last])
+        if last >= 0 and "\\begin{" not in text[end:last].replace("\\begin{tablenotes}", "")
+        else ""
+    )
+
+
+def _closing(text: str, opening: int) -> int:
+    """Where the brace that opens here is closed."""
+    depth = 0
+    for i in range(opening, len(text)):
+        if text[i] in "{}" and (i == 0 or text[i - 1] != "\\"):
+            depth += 1 if text[i] == "{" else -1
+            if not depth:
+                return i
+    return len(text)
+
+
+def _rows(source: str) -> tuple[tuple[str, ...], ...]:
+    text = "\n".join(_COMMENT.sub("", line) for line in source.splitlines())
+    text = _RULES.sub(" ", text.replace("\\tabularnewline", "\\\\"))
+    rows: list[tuple[str, ...]] = []
+    below: dict[int, tuple[str, int]] = {}
+    for source_row in _parted(text, "\\\\"):
+        line = re.sub(r"^\s*\[[^\]]*\]|^\s*\*", "", source_row)
+        if not line.strip():
+            continue
+        cells: list[str] = []
+        for cell in _parted(line, "&"):
+            content, across, down = _spanning(cell)
+            # Under a cell that reaches down stands nothing.
+            if not content and len(cells) in below:
+                content = below[len(cells)][0]
+            for _ in range(across):
+                if down > 1:
+                    below[len(cells)] = content, down
+                cells.append(content)
+        below = {place: (text, left - 1) for place, (text, left) in below.items() if left > 1}
+        if any(cells):
+            rows.append(tuple(cells))
+    return tuple(rows)
+
+
+def _parted(text: str, sign: str) -> Iterator[str]:
+    """Text parted at a sign that stands in no braces, and behind no backslash."""
+    depth = start = i = 0
+    while i < len(text):
+        if text.startswith(sign, i) and not depth and (sign != "&" or text[i - 1 : i] != "\\"):
+            yield text[start:i]
+            i = start = i + len(sign)
+            continue
+        if text[i] == "\\":
+            i += 2
+            continue
+        depth += (text[i] == "{") - (text[i] == "}")
+        i += 1
+    yield text[start:]
+
+
+def _spanning(cell: str) -> tuple[str, int, int]:
+    """What a cell shows, and over how many columns and rows."""
+    across = down = 1
+    wide = re.search(r"\\multicolumn\s*\{(\d+)\}", cell)
+    if wide:
+        across = max(1, min(int(wide[1]), 50))
+    high = re.search(r"\\multirow\s*(?:\[[^\]]*\])?\s*\{(-?\d+)\}", cell)
+    if high:
+        down = max(1, int(high[1]))
+    return plain(cell), across, down
+
+
+def plain(text: str) -> str:
+    r"""What a piece of LaTeX shows, as plain text.
+
+    >>> plain(r"\textbf{98.2\%} $\pm$ 0.3\cite{a}"), plain(r"\multicolumn{2}{c}{\num{0.97}}")
+    ('98.2% ± 0.3', '0.97')
+    """
+    shown = _without_commands(text)
+    for sign in sorted(_SIGNS, key=len, reverse=True):
+        tail = r"(?![a-zA-Z])" if sign[-1].isalpha() else ""
+        shown = re.sub(re.escape(sign) + tail, _SIGNS[sign].replace("\\", ""), shown)
+    shown = re.sub(r"\^\{?[a-zA-Z*†‡]+\}?", "", shown)
+    shown = re.sub(r"_\{?(\w+)\}?", r"\1", shown) if "_" in shown and "\\_" not in text else shown
+    shown = re.sub(r"\\[a-zA-Z]+\*?", " ", shown)
+    shown = re.sub(r"[{}^]", "", shown).replace("---", "-").replace("--", "-")
+    return re.sub(r"\s+", " ", shown).strip()
+
+
+def _without_commands(text: str) -> str:
+    """Commands replaced by what they show, the innermost of nested ones first or last alike."""
+    out = []
+    i = 0
+    while i < len(text):
+        command = re.match(r"\\([a-zA-Z]+)\*?\s*((?:\[[^\]]*\]|<[^>]*>)\s*)*(?=\{)", text[i:])
+        if command is None:
+            step = 2 if text[i] == "\\" and text[i + 1 : i + 2] in "%&_#${}" else 1
+            out.append(text[i : i + step])
+            i += step
+            continue
+        name, place = command[1], i + command.end()
+        arguments: list[str] = []
+        wanted = _LAST.get(name, 2 if name in ("SI", "qty") else 1)
+        while len(arguments) < wanted and text[place : place + 1] == "{":
+            end = _closing(text, place)
+            arguments.append(text[place + 1 : end])
+            place = end + 1
+            skipped = re.match(r"\s*(?:\[[^\]]*\])?\s*(?=\{)", text[place:])
+            if skipped and len(arguments) < wanted:
+                place += skipped.end()
+        out.append(_shown(name, arguments))
+        i = place
+    return "".join(out)
+
+
+def _shown(name: str, arguments: list[str]) -> str:
+    if name in _UNSEEN:
+        # \textcolor{red}{0.98} leaves its second argument to the text that follows.
+        return ""
+    if name in ("SI", "qty"):
+        return "".join(map(_without_commands, arguments))
+    if name == "num":
+        number = _without_commands(arguments[0]).replace("+-", r"\pm ")
+        return re.sub(r"(\d)\((\d+)\)$", r"\1", number)
+    if name in ("makecell", "shortstack", "thead"):
+        return _without_commands(arguments[0].replace("\\\\", " "))
+    return _without_commands(arguments[-1]) if arguments else ""

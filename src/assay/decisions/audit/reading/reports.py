@@ -8,11 +8,11 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from assay.decisions.audit.reading.drafts import Draft, Totals, safe_label, speaks_of_folds
-from assay.decisions.audit.reading.entries import are_counts, cleaned, count_text, entry_of
+from assay.decisions.audit.reading.published_tables import are_counts, cleaned, count_text, entry_of
+from assay.decisions.audit.reading.table_rows import Draft, Totals, safe_label, speaks_of_folds
 from assay.errors import InputError, UnknownMeasure
 from assay.measures import ACCURACY, F1, PRECISION, RECALL, find
-from assay.measures.headings import average_of, cell_of, heading_of, may_count, squeezed
+from assay.measures.catalogue import average_of, cell_of, heading_of, may_count, squeezed
 
 REPORT_HEADER = re.compile(
     r"^[\s>#|*]*precision\s+recall\s+f1-?score(?:\s+support)?(?:\s+pred)?\s*$", re.I | re.M
@@ -157,21 +157,21 @@ def _finished(
 # -- output_dict -----------------------------------------------------------------------------------
 
 
-def is_report_table(found: Any) -> bool:
+def is_report_table(report: Any) -> bool:
     """Whether a JSON object is what ``output_dict=True`` gives."""
-    if not isinstance(found, Mapping):
+    if not isinstance(report, Mapping):
         return False
-    rows = [row for row in found.values() if isinstance(row, Mapping)]
+    rows = [row for row in report.values() if isinstance(row, Mapping)]
     wanted = {squeezed(text) for text in (PRECISION.name, RECALL.name, "f1-score")}
     return len(rows) > 1 and all(wanted <= set(map(squeezed, map(str, row))) for row in rows)
 
 
 def table_claims(
-    found: Mapping[str, Any], totals: Totals, title: str
+    report: Mapping[str, Any], totals: Totals, title: str
 ) -> tuple[list[Draft], list[str]]:
     """The claim of a classification report that was kept as JSON."""
     rows: list[tuple[str, list[str]]] = []
-    for name, row in found.items():
+    for name, row in report.items():
         if isinstance(row, Mapping):
             by_name = {squeezed(str(key)): value for key, value in row.items()}
             cells = [
@@ -206,22 +206,22 @@ def _count(value: Any) -> str:
 # -- documents of evaluations ----------------------------------------------------------------------
 
 
-def evaluation_claims(found: Mapping[str, Any], title: str) -> tuple[list[Draft], list[str]]:
+def evaluation_claims(document: Mapping[str, Any], title: str) -> tuple[list[Draft], list[str]]:
     """The claim of an ``assay.evaluation/1`` document: its own numbers against its own matrix."""
-    labels = [str(label) for label in found.get("labels", ())]
+    labels = [str(label) for label in document.get("labels", ())]
     reported: dict[str, Any] = {}
     skipped = 0
-    for each in found.get("estimates", ()):
+    for each in document.get("estimates", ()):
         key = _estimate_key(each, labels)
         if key is None or each.get("slice") or each.get("base_rate") or each.get("value") is None:
             skipped += 1
             continue
         reported.setdefault(key, short(each["value"]))
     raw: dict[str, Any] = {"name": title, "reported": reported}
-    matrix = found.get("confusion")
+    matrix = document.get("confusion")
     if matrix and labels:
         raw |= {"labels": labels, "matrix": matrix, "n": sum(map(sum, matrix))}
-    positive = found.get("positive")
+    positive = document.get("positive")
     if positive is not None and len(labels) == 2:
         raw["positive"] = str(positive)
     notes = [f"{title}: an evaluation of {len(labels)} classes, {len(reported)} numbers"]

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from assay.decisions.audit.claim import Claim
-from assay.decisions.audit.keys import Key, key_of
+from assay.decisions.audit.claim import Claim, Key, key_of
 from assay.decisions.audit.matrix import out_of_range, undetermined
-from assay.decisions.audit.printed import Printed
-from assay.decisions.audit.result import Judged
-from assay.decisions.audit.search.binary import judge_binary, matrices_of, prevalence_of
-from assay.decisions.audit.search.classes import judge_classes
-from assay.decisions.audit.search.judging import Verdicts
+from assay.decisions.audit.search.bonds import Verdicts, prevalence_of
+from assay.decisions.audit.search.classes import judge_binary, judge_classes, matrices_of
 from assay.decisions.audit.search.numbers import Given
+from assay.decisions.audit.verdicts import JudgedNumber, Printed
 
 __all__ = ["Verdicts", "judge_without_matrix", "matrices_of", "prevalence_of"]
 
@@ -22,7 +19,7 @@ def judge_without_matrix(claim: Claim) -> Verdicts:
 
     Spreads and means of folds are left to others.
     """
-    judged: dict[str, Judged] = {}
+    judged: dict[str, JudgedNumber] = {}
     given: list[tuple[Key, Printed]] = []
     for text, reported in claim.reported.items():
         key = key_of(text)
@@ -35,8 +32,8 @@ def judge_without_matrix(claim: Claim) -> Verdicts:
             judged[text] = undetermined(key, reported, "no counts decide a measure of scores")
         else:
             given.append((key, reported))
-    found = _judge(claim, given) if given else Verdicts({})
-    return replace(found, judged={**judged, **found.judged})
+    verdicts = _judge(claim, given) if given else Verdicts({})
+    return replace(verdicts, judged={**judged, **verdicts.judged})
 
 
 def _judge(claim: Claim, given: Given) -> Verdicts:
@@ -66,11 +63,11 @@ def _averages(claim: Claim, given: Given) -> Verdicts:
     bare = replace(
         claim, labels=(), positive=None, negative=None, cells={}, support={}, n=None, folds={}
     )
-    found = judge_classes(bare, [pair for pair in given if pair[0].label is None])
+    verdicts = judge_classes(bare, [pair for pair in given if pair[0].label is None])
     rest = {
         key.text: undetermined(key, reported, "a mean of folds")
         for key, reported in given
-        if key.text not in found.judged
+        if key.text not in verdicts.judged
     }
     note = "means of folds were only held against each other"
-    return replace(found, judged={**rest, **found.judged}, notes=(note,))
+    return replace(verdicts, judged={**rest, **verdicts.judged}, notes=(note,))

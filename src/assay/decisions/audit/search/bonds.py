@@ -1,37 +1,51 @@
-"""Reported numbers bound by identities, where counts are not told or do not decide."""
+"""Reported numbers bound by identities, and the verdict on each that is judged by the others.
+
+Identities decide where counts are not told, or do not.
+"""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Protocol
 
-from assay.decisions.audit.claim import Claim
-from assay.decisions.audit.keys import Key
-from assay.decisions.audit.printed import Printed, Window, as_float
-from assay.decisions.audit.result import Verdict
-from assay.decisions.audit.search.blame import Numbers
+from assay.decisions.audit.claim import Claim, Key, key_of
 from assay.decisions.audit.search.identities import (
-    Classes,
-    Identities,
-    Named,
-    identities_of,
-    quantities_of,
-)
-from assay.decisions.audit.search.network import (
     WIDER,
+    Classes,
     Function,
+    Identities,
     Impossible,
+    NamedQuantity,
     Range,
     Relation,
     function_of,
+    identities_of,
+    quantities_of,
     settle,
 )
-from assay.decisions.audit.search.numbers import Number, Worked
+from assay.decisions.audit.search.numbers import (
+    Blame,
+    DerivedNumber,
+    Number,
+    Numbers,
+    blame,
+    numbers_of,
+    smallest,
+)
+from assay.decisions.audit.verdicts import (
+    Conflict,
+    DigitWindow,
+    JudgedNumber,
+    NumberVerdict,
+    Printed,
+    as_float,
+)
 from assay.formula import cells, denominators
-from assay.measures import RECALL
+from assay.measures import PREVALENCE, RECALL
 
 _MOST_CHOICES = 4
 # A number is tested where the others leave at most this share of what it could be.
@@ -54,16 +68,16 @@ def _divides_by_decisions(key: Key) -> bool:
 class Fit:
     """What is said of a number that the others allow."""
 
-    verdict: Verdict
+    verdict: NumberVerdict
     recomputed: float | None
     said: str
 
 
 @dataclass(frozen=True)
-class Meant:
+class QuantityRange:
     """A quantity and the range that the printed digits leave for it."""
 
-    quantity: Named
+    quantity: NamedQuantity
     range: Range
     printed: Printed
 
@@ -79,7 +93,7 @@ class Bonds:
 
     classes: Classes
     numbers: Sequence[Number]
-    meant: Sequence[Sequence[Meant]]
+    meant: Sequence[Sequence[QuantityRange]]
     shares: Mapping[str, float]
     words: str = ""
 
@@ -119,7 +133,7 @@ class Bonds:
             ()
             if unsure(number.key)
             else tuple(
-                Meant(quantity, _range(spelled, quantity), spelled)
+                QuantityRange(quantity, _range(spelled, quantity), spelled)
                 for quantity in quantities_of(
                     number.key, classes, positive, convention if named(number) else None
                 )
@@ -131,23 +145,23 @@ class Bonds:
 
     @cached_property
     def _identities(self) -> Identities:
-        wanted = [each.quantity.name for found in self.meant for each in found]
+        wanted = [each.quantity.name for meant in self.meant for each in meant]
         return identities_of(self.classes, wanted, self.shares)
 
     @cached_property
-    def _found(self) -> dict[Numbers, list[dict[str, Range]]]:
+    def _answers(self) -> dict[Numbers, list[dict[str, Range]]]:
         """What was asked before."""
         return {}
 
     def left(self, chosen: Numbers) -> list[dict[str, Range]]:
         """What these numbers leave of each quantity, once for each way to read them."""
-        if chosen not in self._found:
-            self._found[chosen] = self._settled(chosen)
-        return self._found[chosen]
+        if chosen not in self._answers:
+            self._answers[chosen] = self._settled(chosen)
+        return self._answers[chosen]
 
     def _settled(self, chosen: Numbers) -> list[dict[str, Range]]:
-        found = []
-        bound: list[Sequence[tuple[Meant, Worked | None]]] = []
+        boxes = []
+        bound: list[Sequence[tuple[QuantityRange, DerivedNumber | None]]] = []
         for i in sorted(chosen):
             if self.meant[i] and self.numbers[i].follows(chosen) is None:
                 loose = self._loose(i, chosen)
@@ -168,12 +182,12 @@ class Bonds:
                         _meet(box, meant.quantity.name, meant.range)
                     else:
                         self._meet_loosely(box, relations, meant, loose)
-                found.append(settle(box, relations))
+                boxes.append(settle(box, relations))
             except Impossible:
                 continue
-        return found
+        return boxes
 
-    def _loose(self, i: int, chosen: Numbers) -> Worked | None:
+    def _loose(self, i: int, chosen: Numbers) -> DerivedNumber | None:
         """How a number may have been worked out from ones that are not taken to be right."""
         for each in self.numbers[i].worked:
             known = all(self.meant[k] for k in each.sources)
@@ -182,7 +196,11 @@ class Bonds:
         return None
 
     def _meet_loosely(
-        self, box: dict[str, Range], relations: list[Relation], meant: Meant, loose: Worked
+        self,
+        box: dict[str, Range],
+        relations: list[Relation],
+        meant: QuantityRange,
+        loose: DerivedNumber,
     ) -> None:
         """Bind a number to rounded values of its sources instead of to the truth."""
         expression = loose.derivation.expression
@@ -204,7 +222,7 @@ class Bonds:
 
     def possible(self, chosen: Numbers) -> bool:
         """Whether nothing proves that these numbers can't be true together."""
-        for known, left in self._found.items():
+        for known, left in self._answers.items():
             if left and chosen <= known:
                 return True
             if not left and known <= chosen:
@@ -245,23 +263,27 @@ class Bonds:
     def fit(self, i: int, kept: Numbers) -> Fit:
         """Consistent where the other numbers really test it, else undetermined."""
         if not self.meant[i]:
-            return Fit(Verdict.UNDETERMINED, None, "nothing in the claim decides it")
+            return Fit(NumberVerdict.UNDETERMINED, None, "nothing in the claim decides it")
         left = self.left_for(i, kept)
         if left is None or not self._narrow(left, i):
-            return Fit(Verdict.UNDETERMINED, None, "possible, but nothing in the claim decides it")
+            return Fit(
+                NumberVerdict.UNDETERMINED, None, "possible, but nothing in the claim decides it"
+            )
         said = f"the other numbers allow {_shown(left)}"
         of = {each.quantity.of for each in self.meant[i]} - {""}
         if of:
             said += f" for {' or '.join(sorted(of))}"
         number = self.numbers[i]
         if _within(number.printed.window(rounded=True), left):
-            return Fit(Verdict.CONSISTENT, None, said)
+            return Fit(NumberVerdict.CONSISTENT, None, said)
         if _within(number.printed.window(rounded=False), left):
-            return Fit(Verdict.ROUNDING, None, said)
+            return Fit(NumberVerdict.ROUNDING, None, said)
         worked = number.follows(kept)
         if worked is not None:
-            return Fit(Verdict.ROUNDING, None, f"as {worked.words} gives")
-        return Fit(Verdict.UNDETERMINED, None, "possible, but nothing in the claim decides it")
+            return Fit(NumberVerdict.ROUNDING, None, f"as {worked.words} gives")
+        return Fit(
+            NumberVerdict.UNDETERMINED, None, "possible, but nothing in the claim decides it"
+        )
 
     def _narrow(self, left: Range, i: int) -> bool:
         first = self._first_range(i)
@@ -287,12 +309,35 @@ class Bonds:
         return f"the others allow {_shown(left)}"
 
 
+def prevalence_of(claim: Claim) -> tuple[float, float] | None:
+    """Between which shares of positives the numbers of a claim hold, read as the positive's.
+
+    None where they can't be read so, or say nothing of it.
+    """
+    labels = claim.labels if len(claim.labels) == 2 else ("negative", "positive")
+    two = replace(claim, labels=labels, positive=claim.positive or labels[1])
+    given = [
+        (key_of(text), reported)
+        for text, reported in claim.reported.items()
+        if isinstance(reported, Printed) and key_of(text).statistic is None and key_of(text).bare
+    ]
+    numbers = numbers_of(two, given, two.positive, labels)
+    bonds = Bonds.of(two, numbers, Classes(labels), two.positive)
+    left = bonds.left(frozenset(range(len(numbers))))
+    name = f"{labels[1]}|{PREVALENCE.name}"
+    spans = [box[name] for box in left if name in box]
+    if not spans:
+        return None
+    share = min(low for low, _ in spans), max(high for _, high in spans)
+    return share if share[0] > 0 or share[1] < 1 else None
+
+
 def together(size: int) -> str:
     """So many numbers in words."""
     return {1: "it", 2: "both", 3: "all three"}.get(size, f"all {size}")
 
 
-def _within(window: Window, left: Range) -> bool:
+def _within(window: DigitWindow, left: Range) -> bool:
     return as_float(window.low) <= left[1] and left[0] <= as_float(window.high)
 
 
@@ -312,12 +357,12 @@ def _binds(relation: Relation, names: Sequence[set[str]]) -> bool:
     )
 
 
-def _range(number: Printed, quantity: Named) -> Range:
+def _range(number: Printed, quantity: NamedQuantity) -> Range:
     window = number.window(rounded=False)
     return _turned((as_float(window.low), as_float(window.high)), quantity)
 
 
-def _turned(span: Range, quantity: Named) -> Range:
+def _turned(span: Range, quantity: NamedQuantity) -> Range:
     return (1 - span[1], 1 - span[0]) if quantity.complement else span
 
 
@@ -333,3 +378,98 @@ def _meet(box: dict[str, Range], name: str, span: Range) -> None:
 def _shown(span: tuple[float, float]) -> str:
     low, high = (f"{x + 0.0:.5g}" for x in span)
     return low if low == high else f"{low} to {high}"
+
+
+# -- verdicts --------------------------------------------------------------------------------------
+
+
+class ClaimJudge(Protocol):
+    """Knows what numbers can be true together, and what those that can mean for each other."""
+
+    def possible(self, chosen: Numbers) -> bool:
+        """Whether nothing proves that these numbers can't be true together."""
+
+    def fit(self, i: int, kept: Numbers) -> Fit:
+        """What the numbers that hold together say of one of them."""
+
+    def why(self, members: Numbers) -> str:
+        """Why some numbers can't be true together."""
+
+    def instead(self, i: int, kept: Numbers) -> tuple[float | None, str]:
+        """The value that the others give for a number that can't be right, and in words."""
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """What was found of some numbers: each by its key, the conflicts, and notes."""
+
+    judged: dict[str, JudgedNumber]
+    conflicts: tuple[Conflict, ...] = ()
+    notes: tuple[str, ...] = ()
+    kept: Numbers = frozenset()
+
+
+def judge_together(numbers: Sequence[Number], judge: ClaimJudge) -> Verdicts:
+    """Judge numbers against each other."""
+    everything = frozenset(range(len(numbers)))
+    # A measure of scores is bounded by the operating point, never the other way round.
+    scored = frozenset(i for i, number in enumerate(numbers) if number.scored)
+    blamed = blame(everything - scored, judge.possible)
+    kept = blamed.kept
+    wrong = dict(blamed.wrong)
+    for i in sorted(scored):
+        if judge.possible(kept | {i}):
+            kept |= {i}
+        else:
+            wrong[i] = smallest(kept | {i}, judge.possible)
+    blamed = Blame(wrong, blamed.conflicts, kept)
+    conflicts = tuple(_conflict(numbers, members, judge) for members in blamed.conflicts)
+    judged = {}
+    for i, number in enumerate(numbers):
+        fit = _fit(i, numbers, blamed, judge)
+        judged[number.key.text] = JudgedNumber(
+            number.key.text,
+            number.key.measure.name,
+            number.printed.text,
+            fit.recomputed,
+            fit.verdict,
+            fit.said,
+        )
+    return Verdicts(judged, conflicts, (), kept)
+
+
+def _fit(i: int, numbers: Sequence[Number], blamed: Blame, judge: ClaimJudge) -> Fit:
+    if i in blamed.wrong:
+        return _wrong(i, numbers, blamed, judge)
+    for members in blamed.conflicts:
+        if i in members:
+            others = [_named(numbers[k]) for k in sorted(members - {i})]
+            said = f"it or {_listed(others, 'or')} is wrong: {judge.why(members)}"
+            return Fit(NumberVerdict.CONFLICT, None, said)
+    return judge.fit(i, blamed.kept)
+
+
+def _wrong(i: int, numbers: Sequence[Number], blamed: Blame, judge: ClaimJudge) -> Fit:
+    members = blamed.wrong[i]
+    others = [_named(numbers[k]) for k in sorted(members - {i})]
+    why = judge.why(members)
+    said = f"can't hold together with {_listed(others, 'and')}: {why}" if others else why
+    value, instead = judge.instead(i, blamed.kept)
+    return Fit(NumberVerdict.INCONSISTENT, value, f"{said}{'; ' if instead else ''}{instead}")
+
+
+def _conflict(numbers: Sequence[Number], members: Numbers, judge: ClaimJudge) -> Conflict:
+    named = [numbers[k] for k in sorted(members)]
+    text = (
+        f"at least one of {_listed([_named(each) for each in named], 'and')} is wrong, and it "
+        f"can't be told which: {judge.why(members)}"
+    )
+    return Conflict(tuple(each.key.text for each in named), text)
+
+
+def _named(number: Number) -> str:
+    return f"{number.key.text} {number.printed.text}"
+
+
+def _listed(words: Sequence[str], last: str) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"

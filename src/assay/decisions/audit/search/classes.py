@@ -1,34 +1,362 @@
-"""More than two classes, or classes of which nothing is told but numbers."""
+"""Numbers of two or more classes without a whole matrix: can any matrix give them together?"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
-from assay.decisions.audit.claim import Claim
-from assay.decisions.audit.printed import exact
-from assay.decisions.audit.result import Verdict
-from assay.decisions.audit.search.binary import TwoClasses
-from assay.decisions.audit.search.blame import Numbers
-from assay.decisions.audit.search.bonds import Bonds, Fit, together
-from assay.decisions.audit.search.cells import Known
-from assay.decisions.audit.search.identities import Classes
-from assay.decisions.audit.search.judging import Verdicts, judge_together
-from assay.decisions.audit.search.numbers import Given, Number, numbers_of
-from assay.decisions.audit.search.ways import Booleans, ByFormula, Way, fills_undefined, one_of
-from assay.decisions.audit.sizes import total_of
+from assay.decisions.audit.claim import Claim, Key, key_of, measures_of
+from assay.decisions.audit.counts import total_of
+from assay.decisions.audit.search.bonds import Bonds, Fit, Verdicts, judge_together, together
+from assay.decisions.audit.search.identities import BETWEEN, Classes
+from assay.decisions.audit.search.matrices import (
+    ClassMatrices,
+    KnownCells,
+    Matrices,
+    Region,
+    Search,
+    SearchResult,
+    class_matrices_of,
+    known_of,
+    region_of,
+)
+from assay.decisions.audit.search.numbers import (
+    Booleans,
+    ByFormula,
+    ByScores,
+    Given,
+    Number,
+    Numbers,
+    Way,
+    fills_undefined,
+    in_four_cells,
+    numbers_of,
+    one_of,
+)
+from assay.decisions.audit.verdicts import NumberVerdict, Printed, decimal, exact
 from assay.formula import cells, proportion
 
-Integers: TypeAlias = npt.NDArray[np.int64]
+_COMPARED = 256
+# A claim with more contradictions than so many questions tell apart is not told apart.
+_MOST_OF_TWO, _MOST_UNSEARCHED = 200, 40
+_ORDER = ("TN", "FP", "FN", "TP")
 
-# As many matrices of three classes as are counted out, and as many as may differ in what formulas
-# read. More classes cost more: what formulas read of a matrix, and how many of them there are.
-_COUNTED_OUT, _MOST = 1 << 22, 1 << 21
+
+def judge_binary(claim: Claim, given: Given, *, may_be_average: bool = False) -> Verdicts:
+    """The numbers of a claim of two classes, judged against each other and what is known.
+
+    ``may_be_average`` where nothing tells that there are two classes at all.
+    """
+    known, notes = known_of(claim)
+    numbers = numbers_of(claim, given, claim.positive, claim.labels)
+    judge = TwoClasses(known, numbers, _bonds(claim, known, numbers, may_be_average=may_be_average))
+    judge.settle_conventions()
+    verdicts = judge_together(numbers, judge)
+    return replace(verdicts, notes=(*notes, *judge.notes(verdicts.kept)))
+
+
+def _bonds(
+    claim: Claim, known: KnownCells, numbers: Sequence[Number], *, may_be_average: bool
+) -> list[Bonds]:
+    """The numbers as identities bind them: as they stand, then by each convention."""
+    shares = {}
+    if known.n and known.positives is not None and known.negatives is not None:
+        rows = (known.negatives, known.positives)
+        shares = {label: r / known.n for label, r in zip(claim.labels, rows, strict=True)}
+    of = partial(Bonds.of, claim, numbers, Classes(claim.labels), claim.positive, shares=shares)
+    bonds = [of()]
+    named = {number.key.spelled for number in numbers}
+    for convention in ("weighted", "macro"):
+        words = f"{convention} averages over both classes"
+        bonds += [
+            of(convention=convention, named=partial(_not_of_one_class, named), words=words),
+            of(convention=convention, words=words),
+        ]
+    if may_be_average:
+        bonds.append(Bonds.of(claim, numbers, Classes(), None, words="averages over classes"))
+    if region_of(known) is not None:
+        # Beside counts each number may be read by itself.
+        bonds.append(of(convention=BETWEEN, words="averages of one kind or another"))
+    return bonds
+
+
+def _not_of_one_class(named: Set[str], number: Number) -> bool:
+    """A detection rate is of one class where the recall beside it is an average; so is a far."""
+    key = number.key
+    own = key.spelled == key.measure.name
+    shared = len(list(measures_of(key))) > 1
+    return own or not (shared or key.measure.name in named)
+
+
+@dataclass(frozen=True)
+class _Solution:
+    """Matrices that give the numbers that hold together, and the best of them as an example."""
+
+    result: SearchResult
+    best: dict[str, int]
+
+    @property
+    def only(self) -> bool:
+        return self.result.complete and len(self.result.matrices) == 1
+
+    @property
+    def matrices(self) -> Matrices:
+        return self.result.matrices
+
+
+class TwoClasses:
+    """Judges by the search, and by identities where the search can't decide."""
+
+    def __init__(
+        self, known: KnownCells, numbers: Sequence[Number], bonds: Sequence[Bonds]
+    ) -> None:
+        self.known = known
+        self.numbers = numbers
+        self.region: Region | None = region_of(known)
+        self._search = None if self.region is None else Search(self.region, in_four_cells)
+        self._bonds = list(bonds[:1])
+        self._other_bonds = list(bonds[1:])
+        self._conventions = False
+        self._questions = self._unsearched = 0
+        self._fitted: list[Numbers] = []
+        self._impossible: list[Numbers] = []
+        self._solutions: dict[Numbers, _Solution | None] = {}
+
+    def settle_conventions(self) -> None:
+        """Read bare keys as averages too, where nothing else is possible."""
+        everything = frozenset(range(len(self.numbers)))
+        if self.possible(everything):
+            return
+        self._conventions = True
+        self._fitted, self._impossible, self._solutions = [], [], {}
+        first = next((bonds for bonds in self._other_bonds if bonds.possible(everything)), None)
+        self._bonds = [*self._bonds, *self._other_bonds] if first is None else [first]
+
+    def possible(self, chosen: Numbers) -> bool:
+        """Whether nothing proves that these numbers can't be true together."""
+        if any(chosen <= each for each in self._fitted):
+            return True
+        if any(each <= chosen for each in self._impossible):
+            return False
+        self._questions += 1
+        possible = self._questions > _MOST_OF_TWO or self._possible(chosen)
+        (self._fitted if possible else self._impossible).append(chosen)
+        return possible
+
+    def _possible(self, chosen: Numbers) -> bool:
+        conditions = self._conditions(chosen, conventions=self._conventions)
+        if self._search is not None and self.region is not None:
+            region, n = self.region, self.known.n
+            for ways in conditions:
+                if not any(_can_be_a_ratio(way, region, n) for way in ways):
+                    return False
+            result = self._search.find(conditions, one=True)
+            if result.feasible is not None:
+                return result.feasible
+        self._unsearched += 1
+        return self._unsearched > _MOST_UNSEARCHED or any(
+            bonds.possible(chosen) for bonds in self._bonds
+        )
+
+    def _conditions(self, chosen: Numbers, *, conventions: bool) -> list[tuple[Way, ...]]:
+        conditions = []
+        for i in sorted(chosen):
+            ways = self.numbers[i].conditions(chosen, conventions=conventions)
+            if ways:
+                conditions.append(ways)
+        return conditions
+
+    def solution(self, kept: Numbers) -> _Solution | None:
+        """The matrices of the numbers that hold together, rounded ones before those cut off."""
+        if kept not in self._solutions:
+            self._solutions[kept] = self._solved(kept)
+        return self._solutions[kept]
+
+    def _solved(self, kept: Numbers) -> _Solution | None:
+        if self._search is None or not kept:
+            return None
+        for conventions in (False, True) if self._conventions else (False,):
+            conditions = self._conditions(kept, conventions=conventions)
+            for rounded in (True, False):
+                result = self._search.find(conditions, rounded=rounded)
+                if result.feasible:
+                    return _Solution(result, self._best(result.matrices, kept))
+        return None
+
+    def _best(self, matrices: Matrices, kept: Numbers) -> dict[str, int]:
+        """The matrix, of some, that has most numbers correctly rounded."""
+        some = np.unique(np.linspace(0, len(matrices) - 1, _COMPARED).astype(int))
+        # Of equally good ones the one in the middle: it shows best what the numbers mean.
+        some = some[np.argsort(abs(some - len(matrices) // 2), kind="stable")]
+        few = matrices[some]
+        good = np.zeros(len(few), int)
+        for i in kept:
+            for rounded in (True, False):
+                held = [w.holds(few.seen_by, rounded=rounded) for w in self._ways(i)]
+                if held:
+                    good += np.logical_or.reduce(held)
+        return few.one(int(good.argmax()))
+
+    def _ways(self, i: int) -> list[Way]:
+        """The ways in which a matrix itself gives a number."""
+        return [
+            way for way in self.numbers[i].ways if self._conventions or not way.meaning.convention
+        ]
+
+    def _given(self, i: int, best: dict[str, int], *, rounded: bool) -> Way | None:
+        """The first meaning of a number that a matrix gives; None where it gives none."""
+        one = Matrices({name: np.array([count]) for name, count in best.items()})
+        for way in self._ways(i):
+            if np.all(way.holds(one.seen_by, rounded=rounded)):
+                return way
+        return None
+
+    # -- in words ----------------------------------------------------------------------------------
+
+    def fit(self, i: int, kept: Numbers) -> Fit:
+        """What the numbers that hold together say of one of them."""
+        number, solution = self.numbers[i], self.solution(kept)
+        if solution is None or not number.ways:
+            return self._bonds[0].fit(i, kept)
+        if number.scored:
+            return self._scored(number, solution)
+        verdict, way = NumberVerdict.CONSISTENT, self._given(i, solution.best, rounded=True)
+        if way is None:
+            verdict, way = NumberVerdict.ROUNDING, self._given(i, solution.best, rounded=False)
+        if not isinstance(way, ByFormula):
+            worked = number.follows(kept)
+            said = "other numbers give it" if worked is None else f"as {worked.words} gives"
+            return Fit(NumberVerdict.ROUNDING, None, said)
+        said = self._said(way, solution, others=len(kept) > 1)
+        if verdict is NumberVerdict.ROUNDING:
+            said += ", cut off rather than rounded"
+        if way.meaning.words:
+            said += f"; read as the {way.meaning.words}"
+        value = None
+        if solution.only:
+            enclosure = exact(in_four_cells(way.quantity), solution.best)
+            value = None if enclosure is None else float(enclosure)
+        return Fit(verdict, value, said)
+
+    @staticmethod
+    def _said(way: ByFormula, solution: _Solution, *, others: bool) -> str:
+        with_others = " with the other numbers" if others else ""
+        if solution.only:
+            value = exact(in_four_cells(way.quantity), solution.best)
+            shown = "undefined" if value is None else decimal(value, way.printed)
+            shown += " (libraries print 0 or 1 then)" if value is None else ""
+            return f"{shown}, in the only matrix that gives the numbers"
+        if solution.result.complete:
+            return f"{len(solution.matrices):,} matrices give it{with_others}"
+        return f"many matrices give it{with_others}"
+
+    @staticmethod
+    def _scored(number: Number, solution: _Solution) -> Fit:
+        low, high = 0.0, 1.0
+        for way in number.ways:
+            if isinstance(way, ByScores):
+                if way.low is not None:
+                    low = float(np.nanmin(solution.matrices.values(way.low)))
+                if way.high is not None:
+                    high = float(np.nanmax(solution.matrices.values(way.high)))
+        said = f"the operating point allows {low:.4f} to {high:.4f}, and no more can be told"
+        return Fit(NumberVerdict.UNDETERMINED, None, said)
+
+    def why(self, members: Numbers) -> str:
+        """Why some numbers can't be true together."""
+        size = len(members)
+        counted = self.known.positives is not None and self.known.negatives is not None
+        if not counted and not any(bonds.possible(members) for bonds in self._bonds):
+            return self._bonds[0].why(members)
+        if size == 1 and not counted and self.known.n is not None:
+            return f"no share of {self.known.told} is printed so"
+        return f"no matrix of {self.known.told} gives {together(size)}"
+
+    def instead(self, i: int, kept: Numbers) -> tuple[float | None, str]:
+        """The value that the others give for a number that can't be right, and in words."""
+        number, solution = self.numbers[i], self.solution(kept)
+        ways = [way for way in number.ways if isinstance(way, ByFormula)]
+        if solution is None or not solution.result.complete or not ways:
+            return None, self._bonds[0].allowed(i, kept)
+        way = ways[0]
+        if solution.only:
+            value = exact(in_four_cells(way.quantity), solution.best)
+            if value is None:
+                return None, "it is undefined in the only matrix that the others allow"
+            return float(value), f"the others give {decimal(value, way.printed)}"
+        values = solution.matrices.values(way.quantity)
+        if np.isnan(values).all():
+            return None, ""
+        low, high = float(np.nanmin(values)), float(np.nanmax(values))
+        return None, f"the others allow {low:.6g} to {high:.6g}"
+
+    def notes(self, kept: Numbers) -> tuple[str, ...]:
+        """The convention by which numbers were read, and the matrix that gives them, or one."""
+        notes = []
+        solution = self.solution(kept)
+        if self._conventions and solution is None and len(self._bonds) == 1:
+            notes.append(f"the numbers were read as {self._bonds[0].words}")
+        if solution is None:
+            return tuple(notes)
+        given = {
+            i
+            for i in kept
+            if self.numbers[i].scored or self._given(i, solution.best, rounded=False)
+        }
+        rest = [self.numbers[i].key.text for i in sorted(kept - given) if self.numbers[i].ways]
+        what = "the numbers" if len(kept) == len(self.numbers) else "the numbers that can be right"
+        if rest:
+            what += f" but for {', '.join(rest)}"
+        shown = ", ".join(f"{cell.lower()} = {solution.best[cell]:,}" for cell in _ORDER)
+        told = self.known.told
+        if solution.only:
+            notes.append(f"{shown} is the only matrix of {told} that gives {what}")
+        else:
+            count = f"{len(solution.matrices):,}" if solution.result.complete else "many"
+            notes.append(f"{count} matrices of {told} give {what}, for example {shown}")
+        return tuple(notes)
+
+
+def _can_be_a_ratio(way: Way, region: Region, n: int | None) -> bool:
+    """Whether a share of rows can be printed so.
+
+    Where the rows that it is a share of are known, some count of them must give the digits; where
+    only all rows are, some fraction with no larger denominator must.
+    """
+    share = proportion(in_four_cells(way.quantity)) if isinstance(way, ByFormula) else None
+    if share is None:
+        return True
+    where = way.printed.window(rounded=False)
+    rows = region.fixed_total(sorted(cells(share.trials)))
+    if rows is not None:
+        return bool(where.counts(rows)) if rows else fills_undefined(where)
+    return n is None or where.smallest_denominator() <= n
+
+
+def matrices_of(claim: Claim) -> list[dict[str, int]]:
+    """The matrices of known supports that give the numbers of a claim; none if there are many."""
+    given: list[tuple[Key, Printed]] = []
+    for text, reported in claim.reported.items():
+        key = key_of(text)
+        if key.statistic is None and isinstance(reported, Printed):
+            given.append((key, reported))
+    known, _ = known_of(claim)
+    numbers = [n for n in numbers_of(claim, given, claim.positive, claim.labels) if n.ways]
+    region = region_of(known)
+    if known.positives is None or known.negatives is None or not numbers or region is None:
+        return []
+    conditions = [[w for w in n.ways if not w.meaning.convention] for n in numbers]
+    result = Search(region, in_four_cells).find(conditions)
+    if not result.complete or len(result.matrices) > _COMPARED:
+        return []
+    return [result.matrices.one(i) for i in range(len(result.matrices))]
+
+
+# -- several classes -------------------------------------------------------------------------------
+
 # What more questions would tell apart is not told apart.
 _MOST_QUESTIONS = 60
 _EVERYTHING = frozenset({"TP", "FP", "FN", "TN"})
@@ -39,10 +367,10 @@ def judge_classes(claim: Claim, given: Given) -> Verdicts:
     """The numbers of a claim of several classes, judged by what binds them."""
     labels = claim.labels or _labels_in(given)
     numbers = numbers_of(claim, given, None, labels)
-    return judge_together(numbers, _Classes(claim, numbers, labels))
+    return judge_together(numbers, SeveralClasses(claim, numbers, labels))
 
 
-class _Classes:
+class SeveralClasses:
     """Judges by all matrices where they are few, else by each class against the rest and by bonds.
 
     Numbers of one class are those of two; identities bind them to the others.
@@ -61,36 +389,36 @@ class _Classes:
             shares = {label: claim.support[label] / total for label in claim.labels}
         classes = Classes(labels, all_told=bool(claim.labels), exclusive=claim.exhaustive)
         self._bonds = Bonds.of(claim, numbers, classes, None, shares=shares)
-        self._tables: Tables | None = None
+        self._tables: ClassMatrices | None = None
         if claim.labels and claim.exhaustive:
-            self._tables = tables_of(self._rows or None, len(labels), self._n)
+            self._tables = class_matrices_of(self._rows or None, len(labels), self._n)
         self._pairs = self._against_rest(claim) if told and self._tables is None else {}
         self._answers: dict[tuple[int, ...], Booleans] = {}
         self._questions = 0
 
     def _against_rest(self, claim: Claim) -> Mapping[str, tuple[TwoClasses, dict[int, int]]]:
         """For each class, the matrices of it against the rest, and which numbers speak of it."""
-        found = {}
+        pairs = {}
         for label in claim.labels:
             members = [i for i, number in enumerate(self._numbers) if number.key.label == label]
             rows = claim.support[label]
             others = sum(self._rows) - rows if claim.exhaustive else None
-            known = Known(positives=rows, negatives=others).completed()
+            known = KnownCells(positives=rows, negatives=others).completed()
             if len(members) > 1 and known is not None:
                 two = replace(claim, labels=(f"not {label}", label), positive=label, support={})
                 given = [(self._numbers[i].key, self._numbers[i].printed) for i in members]
                 numbers = numbers_of(two, given, label, two.labels)
                 bonds = Bonds.of(two, numbers, Classes(two.labels), label)
                 places = {i: k for k, i in enumerate(members)}
-                found[label] = TwoClasses(known, numbers, [bonds]), places
-        return found
+                pairs[label] = TwoClasses(known, numbers, [bonds]), places
+        return pairs
 
     # -- what is possible --------------------------------------------------------------------------
 
     def possible(self, chosen: Numbers) -> bool:
         """Whether nothing proves that these numbers can't be true together."""
         if self._tables is not None:
-            return bool(self._giving(chosen, frozenset()).any())
+            return bool(self._giving(self._tables, chosen).any())
         if not self._can_be_shares(chosen):
             return False
         self._questions += 1
@@ -104,18 +432,17 @@ class _Classes:
                 return False
         return True
 
-    def _giving(self, chosen: Numbers, rounded: Numbers) -> Booleans:
-        """The matrices that give some numbers, some of them correctly rounded."""
-        assert self._tables is not None  # noqa: S101 - asked only where there are tables
-        found = np.ones(len(self._tables), bool)
+    def _giving(self, tables: ClassMatrices, chosen: Numbers) -> Booleans:
+        """The matrices that give some numbers."""
+        giving = np.ones(len(tables), bool)
         for i in chosen:
             ways = self._numbers[i].conditions(chosen, conventions=True)
             if ways:
-                asked = (*map(id, ways), i in rounded)
+                asked = tuple(map(id, ways))
                 if asked not in self._answers:
-                    self._answers[asked] = self._tables.given(ways, rounded=i in rounded)
-                found &= self._answers[asked]
-        return found
+                    self._answers[asked] = tables.given(ways, rounded=False)
+                giving &= self._answers[asked]
+        return giving
 
     def _can_be_shares(self, chosen: Numbers) -> bool:
         """Whether every share of rows that are told has a count that is printed so."""
@@ -153,7 +480,7 @@ class _Classes:
     def fit(self, i: int, kept: Numbers) -> Fit:
         """What the numbers that hold together say of one of them."""
         if self._tables is not None:
-            return self._fit_by_tables(i, kept)
+            return self._fit_by_tables(self._tables, i, kept)
         return self._as_share(self._numbers[i]) or self._bonds.fit(i, kept)
 
     def _as_share(self, number: Number) -> Fit | None:
@@ -168,16 +495,17 @@ class _Classes:
                 said = f"{(first + last) // 2:,} of {rows:,} rows is printed so"
                 said += "" if rounded else ", cut off rather than rounded"
                 value = first / rows if first == last else None
-                return Fit(Verdict.CONSISTENT if rounded else Verdict.ROUNDING, value, said)
+                return Fit(
+                    NumberVerdict.CONSISTENT if rounded else NumberVerdict.ROUNDING, value, said
+                )
         return None
 
-    def _fit_by_tables(self, i: int, kept: Numbers) -> Fit:
-        number, tables = self._numbers[i], self._tables
-        assert tables is not None  # noqa: S101 - asked only where there are tables
+    def _fit_by_tables(self, tables: ClassMatrices, i: int, kept: Numbers) -> Fit:
+        number = self._numbers[i]
         ways = [way for way in number.ways if isinstance(way, ByFormula)]
         if not ways:
             return self._bonds.fit(i, kept)
-        rest = self._giving(kept, frozenset())
+        rest = self._giving(tables, kept)
         for rounded in (True, False):
             for way in ways:
                 held = rest & np.broadcast_to(
@@ -195,10 +523,12 @@ class _Classes:
                     cells = one_of(tables.seen_by(way.quantity.label), int(held.argmax()))
                     only = exact(way.quantity.expression, cells)
                     value = None if only is None else float(only)
-                return Fit(Verdict.CONSISTENT if rounded else Verdict.ROUNDING, value, said)
+                return Fit(
+                    NumberVerdict.CONSISTENT if rounded else NumberVerdict.ROUNDING, value, said
+                )
         worked = number.follows(kept)
         said = "other numbers give it" if worked is None else f"as {worked.words} gives"
-        return Fit(Verdict.ROUNDING, None, said)
+        return Fit(NumberVerdict.ROUNDING, None, said)
 
     def why(self, members: Numbers) -> str:
         """Why some numbers can't be true together."""
@@ -222,95 +552,3 @@ class _Classes:
 def _labels_in(given: Given) -> tuple[str, ...]:
     """The labels that keys name, where the claim names none."""
     return tuple(dict.fromkeys(key.label for key, _ in given if key.label is not None))
-
-
-# -- every matrix of several small classes ---------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Tables:
-    """Matrices of K classes: one a row, its hits, rows and columns in the order of the classes."""
-
-    hits: Integers
-    rows: Integers
-    columns: Integers
-
-    def __len__(self) -> int:
-        return len(self.hits)
-
-    def seen_by(self, label: int | None) -> Mapping[str, Any]:
-        """The cells as a formula of one label against the rest, or of all classes, reads them."""
-        n = self.rows.sum(axis=1)
-        if label is None:
-            size = np.full(len(self), self.hits.shape[1])
-            return {"HIT": self.hits, "ROW": self.rows, "COL": self.columns, "N": n, "K": size}
-        hit, row, column = (side[:, label] for side in (self.hits, self.rows, self.columns))
-        return {"TP": hit, "FP": column - hit, "FN": row - hit, "TN": n - row - column + hit}
-
-    def given(self, ways: Sequence[Way], *, rounded: bool) -> Booleans:
-        """Which of them give a number."""
-        found = [np.broadcast_to(w.holds(self.seen_by, rounded=rounded), len(self)) for w in ways]
-        return np.asarray(np.logical_or.reduce(found))
-
-
-def tables_of(rows: Sequence[int] | None, classes: int, n: int | None) -> Tables | None:
-    """All matrices with these supports, or of n rows; None where they are too many."""
-    most = min(_COUNTED_OUT, 9 * _COUNTED_OUT // classes**2)
-    if rows is not None:
-        if math.prod(math.comb(r + classes - 1, classes - 1) for r in rows) > most:
-            return None
-        return _joined([list(_row(r, classes)) for r in rows], classes)
-    if n is None or math.comb(n + classes**2 - 1, classes**2 - 1) > most:
-        return None
-    parts = [_of_supports(supports, classes) for supports in _compositions(n, classes)]
-    return Tables(
-        *(np.concatenate([getattr(p, side) for p in parts]) for side in ("hits", "rows", "columns"))
-    )
-
-
-def _of_supports(rows: Sequence[int], classes: int) -> Tables:
-    found = _joined([list(_row(r, classes)) for r in rows], classes)
-    if found is None:
-        raise ValueError("too many matrices")
-    return found
-
-
-def _joined(options: Sequence[Sequence[tuple[int, ...]]], classes: int) -> Tables | None:
-    """Row by row, what the rows so far leave: the hits of each and the sums of the columns."""
-    states = np.zeros((1, 2 * classes), np.int64)
-    for i, row in enumerate(options):
-        added = np.zeros((len(row), 2 * classes), np.int64)
-        added[:, classes:] = np.array(row)
-        added[:, i] = added[:, classes + i]
-        if len(states) * len(added) > 2 * _COUNTED_OUT:
-            return None
-        states = (states[:, None, :] + added[None, :, :]).reshape(-1, 2 * classes)
-        states = _unique(states)
-        if len(states) > _MOST:
-            return None
-    supports = np.array([sum(row[0]) for row in options])
-    return Tables(
-        states[:, :classes], np.broadcast_to(supports, (len(states), classes)), states[:, classes:]
-    )
-
-
-def _unique(states: Integers) -> Integers:
-    """Each state once; much quicker than unique() by rows."""
-    states = states[np.lexsort(states.T)]
-    new = np.ones(len(states), bool)
-    new[1:] = (states[1:] != states[:-1]).any(axis=1)
-    return np.asarray(states[new])
-
-
-def _row(rows: int, classes: int) -> Iterator[tuple[int, ...]]:
-    """All ways in which the rows of one class can be decided."""
-    return _compositions(rows, classes)
-
-
-def _compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
-    if parts == 1:
-        yield (total,)
-        return
-    for first in range(total + 1):
-        for rest in _compositions(total - first, parts - 1):
-            yield (first, *rest)

@@ -1,0 +1,1 @@
+"""Hostile input of every kind, and what may become of it: used or refused, nothing else."""

@@ -1,0 +1,134 @@
+"""Change single tokens of the source at random, and see whether a test notices: `make mutants`.
+
+Which tests execute a line is recorded once, with branch coverage by test; a mutant is then tried
+against those tests alone, quickest first, until one fails. Nothing of the checkout is changed: each
+worker has its own copy of `src`. What survives is listed with its line. A mutant that no input can
+tell from the original stands in `mutation/equivalent.json` with the reason, and is counted apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import compileall
+import json
+import shutil
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from py_compile import PycInvalidationMode
+from queue import Queue
+
+from mutation.recording import Recorded, recorded
+from mutation.tokens import Mutant, mutants
+from mutation.trial import Trial, tried
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src"
+EQUIVALENT = Path(__file__).parent / "mutation" / "equivalent.json"
+PACKAGES = (
+    "formula",
+    "tally",
+    "measures",
+    "inference",
+    "curves",
+    "decisions/threshold",
+    "decisions/audit/search",
+    "engines",
+)
+# Whose tests are asked: those of these packages, and what holds of all measures and engines.
+TESTS = tuple(
+    f"tests/{folder}"
+    for folder in (
+        "formula",
+        "tally",
+        "measures",
+        "inference",
+        "curves",
+        "engines",
+        "evaluation",
+        "decisions/threshold",
+        "decisions/audit",
+        "laws",
+        "oracles",
+    )
+)
+GOAL = 0.95
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--count", type=int, default=200, help="how many mutants are drawn")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=240, help="the most that one mutant takes")
+    parser.add_argument("--packages", nargs="*", default=PACKAGES, help="below src/assay")
+    parser.add_argument("--work", type=Path, default=ROOT / "build" / "mutants")
+    parser.add_argument("--only", help="a part of FILE:LINE: retry these mutants of the sample")
+    asked = parser.parse_args()
+    record = recorded(ROOT, asked.work, asked.jobs, TESTS)
+    files = [
+        path for name in asked.packages for path in sorted((SOURCE / "assay" / name).rglob("*.py"))
+    ]
+    drawn = mutants(SOURCE, files, asked.count, asked.seed)
+    if asked.only:
+        drawn = [mutant for mutant in drawn if asked.only in mutant.place]
+    reasons = {(one["file"], one["line"], one["change"]): one["reason"] for one in _equivalent()}
+    trials = []
+    for trial in _all(drawn, record, asked.jobs, asked.seconds):
+        reason = reasons.get(trial.mutant.key)
+        print(f"{len(trials) + 1:4} {trial.line(reason)}", flush=True)
+        trials.append(trial)
+    return _summary(trials, reasons, asked.work)
+
+
+def _equivalent() -> list[dict[str, str]]:
+    listed: list[dict[str, str]] = json.loads(EQUIVALENT.read_text("utf-8"))
+    return listed
+
+
+def _all(drawn: list[Mutant], record: Recorded, jobs: int, seconds: float) -> list[Trial]:
+    """Every mutant tried, by a few workers that have a copy of the source each."""
+    copies: Queue[Path] = Queue()
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(jobs):
+            copy = Path(folder) / str(number) / "src"
+            shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+            # By hash, so that only a file that differs is compiled again.
+            compileall.compile_dir(
+                copy, quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH
+            )
+            copies.put(copy)
+
+        def one(mutant: Mutant) -> Trial:
+            copy = copies.get()
+            try:
+                return tried(mutant, copy, ROOT, record, seconds)
+            finally:
+                copies.put(copy)
+
+        with ThreadPoolExecutor(jobs) as pool:
+            yield from pool.map(one, drawn)
+
+
+def _summary(trials: list[Trial], reasons: dict[tuple[str, str, str], str], work: Path) -> int:
+    survivors = [trial for trial in trials if not trial.killed]
+    equivalent = [trial for trial in survivors if trial.mutant.key in reasons]
+    real = len(trials) - len(equivalent)
+    killed = len(trials) - len(survivors)
+    share = killed / real if real else 1.0
+    print(
+        f"\n{killed} of {real} mutants killed ({share:.1%}; the goal is {GOAL:.0%}),"
+        f" {len(equivalent)} equivalent ones apart"
+    )
+    for trial in survivors:
+        print(trial.line(reasons.get(trial.mutant.key)))
+    work.mkdir(parents=True, exist_ok=True)
+    out = work / "result.json"
+    out.write_text(json.dumps([trial.plain() for trial in trials], indent=1) + "\n", "utf-8")
+    print(f"Wrote {out}")
+    return int(share < GOAL)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

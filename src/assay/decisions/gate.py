@@ -1,0 +1,498 @@
+"""Judge rules: does the new model keep them, with confidence? And what that finds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+from assay.decisions import rule_estimates
+from assay.decisions.gate_tallies import GateTallies, Points, counted_gate, gate_tallies
+from assay.decisions.rule import NEW, OLD, Operating, Outcome, Rule
+from assay.decisions.rule_grammar import Rules, parse_rule, parsed_rules
+from assay.engines.frames import must_be_a_column
+from assay.engines.models import MOST_ROWS, ModelRows
+from assay.errors import InputError, LengthMismatch, MethodError
+from assay.evaluation.evaluation import mistakes_of_models
+from assay.evaluation.findings import Finding
+from assay.evaluation.named_columns import refusal_notes
+from assay.inference import Bootstrap, Estimate
+from assay.inference.bootstrap import RESAMPLES, SEED
+from assay.inference.fields import Recorded, Result, odd, stored
+from assay.inference.significance import check_level
+from assay.inference.threshold_resampling import ChosenTables, choose_anew, choose_from_counts
+from assay.inference.threshold_rules import AtThreshold
+from assay.sources import FAMILY, code_arrays, common_labels, must_share_index
+from assay.sources.files.request import RowSource
+from assay.sources.validation import OnBadRow, good_rows, skips
+
+if TYPE_CHECKING:
+    from assay.decisions.plotting import GatePlots
+
+
+# So many resamples lie beyond each end of an interval, where nobody said how many to draw.
+_BEYOND = 5
+# More are drawn only where somebody says how many.
+MOST_UNASKED = 20_000
+# What floating point may add to a difference of shares, or to any other number.
+_NOISE, _RELATIVE_NOISE = 1e-14, 1e-12
+
+
+def gate(
+    y_true: Any,
+    *,
+    rules: Rules,
+    new: Any = None,
+    old: Any = None,
+    new_decision: Any = None,
+    old_decision: Any = None,
+    positive: Any = None,
+    negative: Any = None,
+    labels: Sequence[Any] | None = None,
+    families: Any = None,
+    clusters: Any = None,
+    counts: Any = None,
+    threshold: float | None = None,
+    old_threshold: float | None = None,
+    level: float = 0.95,
+    joint: bool = False,
+    resamples: int | None = None,
+    seed: int = SEED,
+    on_bad_row: OnBadRow | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Gate:
+    """Judge a new model, alone or beside an old one on the same rows, by rules.
+
+    ``new`` and ``old`` are scores; ``new_decision`` and ``old_decision`` take their place where
+    there are only decisions. A rule such as ``new-old(detection_rate@max-far=0.1) >= -0.01``
+    passes when the whole interval keeps it, fails when none of it does, and is undecided
+    otherwise; ``rules`` are texts, a mapping from names to texts, or the path of a file of them.
+    Rules that name no threshold are judged at ``threshold`` (by default 0.5 for scores in [0, 1]),
+    the old model at ``old_threshold`` where that differs. With ``joint``, the level holds for all
+    rules together. ``on_bad_row="skip"`` leaves out and counts the rows that can't be used,
+    whichever model they are bad for.
+
+    >>> truth = ["attack", "normal"] * 200
+    >>> judged = gate(truth, new=[0.9, 0.1] * 200, rules="new(precision) >= 0.9")
+    >>> judged.outcome.value, judged.rules[0].estimate
+    ('pass', 1.000 [0.981, 1.000])
+    """
+    must_be_a_column(y_true, "assay.gate_files")
+    asked = parsed_rules(rules)
+    must_share_index(
+        {"y_true": y_true, "new": new, "new_decision": new_decision, "old": old}
+        | {"old_decision": old_decision, "counts": counts, "clusters": clusters}
+        | {"families": families}
+    )
+    reasons: dict[str, int] = {}
+    if skips(on_bad_row):
+        every = {"y_true": y_true, "counts": counts, "clusters": clusters, "families": families}
+        said = [{"y_score": new, "y_pred": new_decision}, {"y_score": old, "y_pred": old_decision}]
+        reasons, (every, *said) = good_rows(every, *said)
+        y_true, counts, clusters, families = every.values()
+        (new, new_decision), (old, old_decision) = (tuple(model.values()) for model in said)
+    columns = {NEW: (new, new_decision), OLD: (old, old_decision)}
+    rows = _rows(
+        y_true,
+        columns,
+        {
+            "counts": counts,
+            "clusters": clusters,
+            "slices": None if families is None else {FAMILY: families},
+        },
+        {"positive": positive, "negative": negative, "labels": labels},
+    )
+    must_have_models(asked, rows.models)
+    thresholds = {NEW: threshold, OLD: old_threshold}
+    level, paired = check_level(level), any(rule.compares for rule in asked)
+    if rows.first.size > MOST_ROWS and rows.first.score is not None and clusters is None:
+        tallies, each = counted_gate(
+            rows.lots, tuple(rows.models), asked, lambda _: rows.sides, thresholds, level
+        )
+    else:
+        tallies = gate_tallies(rows, thresholds, level, paired=paired)
+        each = tallies.expanded(asked)
+    judged = judged_rules(
+        tallies,
+        each,
+        joint=joint,
+        resamples=resamples,
+        seed=seed,
+        progress=progress,
+    )
+    return replace(judged, notes=(*refusal_notes(reasons), *judged.notes))
+
+
+def judged_rules(
+    tallies: GateTallies,
+    each: Sequence[Rule],
+    *,
+    joint: bool = False,
+    resamples: int | None = None,
+    seed: int = SEED,
+    progress: Callable[[int, int], None] | None = None,
+) -> Gate:
+    """The rules, one a family where they are of each family, judged from what was counted."""
+    level = tallies.level
+    rule_level = 1 - (1 - level) / len(each) if joint else level
+    tallies = replace(tallies, level=rule_level)
+    drawn = any(_is_resampled(tallies, rule) for rule in each)
+    method = Bootstrap(rule_level, resamples_for(resamples, rule_level, drawn=drawn), seed)
+    chosen = _chosen(tallies, each, method, progress)
+    negatives, positives = tallies.sizes
+    return Gate(
+        rules=tuple(_judged(tallies, rule, chosen, method) for rule in each),
+        level=level,
+        rule_level=rule_level,
+        joint=joint,
+        resamples=method.resamples,
+        seed=seed,
+        labels=tallies.labels,
+        positive=tallies.positive,
+        rows={"rows": negatives + positives, "positives": positives, "negatives": negatives},
+        notes=tallies.notes,
+        threshold=tallies.own_threshold(NEW),
+        findings=mistakes_of_models(
+            {model: tallies.decided(model) for model in tallies.models}, threshold_given=True
+        ),
+    )
+
+
+def must_have_models(rules: Iterable[Rule], models: Container[str]) -> None:
+    """Refuse a rule about a model that was not given."""
+    for rule in rules:
+        for model in rule.models:
+            if model not in models:
+                raise InputError(f"the rule {rule.text!r} needs the {model} model: give {model}=")
+
+
+def _rows(
+    y_true: Any,
+    columns: Mapping[str, tuple[Any, Any]],
+    shared: Mapping[str, Any],
+    sides: Mapping[str, Any],
+) -> ModelRows:
+    """The rows of each model that was given."""
+    decisions = {model: said for model, (_, said) in columns.items() if said is not None}
+    if decisions and sides["labels"] is None:
+        sides = {**sides, "labels": common_labels(y_true, decisions)}
+    coded = {}
+    for model, (score, decision) in columns.items():
+        if score is not None and decision is not None:
+            raise InputError(f"give {model}= (scores) or {model}_decision=, not both")
+        if score is None and decision is None:
+            continue
+        said = {"y_score": score} if decision is None else {"y_pred": decision}
+        try:
+            coded[model] = code_arrays(y_true, labels=sides["labels"], **shared, **said)
+        except LengthMismatch as mismatch:
+            raise LengthMismatch(f"the {model} model: {mismatch}") from mismatch
+    if NEW not in coded:
+        raise InputError("give new=, the scores of the new model, or new_decision=")
+    if OLD in coded and (coded[NEW].score is None) != (coded[OLD].score is None):
+        raise InputError("give scores of both models or decisions of both, not one of each")
+    return ModelRows.of(coded, {}, **sides)
+
+
+def resamples_for(asked: int | None, level: float, *, drawn: bool = True) -> int:
+    """How many resamples to draw: as asked, or as many as the level needs where any are drawn."""
+    needed = math.ceil(2 / (1 - level) * (1 - 1e-9))
+    if asked is None:
+        if drawn and needed > MOST_UNASKED:
+            raise MethodError(
+                f"at a level of {level:.12g} an interval needs {needed:,} resamples or more, which "
+                f"takes long: say resamples={needed}, or a lower level="
+            )
+        return max(RESAMPLES, min(math.ceil(2 * _BEYOND / (1 - level)), MOST_UNASKED))
+    if asked < needed:
+        raise MethodError(
+            f"at a level of {level:.6g} an interval needs {needed} resamples or more; found {asked}"
+        )
+    return asked
+
+
+# -- judging ---------------------------------------------------------------------------------------
+
+
+# By model, point, and whether both models have the same resamples.
+_Anew: TypeAlias = Mapping[tuple[str, Any, bool], ChosenTables]
+
+
+def _is_anew(tallies: GateTallies, rule: Rule, point: Operating) -> bool:
+    """Whether a rule needs resamples of the rows themselves."""
+    if not isinstance(point, AtThreshold):
+        return True
+    return tallies.clustered and (rule.compares or rule.family is not None)
+
+
+def _is_resampled(tallies: GateTallies, rule: Rule) -> bool:
+    """Whether the interval of a rule comes from resamples at all."""
+    if rule.of_scores:
+        return False
+    points = [tallies.point(model, rule) for model in rule.models]
+    return rule.compares or any(_is_anew(tallies, rule, point) for point in points)
+
+
+def _chosen(
+    tallies: GateTallies,
+    rules: Iterable[Rule],
+    method: Bootstrap,
+    progress: Callable[[int, int], None] | None,
+) -> _Anew:
+    """Every point that some rule needs: of one model from its counts, of both from the rows."""
+    alone: dict[str, dict[Operating, None]] = {}
+    # Rows that are kept are drawn anew once for all rules; counts are those of one rule.
+    together: dict[Points | None, tuple[Rule, dict[Operating, None]]] = {}
+    for rule in rules:
+        if rule.of_scores:
+            continue
+        for model in rule.models:
+            point = tallies.point(model, rule)
+            if not _is_anew(tallies, rule, point):
+                continue
+            if rule.compares or tallies.clustered:
+                key = tallies.points(rule) if tallies.rows is None else None
+                together.setdefault(key, (rule, {}))[1][point] = None
+            else:
+                alone.setdefault(model, {})[point] = None
+    choices: dict[tuple[str, Any, bool], ChosenTables] = {}
+    sets = len(together) + len(alone)
+    for number, (rule, points) in enumerate(together.values()):
+        rows = tallies.scored(tallies.sample(rule))
+        heard = _after(progress, number, sets)
+        anew = choose_anew(rows, list(points), method, progress=heard)
+        for paired in (True, False) if tallies.clustered else (True,):
+            choices |= {(model, point, paired): chosen for (model, point), chosen in anew.items()}
+    for number, model in enumerate(sorted(alone), start=len(together)):
+        heard = _after(progress, number, sets)
+        pyramid = tallies.models[model].pyramid
+        anew_alone = choose_from_counts(pyramid, list(alone[model]), method, progress=heard)
+        choices |= {(model, point, False): chosen for point, chosen in anew_alone.items()}
+    return choices
+
+
+def _after(
+    progress: Callable[[int, int], None] | None, sets: int, all_sets: int
+) -> Callable[[int, int], None] | None:
+    """Who hears of one set of resamples after some others."""
+    if progress is None:
+        return None
+    return lambda done, resamples: progress(sets * resamples + done, all_sets * resamples)
+
+
+def _judged(tallies: GateTallies, rule: Rule, chosen: _Anew, method: Bootstrap) -> JudgedRule:
+    measure = rule.score_measure
+    if measure is not None:
+        single = {m: rule_estimates.of_scores(tallies, rule, measure, m) for m in rule.models}
+        estimate = (
+            rule_estimates.of_both_scores(tallies, rule, measure)
+            if rule.compares
+            else single[rule.subject]
+        )
+        return verdict(rule, estimate, {model: float(value) for model, value in single.items()}, {})
+    points = {model: tallies.point(model, rule) for model in rule.models}
+    fixed = {m: p.threshold for m, p in points.items() if isinstance(p, AtThreshold)}
+    if any(_is_anew(tallies, rule, point) for point in points.values()):
+        taken = {m: chosen[m, point, rule.compares] for m, point in points.items()}
+        estimate = (
+            rule_estimates.between(tallies, rule, taken, method)
+            if rule.compares
+            else rule_estimates.with_choice(tallies, rule, taken[rule.subject], method)
+        )
+    elif rule.compares:
+        taken = rule_estimates.at_given(tallies, rule, fixed, method)
+        estimate = rule_estimates.between(tallies, rule, taken, method)
+    else:
+        threshold = fixed[rule.subject]
+        estimate = rule_estimates.at_threshold(tallies, rule, rule.subject, threshold)
+        return verdict(rule, estimate, {rule.subject: float(estimate)}, fixed)
+    each = {model: rule_estimates.values(tallies, rule, taken[model])[0] for model in rule.models}
+    at = {model: taken[model].threshold for model in rule.models}
+    return verdict(rule, estimate, each, at)
+
+
+def verdict(
+    rule: Rule,
+    estimate: Estimate,
+    values: Mapping[str, float],
+    thresholds: Mapping[str, float | None],
+) -> JudgedRule:
+    """How a rule came out, with what each model had, and where."""
+    scale = max([1.0, *(abs(v) for v in values.values() if math.isfinite(v))])
+    noise = _NOISE * scale if rule.compares else 0.0
+
+    def exact(number: float) -> float:
+        """An end that is the bound but for the noise of floating point is the bound."""
+        near = math.isclose(number, rule.bound, rel_tol=_RELATIVE_NOISE, abs_tol=noise)
+        return rule.bound if near else number
+
+    estimate = estimate.changed(
+        exact(float(estimate)), low=exact(estimate.low), high=exact(estimate.high)
+    )
+    outcome = rule.outcome(estimate.low, estimate.high)
+    said = [] if estimate.note is None else [estimate.note]
+    said += [
+        f"no threshold of the {model} model keeps {rule.at}, so it flags nothing"
+        for model, at in thresholds.items()
+        if at is None and not math.isnan(estimate)
+    ]
+    estimate = estimate.changed(note="; ".join(said) or None)
+    return JudgedRule(
+        rule, outcome, estimate, reason_of(rule, estimate, outcome), values, thresholds
+    )
+
+
+# -- what a gate found -----------------------------------------------------------------------------
+
+
+def _rule_written(rule: Rule) -> dict[str, Any]:
+    """A rule as text, and what it says in parts."""
+    return {
+        "rule": rule.text,
+        "name": rule.name,
+        "why": rule.why,
+        "subject": rule.subject,
+        "measure": rule.written if rule.measure is None else rule.measure.name,
+        "label": rule.label,
+        "average": rule.average,
+        "family": rule.family,
+        "base_rate": rule.base_rate,
+        "volume": rule.volume,
+        "at": None if rule.at is None else str(rule.at),
+        "operator": rule.operator,
+        "bound": rule.bound,
+    }
+
+
+def _rule_read(given: dict[str, Any], at: str) -> Rule:
+    """The rule that its text tells, with its name and what it is for."""
+    text, name, why = (given.get(key) for key in ("rule", "name", "why"))
+    if not isinstance(text, str) or not all(isinstance(t, str | None) for t in (name, why)):
+        raise odd(at, [text, name, why], "the text of a rule, its name and why")
+    return parse_rule(text, name=name, why=why)
+
+
+@dataclass(frozen=True)
+class JudgedRule(Recorded):
+    """A rule and how it came out.
+
+    ``values`` are those of each model that it looked at, ``thresholds`` where those decided (None
+    where nothing could be flagged).
+    """
+
+    DERIVED: ClassVar[tuple[str, ...]] = ("new", "old")
+    FIRST: ClassVar[tuple[str, ...]] = ("rule", "outcome", "value", "low", "high", "reason")
+
+    rule: Rule = field(metadata=stored(inline=True, write=_rule_written, read=_rule_read))
+    outcome: Outcome
+    estimate: Estimate = field(metadata=stored(inline=True, renamed={"bound": "bounds"}))
+    reason: str
+    values: Mapping[str, float] = field(default_factory=dict)
+    thresholds: Mapping[str, float | None] = field(default_factory=dict)
+
+    @property
+    def new(self) -> float | None:
+        """The value of the new model by itself."""
+        return _known(self.values.get("new"))
+
+    @property
+    def old(self) -> float | None:
+        """The value of the old model by itself."""
+        return _known(self.values.get("old"))
+
+
+def _known(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else value
+
+
+@dataclass(frozen=True)
+class Gate(Result, Recorded):
+    """The outcome of all rules together, and of each.
+
+    ``level`` is what was asked for; each rule is judged at ``rule_level``, which is higher where
+    the rules were to hold jointly. ``rows`` counts the rows, positives and negatives.
+    ``allow_undecided`` says that rows which can't decide fail no build. ``threshold`` is where the
+    new model flags rows if a rule sets none: None for decisions, and where rules had to set one.
+    ``findings`` are what looks like a mistake, such as scores that are turned round.
+    """
+
+    SCHEMA: ClassVar[str] = "assay.gate/1"
+    DERIVED: ClassVar[tuple[str, ...]] = ("outcome",)
+
+    rules: tuple[JudgedRule, ...]
+    level: float
+    rule_level: float
+    joint: bool
+    resamples: int
+    seed: int
+    labels: tuple[str, ...]
+    positive: str
+    rows: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+    source: RowSource = field(default_factory=RowSource)
+    allow_undecided: bool = False
+    threshold: float | None = None
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def outcome(self) -> Outcome:
+        """Fail where any rule fails, else undecided where any is, else pass."""
+        outcomes = {judged.outcome for judged in self.rules}
+        for outcome in (Outcome.FAIL, Outcome.UNDECIDED):
+            if outcome in outcomes:
+                return outcome
+        return Outcome.PASS
+
+    @property
+    def passed(self) -> bool:
+        """Whether every rule is kept, with confidence."""
+        return self.outcome is Outcome.PASS
+
+    @property
+    def plot(self) -> GatePlots:
+        """Figures by matplotlib: ``gate.plot.rules()``; needs the extra ``plot``."""
+        from assay.decisions.plotting import GatePlots
+
+        return GatePlots(self)
+
+    def __repr__(self) -> str:
+        width = max(len(judged.outcome.value) for judged in self.rules)
+        lines = [
+            f"{judged.outcome.value:<{width}}  {judged.rule.text}: {judged.estimate}"
+            for judged in self.rules
+        ]
+        return "\n".join([f"Gate: {self.outcome.value}", *lines])
+
+
+def reason_of(rule: Rule, estimate: Estimate, outcome: Outcome) -> str:
+    """Why a rule came out as it did, as a sentence tells it."""
+    if math.isnan(estimate):
+        return f"undefined: {estimate.undefined}" if estimate.undefined else "undefined"
+    if math.isnan(estimate.low):
+        return estimate.note or "there is no interval"
+    bound = f"{rule.bound:,.12g}"
+    if outcome is Outcome.UNDECIDED:
+        return f"part of the interval keeps the bound and part does not{_more(rule, estimate)}"
+    kept = outcome is Outcome.PASS
+    words = _KEPT if kept else _BROKEN
+    return f"the whole interval is {words[rule.operator]} {bound}"
+
+
+def _more(rule: Rule, estimate: Estimate) -> str:
+    """How many rows would tell, since intervals shrink with the root of their number."""
+    off = float(estimate) - rule.bound
+    side = float(estimate) - estimate.low if off > 0 else estimate.high - float(estimate)
+    if off == 0 or not math.isfinite(side):
+        return ""
+    times = (side / abs(off)) ** 2
+    if times > _MOST_TIMES:
+        return "; it is too close to the bound for any number of rows"
+    shown = f"{max(times, 1.1):.2g}" if times < 10 else f"{times:.0f}"
+    return f"; about {shown} times as many rows would tell, if the value stays"
+
+
+# More rows than so many times those there are won't be found.
+_MOST_TIMES = 1000
+_KEPT = {">=": "at least", ">": "above", "<=": "at most", "<": "below"}
+_BROKEN = {">=": "below", ">": "at most", "<=": "above", "<": "at least"}

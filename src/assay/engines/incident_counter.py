@@ -1,0 +1,250 @@
+"""Count incidents instead of rows: tables in which rows name the incident that they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.engines.ask import Ask, Columns, Grouping
+from assay.errors import CountError, InputError, LabelError, ScoreError
+from assay.sources.columns import exact_counts
+from assay.sources.files.column_roles import must_have
+from assay.sources.files.request import BadRows, OpenedTable, Piece
+from assay.sources.labelling import NEGATIVE_WORDS
+from assay.sources.logs import Clock
+from assay.sources.row_checks import Problem, numbers_of, value_shown
+from assay.tally.incident_tally import Alerts, IncidentTally, observed_cells, seen_cells
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Array: TypeAlias = npt.NDArray[Any]
+
+# Tallies wait to be added until they have so many rows together.
+_WAITING = 1 << 20
+_BETWEEN = " "
+# How many equal rows a group of a database has.
+ROWS_OF_GROUP = "assay_rows"
+
+
+def count_pieces(
+    frames: Iterable[pl.DataFrame], columns: Columns, ask: Ask, name: str = "the frame"
+) -> IncidentTally:
+    """The incidents of frames that come one after the other.
+
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"of": ["a", None], "at": ["2026-11-16T10:00Z"] * 2, "p": [0.9, 0.2]})
+    >>> asked = Ask(incidents=Grouping())
+    >>> count_pieces([frame], Columns.of_incidents("of", "at", score="p"), asked).at(0.5).alerts
+    1
+    """
+    counting = IncidentCounter(columns, ask)
+    first = 1
+    for frame in frames:
+        for column in columns.names:
+            must_have(OpenedTable(name, tuple(frame.columns)), column)
+        counting.add(Piece(frame, range(first, first + frame.height)), name)
+        first += frame.height
+    return counting.done()
+
+
+class IncidentCounter:
+    """Counts rows piece by piece.
+
+    A row is of the incident that it names, or of none where that is empty. Where there are
+    decisions, rows that are decided to be alarms are alerts; else all rows are, with their score,
+    and a threshold is chosen on the tally.
+    """
+
+    def __init__(self, columns: Columns, ask: Ask) -> None:
+        if columns.incident is None or columns.time is None:
+            raise InputError("incidents need a column of their names and one of times")
+        if columns.score is None and columns.decision is None:
+            raise InputError("what is an alert is not told: name a score or a decision")
+        if columns.weight is not None:
+            raise InputError("incidents are counted and not weighed; leave out weight=")
+        self._columns, self._ask = columns, ask
+        self._incident, self._time = columns.incident, columns.time
+        self._grouping = ask.incidents or Grouping()
+        self._clock = Clock(self._grouping.timezone)
+        self.bad = BadRows(stops=ask.on_bad_row == "stop")
+        self.rows_read = 0
+        self._sum = IncidentTally(self._grouping.gap, columns.score is not None)
+        self._waiting: list[IncidentTally] = []
+
+    def add(self, piece: Piece, name: str) -> None:
+        """Count the rows of a piece; bad ones are refused or left out."""
+        columns, frame = self._columns, piece.frame
+        moments = self._clock.read(frame[self._time], f"column {self._time!r}")
+        problems = list(moments.problems)
+        score = None if columns.score is None else _scores(frame[columns.score], problems)
+        decided = None if columns.decision is None else self._decided(frame, problems)
+        counts = _counts(frame, columns, problems)
+        bad = self.bad.judge(piece, name, problems, None if columns.rows is None else counts)
+        self.rows_read += frame.height + len(piece.broken)
+        good = np.flatnonzero(~bad & (counts > 0))
+        if len(good):
+            time = moments.micros.to_numpy()[good].astype(np.int64)
+            flagged = np.arange(len(good)) if decided is None else np.flatnonzero(decided[good])
+            part = self._tally(frame[good], time, counts[good], flagged, score, good)
+            self._waiting.append(part)
+        if sum(part.size for part in self._waiting) > max(self._sum.size, _WAITING):
+            self._add_up()
+
+    def _tally(
+        self,
+        frame: pl.DataFrame,
+        time: Array,
+        counts: Array,
+        flagged: Array,
+        score: Array | None,
+        good: Array,
+    ) -> IncidentTally:
+        columns = self._columns
+        of, names = coded(frame[self._incident])
+        none = names.index("") if "" in names else -1
+        inside = np.flatnonzero(of != none)
+        alerts = Alerts(
+            time=time[flagged],
+            score=None if score is None else score[good][flagged].astype(np.float64),
+            rule=None if columns.rule is None else coded(frame[columns.rule][flagged]),
+            key=None if not columns.key else coded(_keys(frame, columns.key)[flagged]),
+            counts=counts[flagged],
+        )
+        rows = np.flatnonzero(of[flagged] != none)
+        return IncidentTally(
+            self._grouping.gap,
+            columns.score is not None,
+            families=self._families(frame[inside]),
+            seen=seen_cells(time[inside], of[inside], names, counts[inside]),
+            **observed_cells(time, counts),
+            **alerts.cells(rows, of[flagged][rows], names, self._grouping.gap),
+        )
+
+    def _decided(self, frame: pl.DataFrame, problems: list[Problem]) -> Array:
+        """Which rows are decided to be alarms: those of the positive, else of no harmless name."""
+        import polars as pl
+
+        column = str(self._columns.decision)
+        texts = frame[column].cast(pl.String).str.strip_chars()
+        missing = (texts.is_null() | (texts == "")).to_numpy()
+        if missing.any():
+            reason = f"column {column!r}: the decision is missing"
+            problems.append(Problem(missing, reason, LabelError, kind="decision: missing"))
+        if self._ask.positive is not None:
+            return (texts == str(self._ask.positive)).fill_null(value=False).to_numpy()
+        quiet = texts.str.to_lowercase().is_in(list(NEGATIVE_WORDS)).fill_null(value=True)
+        return ~quiet.to_numpy()
+
+    def _families(self, frame: pl.DataFrame) -> dict[str, str]:
+        import polars as pl
+
+        if self._columns.family is None:
+            return {}
+        pairs = frame.select(
+            pl.col(self._incident).cast(pl.String).alias("incident"),
+            pl.col(self._columns.family).cast(pl.String).alias("family"),
+        ).unique()
+        families: dict[str, str] = {}
+        for incident, family in sorted(pairs.drop_nulls().rows()):
+            if families.setdefault(incident, family) != family:
+                raise InputError(
+                    f"incident {incident!r} is of the family {families[incident]!r} and of "
+                    f"{family!r}; an incident has one family"
+                )
+        return families
+
+    def done(self) -> IncidentTally:
+        """The tally of all rows."""
+        refused = dict(sorted(self.bad.reasons.items()))
+        self._waiting.append(
+            IncidentTally(self._grouping.gap, self._columns.score is not None, refused=refused)
+        )
+        self._add_up()
+        return self._sum
+
+    def _add_up(self) -> None:
+        self._sum = IncidentTally.merge([self._sum, *self._waiting])
+        self._waiting = []
+
+
+def _scores(values: pl.Series, problems: list[Problem]) -> Array:
+    numbers = numbers_of(values)
+    if numbers is None:
+        raise ScoreError(f"column {values.name!r} holds {values.dtype}, not numbers")
+    bad = ~np.isfinite(numbers)
+    if bad.any():
+        problems.append(
+            Problem(
+                bad,
+                lambda i: (
+                    f"column {values.name!r}: found {value_shown(values[i])}, expected a "
+                    f"finite number"
+                ),
+                ScoreError,
+                kind="score: not a finite number",
+            )
+        )
+    return numbers
+
+
+def _counts(frame: pl.DataFrame, columns: Columns, problems: list[Problem]) -> Array:
+    """How many equal rows each row stands for."""
+    counts = np.ones(frame.height, np.int64)
+    for column in (columns.count, columns.rows):
+        if column is None:
+            continue
+        own, bad = exact_counts(frame[column].to_numpy())
+        if bad.any():
+            reason = f"column {column!r}: expected a whole number of rows"
+            problems.append(Problem(bad, reason, CountError, kind="count: not a whole number"))
+        counts = counts * np.where(bad, 1, own)
+    return counts
+
+
+def coded(values: pl.Series) -> tuple[Array, list[str]]:
+    """Texts as places in a list of the distinct ones; none is the empty text."""
+    import polars as pl
+
+    texts = values.cast(pl.String).fill_null("").alias("text")
+    distinct = texts.unique(maintain_order=True)
+    places = texts.to_frame().join(
+        pl.DataFrame({"text": distinct, "place": np.arange(len(distinct))}),
+        on="text",
+        how="left",
+        maintain_order="left",
+    )
+    return places["place"].to_numpy(), distinct.to_list()
+
+
+def _keys(frame: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
+    import polars as pl
+
+    texts = [pl.col(name).cast(pl.String).fill_null("-") for name in columns]
+    return frame.select(pl.concat_str(texts, separator=_BETWEEN)).to_series()
+
+
+def count_groups(given: Any, query: str | None, columns: Columns, ask: Ask) -> IncidentTally:
+    """Count the incidents of a query, or of a relation or frame of a database, which groups rows.
+
+    >>> import sqlite3
+    >>> alerts = sqlite3.connect(":memory:")
+    >>> _ = alerts.execute("create table t as select 'a' as i, '2026-11-16T10:00Z' as at, 1 as s")
+    >>> asked = Columns.of_incidents("i", "at", score="s"), Ask(incidents=Grouping())
+    >>> count_groups(alerts, "select * from t", *asked).alerts
+    1
+    """
+    from assay.engines.databases import opened
+
+    with opened(given, query) as database:
+        named = ", ".join(map(database.dialect.name_of, columns.names))
+        groups = database.run(
+            f"SELECT {named}, {database.dialect.count} AS {ROWS_OF_GROUP} FROM {database.source} "  # noqa: S608
+            f"GROUP BY {named}"
+        )
+    groups = groups.rename(dict(zip(groups.columns, [*columns.names, ROWS_OF_GROUP], strict=True)))
+    return count_pieces([groups], replace(columns, rows=ROWS_OF_GROUP), ask, "the query")

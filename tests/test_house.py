@@ -1,0 +1,89 @@
+"""The house rules that a look at the source can hold: few modules, one name for one thing."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1] / "src"
+MOST_MODULES = 355
+MOST_LINES = 600
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    """Every module of src, by its path there."""
+    return {
+        path.relative_to(ROOT).as_posix(): ast.parse(path.read_text("utf-8"))
+        for path in sorted(ROOT.rglob("*.py"))
+    }
+
+
+def variables(tree: ast.AST) -> set[tuple[str, int]]:
+    """Names of variables and parameters, with their lines."""
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            names.add((node.id, node.lineno))
+        elif isinstance(node, ast.arg):
+            names.add((node.arg, node.lineno))
+    return names
+
+
+def test_there_are_few_enough_modules_to_find_ones_way():
+    assert len(trees()) <= MOST_MODULES, (
+        f"src has {len(trees())} modules, and may have {MOST_MODULES}: put what is new beside its "
+        f"nearest idea, or merge two siblings that are one"
+    )
+
+
+def test_no_module_is_too_long_to_read():
+    lengths = {path: len((ROOT / path).read_text("utf-8").splitlines()) for path in trees()}
+    long = {path: lines for path, lines in lengths.items() if lines > MOST_LINES}
+    assert not long, f"longer than {MOST_LINES} lines, so split where the idea changes: {long}"
+
+
+def test_a_class_name_stands_for_one_thing():
+    homes = defaultdict(list)
+    for path, tree in trees().items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef):
+                homes[node.name].append(f"{path}:{node.lineno}")
+    shared = {name: places for name, places in homes.items() if len(places) > 1}
+    assert not shared, f"rename one of each to a noun of its own, or make them one: {shared}"
+
+
+def test_a_file_name_stands_for_two_things_or_for_a_command_with_its_report():
+    homes = defaultdict(list)
+    for path in trees():
+        if not path.endswith("__init__.py"):
+            homes[path.rpartition("/")[2]].append(path)
+    odd = {
+        name: places
+        for name, places in homes.items()
+        if len(places) > 3
+        or (len(places) == 3 and not {f"assay/cli/{name}", f"assay/report/{name}"} <= {*places})
+    }
+    assert not odd, f"rename those that are not the command, its report or its decision: {odd}"
+
+
+def test_no_variable_is_called_found():
+    places = [
+        f"{path}:{line}"
+        for path, tree in trees().items()
+        for name, line in sorted(variables(tree))
+        if name == "found"
+    ]
+    assert not places, f"name it for what it holds, such as interval, rows or reason: {places}"
+
+
+def test_nothing_is_asserted_where_a_type_could_say_it():
+    places = [
+        f"{path}:{node.lineno}"
+        for path, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assert)
+    ]
+    assert not places, f"use a type that can't be wrong, or raise an AssayError: {places}"
