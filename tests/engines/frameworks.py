@@ -82,19 +82,33 @@ def ray() -> Iterator[Any]:
     library = pytest.importorskip("ray", reason="Ray is not installed: pip install 'ray[data]'")
     pytest.importorskip("ray.data")
     with _quiet():
-        library.init(
-            num_cpus=CPUS,
-            include_dashboard=False,
-            log_to_driver=False,
-            logging_level="ERROR",
-            object_store_memory=128 << 20,
-        )
+        _start_ray(library)
         context = library.data.DataContext.get_current()
         context.enable_progress_bars = False
         try:
             yield library
         finally:
             library.shutdown()
+
+
+def _start_ray(library: Any, tries: int = 3) -> None:
+    """Starts Ray's servers, which on a busy machine may be later than Ray itself expects."""
+    os.environ.setdefault("RAY_gcs_server_port_wait_time_s", "90")
+    for left in reversed(range(tries)):
+        try:
+            library.init(
+                num_cpus=CPUS,
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level="ERROR",
+                object_store_memory=128 << 20,
+            )
+        except (RuntimeError, ConnectionError, TimeoutError) as error:
+            library.shutdown()
+            if not left:
+                pytest.skip(f"Ray's own servers did not start in {tries} tries: {error}")
+        else:
+            return
 
 
 @contextlib.contextmanager
