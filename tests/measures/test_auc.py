@@ -7,6 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -309,6 +310,29 @@ def test_several_blocks_give_what_one_gives(
         (parts.variance, whole.variance),
     ):
         assert a == pytest.approx(b, rel=1e-11)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 2)), min_size=1, max_size=60),
+    st.sampled_from([np.uint8, np.int64, np.uint64]),
+)
+@settings(max_examples=200)
+def test_scores_without_positives_that_are_one_give_what_they_give_apart(
+    counts: list[tuple[int, int]], kind: type[np.integer[Any]]
+) -> None:
+    # Two scores of three have no positive; each has a row.
+    positives = [p if i % 3 == 0 else 0 for i, (_, p) in enumerate(counts)]
+    both = np.array([(n + (not p), p) for (n, _), p in zip(counts, positives, strict=True)])
+    tally = ScoreTally(("no", "yes"), np.arange(len(both), dtype=float), both.T.astype(kind))
+    values = []
+    for shared in (0, len(both) + 1):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(auc, "_SHARED", shared)
+            ranked = rank(tally)
+            values.append((ranked.auc, ranked.average_precision, ranked.partial_auc(0.3)))
+    together, apart = np.array(values)
+    np.testing.assert_array_equal(together[[0, 2], 0], apart[[0, 2], 0])
+    np.testing.assert_allclose(together, apart, rtol=1e-11, atol=1e-15)
 
 
 @pytest.mark.parametrize("size", [BLOCK - 1, BLOCK, BLOCK + 1, 200_000])

@@ -34,6 +34,8 @@ from assay.tally.blocks import BLOCK, map_blocks
 Floats: TypeAlias = npt.NDArray[np.float64]
 Array: TypeAlias = npt.NDArray[Any]
 
+# Where no more than one score in so many has positives, those without are put together.
+_SHARED = 4
 # How often rows are dealt out in halves.
 _SPLITS, _SEED = 4, 42
 
@@ -150,21 +152,41 @@ def _worker(
 
     def work(i: int, j: int) -> tuple[_Block, _PrecisionBlock]:
         counted = _counted(tally, i, j, integers)
-        block = _sums(counted, integers[4:, : j - i], floats[:2, : j - i])
+        size = counted.shape[1]
+        block = _sums(counted, integers[4:, :size], floats[:2, :size])
         below = starts[i // BLOCK]
         rest = positives - below[0], negatives - below[1]
-        return block, _precision_sums(counted, rest, integers[4, : j - i], floats[:, : j - i])
+        return block, _precision_sums(counted, rest, integers[4, :size], floats[:, :size])
 
     return work
 
 
 def _counted(tally: ScoreTally, i: int, j: int, scratch: Array) -> Array:
-    """Positives and negatives of some scores, and both added up from the first on."""
-    counted = scratch[:4, : j - i]
-    for row, label in ((0, 1), (1, 0)):
-        np.copyto(counted[row], tally.counts[label, i:j], casting="unsafe")
-        np.cumsum(counted[row], out=counted[row + 2])
+    """Positives and negatives of some scores, and both added up from the first on.
+
+    Neighbouring scores without a positive have the same positives below them, and no recall is
+    reached there. So they are one: where positives are rare, little is left to be summed.
+    """
+    own = tally.counts[:, i:j]
+    held = np.flatnonzero(own[1] > 0)
+    first = None if _SHARED * len(held) > j - i else _first_of_runs(held, j - i)
+    counted = scratch[:4, : j - i if first is None else len(first)]
+    if first is None:
+        np.copyto(counted[:2], own[::-1], casting="unsafe")
+    else:
+        np.copyto(counted[0], own[1].take(first), casting="unsafe")
+        np.add.reduceat(own[0], first, dtype=np.int64, out=counted[1])
+    np.cumsum(counted[:2], axis=1, out=counted[2:])
     return counted
+
+
+def _first_of_runs(held: Array, size: int) -> Array:
+    """Where scores with positives stand, and where runs of scores without one begin."""
+    begins = np.zeros(size + 1, bool)
+    begins[0] = True
+    begins[held] = True
+    begins[held + 1] = True
+    return np.flatnonzero(begins[:size])
 
 
 # -- AUC and its DeLong variance -------------------------------------------------------------------
@@ -359,7 +381,8 @@ def _blocks_from(ranking: Ranking, first: int) -> list[_Block]:
     if first < stop:
         integers = np.empty((6, stop - first), np.int64)
         counted = _counted(tally, first, stop, integers)
-        blocks.insert(0, _sums(counted, integers[4:], np.empty((2, stop - first))))
+        size = counted.shape[1]
+        blocks.insert(0, _sums(counted, integers[4:, :size], np.empty((2, size))))
     return blocks
 
 
