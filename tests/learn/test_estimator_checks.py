@@ -7,7 +7,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from assay.learn.boosting import Detector
 from assay.learn.calibration import Calibrated
 from assay.learn.forest import Forest
-from assay.learn.network.classifier import ANNClassifier
+from assay.learn.network import ANNClassifier
 
 ESTIMATORS = [
     ANNClassifier(random_state=0),
