@@ -25,18 +25,20 @@ from assay.learn.model_archive import objects_in
 
 # Our own.
 OWN = (
-    "assay.learn.boosting.Detector",
     "assay.learn.calibration.Calibrated",
     "assay.learn.encoding.ChiSquare",
     "assay.learn.encoding.ColumnEncoder",
     "assay.learn.encoding.Standard",
     "assay.learn.encoding.Text",
-    "assay.learn.forest.Forest",
+    "assay.learn.ensembles.Detector",
+    "assay.learn.ensembles.Forest",
     "assay.learn.network.ANNClassifier",
 )
 # What files of earlier versions call a type of ours that has another name now.
 RENAMED = {
+    "assay.learn.boosting.Detector": "assay.learn.ensembles.Detector",
     "assay.learn.encoding.Columns": "assay.learn.encoding.ColumnEncoder",
+    "assay.learn.forest.Forest": "assay.learn.ensembles.Forest",
     "assay.learn.network.classifier.ANNClassifier": "assay.learn.network.ANNClassifier",
 }
 # scikit-learn's, of which the recipes are made; a test holds this to what they really need.

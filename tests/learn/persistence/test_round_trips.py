@@ -127,6 +127,8 @@ def test_the_list_of_trusted_types_is_what_the_recipes_need() -> None:
 # A recipe of which each type is a part that earlier versions called otherwise.
 RECIPE_OF = {
     "assay.learn.encoding.ColumnEncoder": "tree",
+    "assay.learn.ensembles.Detector": "detector",
+    "assay.learn.ensembles.Forest": "forest",
     "assay.learn.network.ANNClassifier": "network",
 }
 
