@@ -93,7 +93,7 @@ from assay.tally import DailyTally as DailyTally
 from assay.tally import Resolved as Resolved
 from assay.tally import Tally as Tally
 from assay.tally import from_bytes as from_bytes
-from assay.web.client import Client as Client
+from assay.web import Client as Client
 
 __version__: str
 
