@@ -31,7 +31,7 @@ PACKAGES = (
     "tally",
     "measures",
     "inference",
-    "curves",
+    "curves.py",
     "decisions/threshold",
     "decisions/audit/search",
     "engines",
@@ -67,9 +67,7 @@ def main() -> int:
     parser.add_argument("--only", help="a part of FILE:LINE: retry these mutants of the sample")
     asked = parser.parse_args()
     record = recorded(ROOT, asked.work, asked.jobs, TESTS)
-    files = [
-        path for name in asked.packages for path in sorted((SOURCE / "assay" / name).rglob("*.py"))
-    ]
+    files = [path for name in asked.packages for path in _modules(SOURCE / "assay" / name)]
     drawn = mutants(SOURCE, files, asked.count, asked.seed)
     if asked.only:
         drawn = [mutant for mutant in drawn if asked.only in mutant.place]
@@ -80,6 +78,11 @@ def main() -> int:
         print(f"{len(trials) + 1:4} {trial.line(reason)}", flush=True)
         trials.append(trial)
     return _summary(trials, reasons, asked.work)
+
+
+def _modules(place: Path) -> list[Path]:
+    """The modules of a package, or the one that is named."""
+    return [place] if place.is_file() else sorted(place.rglob("*.py"))
 
 
 def _equivalent() -> list[dict[str, str]]:

@@ -7,9 +7,9 @@ when it is first asked for; so a line is ``from HOME import NAME as NAME`` and h
 from assay.decisions import Comparison as Comparison
 from assay.decisions import Gate as Gate
 from assay.decisions.audit import Audit as Audit
+from assay.decisions.audit import audit as audit
 from assay.decisions.audit import audit_files as audit_files
 from assay.decisions.audit import read_claims as read_claims
-from assay.decisions.audit.audit import audit as audit
 from assay.decisions.compare import compare as compare
 from assay.decisions.compare import compare_folds as compare_folds
 from assay.decisions.compare import compare_models as compare_models
@@ -93,7 +93,7 @@ from assay.tally import DailyTally as DailyTally
 from assay.tally import Resolved as Resolved
 from assay.tally import Tally as Tally
 from assay.tally import from_bytes as from_bytes
-from assay.web.client import Client as Client
+from assay.web import Client as Client
 
 __version__: str
 

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay import evaluate
-from assay.curves import cost, decision, sweep
-from assay.curves.cost_curves import OPTIMISTIC, PROBABILITIES
+from assay.curves import OPTIMISTIC, PROBABILITIES, cost, decision, sweep
 from assay.errors import MethodError
 from assay.inference import with_band
 from assay.tally import ScoreTally

@@ -23,7 +23,6 @@ from assay.curves import (
     sweep,
     trace,
 )
-from assay.curves import curve as curve_module
 from assay.errors import MethodError
 from assay.inference import with_band
 from assay.measures import CATALOGUE, find, rank
@@ -182,8 +181,8 @@ def test_blocks_do_not_change_a_sweep(
 ) -> None:
     tally = large(300)
     whole = sweep(tally, points, keep=0.1)
-    monkeypatch.setattr(curve_module, "BLOCK", block)
-    monkeypatch.setattr(curve_module, "map_blocks", partial(map_blocks, block=block))
+    monkeypatch.setattr(assay.curves, "BLOCK", block)
+    monkeypatch.setattr(assay.curves, "map_blocks", partial(map_blocks, block=block))
     parts = sweep(tally, points, keep=0.1)
     assert parts.threshold.tolist() == whole.threshold.tolist()
     assert parts.tp.tolist() == whole.tp.tolist()

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 
-from assay.curves import cost_curves, hull, probability_cost, sweep, vertices
-from assay.curves import curve as curve_module
+from assay import curves
+from assay.curves import hull, probability_cost, sweep, vertices
 from assay.errors import MethodError
 from assay.measures import upper_hull
 from assay.tally import ScoreTally
@@ -124,9 +124,8 @@ def test_hull_and_breakpoints_are_those_of_rocr(case) -> None:
 def test_blocks_do_not_change_a_hull(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     tally = large(500)
     whole = vertices(tally)
-    for each in (curve_module, cost_curves):
-        monkeypatch.setattr(each, "BLOCK", block)
-        monkeypatch.setattr(each, "map_blocks", partial(map_blocks, block=block))
+    monkeypatch.setattr(curves, "BLOCK", block)
+    monkeypatch.setattr(curves, "map_blocks", partial(map_blocks, block=block))
     parts = vertices(tally)
     assert parts.threshold.tolist() == whole.threshold.tolist()
     assert parts.tp.tolist() == whole.tp.tolist()

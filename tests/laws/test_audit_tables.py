@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import assay
-from assay.decisions.audit.audit import audited
+from assay.decisions.audit import audited
 from assay.decisions.audit.reading import Totals, read_document
 from assay.decisions.audit.verdicts import NumberVerdict
 from assay.report import document_of, draw

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from assay.learn.boosting import Detector, best_operating
+from assay.learn.ensembles import Detector, best_operating
 
 
 def rows(count: int = 600, seed: int = 3, shift: float = 1.0) -> tuple[np.ndarray, np.ndarray]:

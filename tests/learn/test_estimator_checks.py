@@ -4,10 +4,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from assay.learn.boosting import Detector
 from assay.learn.calibration import Calibrated
-from assay.learn.forest import Forest
-from assay.learn.network.classifier import ANNClassifier
+from assay.learn.ensembles import Detector, Forest
+from assay.learn.network import ANNClassifier
 
 ESTIMATORS = [
     ANNClassifier(random_state=0),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from assay.learn.forest import Forest
+from assay.learn.ensembles import Forest
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from assay.errors import LabelError
-from assay.learn.boosting import best_operating
 from assay.learn.data import Data, read_data
+from assay.learn.ensembles import best_operating
 from assay.learn.explanation import rules_of, telling_words
 from assay.learn.recipes import Task, chosen_columns, find_recipe
 

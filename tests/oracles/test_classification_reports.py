@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import classification_report
 
-from assay.decisions.audit.audit import audited
+from assay.decisions.audit import audited
 from assay.decisions.audit.reading import read_document
 from assay.decisions.audit.verdicts import NumberVerdict
 

@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 import assay
-from assay.decisions.audit.audit import audit_files
+from assay.decisions.audit import audit_files
 from assay.decisions.audit.reading import Totals
 from assay.decisions.audit.verdicts import (
     Audit,

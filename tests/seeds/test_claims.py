@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from assay.decisions.audit.audit import audit_files
+from assay.decisions.audit import audit_files
 from assay.decisions.audit.verdicts import Audit, JudgedNumber
 
 from .documents import MATRICES, NUMBERS, Number

@@ -7,7 +7,6 @@ import contextlib
 import io
 import json
 import os
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from unittest.mock import patch
 
 import assay
 from assay.cli.app import run
+from assay.cli.serve import WORKER
 from assay.report import document_of
 from assay.web.app import WebAddress, make_app
 from assay.web.guards import Access, RequestLimits
@@ -25,7 +25,6 @@ from assay.web.site import Settings, Site
 PORT = 8710
 HOST = f"127.0.0.1:{PORT}"
 ORIGIN = f"http://{HOST}"
-WORKER = (sys.executable, "-P", "-m", "assay.cli.worker")
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ import pytest
 
 import assay
 from assay.errors import InputError
+from assay.web import Client
 from assay.web.app import WebAddress
-from assay.web.client import Client
 from assay.web.guards import Access
 
 TOKEN = "a-token-of-the-team-0123456789"

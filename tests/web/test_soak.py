@@ -19,7 +19,7 @@ import pytest
 
 import assay
 from assay.errors import InputError
-from assay.web.client import Client
+from assay.web import Client
 
 from .test_server import ROWS, TOKEN, Server, serving
 

@@ -1,25 +1,30 @@
-"""``assay serve``: runs, reports and judgements in a browser."""
+"""``assay serve``: runs, reports and judgements in a browser, and the processes that judge."""
 
 from __future__ import annotations
 
+import contextlib
+import io
+import json
 import os
 import sys
+import time
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any, TextIO
 
 import click
 
-from assay.cli import interruption, options
-from assay.cli.messages import say
+from assay.cli import interruption, messages, options
+from assay.cli.messages import FINE, report, say
 from assay.cli.options import Command, Option
-from assay.cli.reporting import common
-from assay.errors import InputError, install_line
+from assay.cli.reporting import common, print_out
+from assay.errors import AssayError, InputError, install_line
 
 # Whatever has to be there, and the process that does the judging.
 _NEEDS = ("starlette", "uvicorn")
 LARGEST_TOKEN = 4096
-WORKER = (sys.executable, "-P", "-m", "assay.cli.worker")
+WORKER = (sys.executable, "-P", "-c", "from assay.cli.serve import work; work()")
 EXAMPLES = (
     ("on this machine, with the runs of assay.db", "assay serve"),
     ("another store and port, to look only", "assay serve --store team.db --port 9000 --read-only"),
@@ -156,3 +161,87 @@ def _token(file: Path | None) -> str | None:
         return read_side_file(file, LARGEST_TOKEN, "a file of a token").decode("utf-8").strip()
     except UnicodeDecodeError as odd:
         raise InputError(f"{file}: a token is UTF-8 text; byte {odd.start + 1} is not") from odd
+
+
+# -- the processes that judge ----------------------------------------------------------------------
+
+# One runs commands one after the other, as they come on standard input. Each line is {"args",
+# "folder", "memory"}; the answer is one line with what the command printed, {"code", "out", "err"},
+# after lines that tell how far it is. ``preview FILE`` shows the first rows of a file.
+PREVIEW = "preview"
+_EVERY = 0.2
+
+
+def work() -> None:
+    """Do jobs until there are no more."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    # Nothing but answers goes there; commands print into memory.
+    os.dup2(2, 1)
+    _prepare()
+    for line in sys.stdin:
+        job: dict[str, Any] = json.loads(line)
+        os.chdir(job["folder"])
+        messages.LISTENERS[:] = [_Listener(answers)]
+        _answer(answers, _printed(job["args"], job["memory"]))
+        os.chdir(os.sep)
+
+
+def _prepare() -> None:
+    """Import what most commands need, while nobody waits yet."""
+    import assay.cli.app
+    import assay.decisions
+    import assay.evaluation.named_columns
+    import assay.report.evaluation  # noqa: F401
+
+
+def _printed(args: list[str], memory: int) -> dict[str, Any]:
+    """What a command prints, and its exit code."""
+    from assay.cli.app import run
+    from assay.sources.files.request import memory_limit
+
+    out, err = io.BytesIO(), io.BytesIO()
+    with (
+        memory_limit(memory, _out_of_memory),
+        contextlib.redirect_stdout(io.TextIOWrapper(out, "utf-8", write_through=True)),
+        contextlib.redirect_stderr(io.TextIOWrapper(err, "utf-8", write_through=True)),
+    ):
+        code = _preview(args[1]) if args[0] == PREVIEW else run(args)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        printed = out.getvalue().decode(), err.getvalue().decode()
+    return {"code": code, "out": printed[0], "err": printed[1]}
+
+
+def _preview(name: str) -> int:
+    """Print the first rows of a file, and what its columns may be."""
+    from assay.sources.files.read import preview
+
+    try:
+        print_out(json.dumps(preview(name).to_dict()).encode())
+    except (AssayError, OSError) as error:
+        return report(error)
+    return FINE
+
+
+def _out_of_memory(used: int) -> None:  # noqa: ARG001 - the form is that of the limit
+    # Without an answer: whoever waits is told that the process has ended.
+    os._exit(1)
+
+
+def _answer(answers: TextIO, told: dict[str, Any]) -> None:
+    answers.write(json.dumps(told) + "\n")
+    answers.flush()
+
+
+class _Listener:
+    """Tells how far a command is, a few times a second."""
+
+    def __init__(self, answers: TextIO) -> None:
+        self._answers = answers
+        self._last = 0.0
+
+    def __call__(self, stage: str, done: int, total: int | None) -> None:
+        now = time.monotonic()
+        if now - self._last >= _EVERY:
+            self._last = now
+            _answer(self._answers, {"stage": stage, "done": done, "total": total})

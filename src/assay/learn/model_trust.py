@@ -25,16 +25,22 @@ from assay.learn.model_archive import objects_in
 
 # Our own.
 OWN = (
-    "assay.learn.boosting.Detector",
     "assay.learn.calibration.Calibrated",
     "assay.learn.encoding.ChiSquare",
     "assay.learn.encoding.ColumnEncoder",
-    "assay.learn.encoding.Columns",  # the same, in files of 0.1
     "assay.learn.encoding.Standard",
     "assay.learn.encoding.Text",
-    "assay.learn.forest.Forest",
-    "assay.learn.network.classifier.ANNClassifier",
+    "assay.learn.ensembles.Detector",
+    "assay.learn.ensembles.Forest",
+    "assay.learn.network.ANNClassifier",
 )
+# What files of earlier versions call a type of ours that has another name now.
+RENAMED = {
+    "assay.learn.boosting.Detector": "assay.learn.ensembles.Detector",
+    "assay.learn.encoding.Columns": "assay.learn.encoding.ColumnEncoder",
+    "assay.learn.forest.Forest": "assay.learn.ensembles.Forest",
+    "assay.learn.network.classifier.ANNClassifier": "assay.learn.network.ANNClassifier",
+}
 # scikit-learn's, of which the recipes are made; a test holds this to what they really need.
 LEARNED = (
     "sklearn._loss.link.Interval",
@@ -174,6 +180,17 @@ def schema_of(content: bytes) -> dict[str, Any]:
     if not isinstance(protocol, int) or isinstance(protocol, bool) or protocol < _OLDEST_PROTOCOL:
         raise InputError(f"the schema has the protocol {_shown(protocol)}, which is not read")
     return schema
+
+
+def rename_types(schema: dict[str, Any]) -> bool:
+    """Call types of earlier versions by their present names; tells whether there were any."""
+    renamed = False
+    for part in parts_of(schema):
+        _, name = _described(part)
+        if name in RENAMED:
+            part["__module__"], _, part["__class__"] = RENAMED[name].rpartition(".")
+            renamed = True
+    return renamed
 
 
 def must_be_trustworthy(names: Collection[str]) -> frozenset[str]:

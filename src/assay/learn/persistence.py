@@ -42,6 +42,7 @@ from assay.learn.model_trust import (
     must_be_trees,
     must_be_trustworthy,
     parts_of,
+    rename_types,
     schema_of,
 )
 from assay.sources.files.inputs import name_of
@@ -136,6 +137,8 @@ def _loaded(data: bytes, trusted: frozenset[str]) -> Loaded:
             f"it with assay train or assay.learn.persistence.save_model"
         )
     schema = schema_of(members[SCHEMA])
+    if rename_types(schema):
+        members[SCHEMA] = json.dumps(schema).encode()
     names = check_names(schema, trusted)
     must_be_trees(parts_of(schema), members)
     header = header_of(members[HEADER])
@@ -263,8 +266,10 @@ def model_bytes(pipeline: Any, *, header: Mapping[str, Any]) -> bytes:
 
 def types_to_trust(content: bytes) -> tuple[str, ...]:
     """The types in a model file that are not trusted by themselves."""
+    schema = schema_of(members_of(content)[SCHEMA])
+    rename_types(schema)
     try:
-        check_names(schema_of(members_of(content)[SCHEMA]), frozenset())
+        check_names(schema, frozenset())
     except Untrusted as refusal:
         return refusal.names
     return ()

@@ -21,11 +21,10 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from assay.errors import deprecated
-from assay.learn.boosting import Detector
 from assay.learn.calibration import Calibrated
 from assay.learn.encoding import ChiSquare, ColumnEncoder, Standard, Text
+from assay.learn.ensembles import Detector, Forest
 from assay.learn.explanation import CRITERIA
-from assay.learn.forest import Forest
 from assay.learn.network import ANNClassifier
 from assay.learn.recipe import Recipe, RecipeError, Setting, Task, own_recipe
 from assay.learn.record import GINI

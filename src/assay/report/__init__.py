@@ -95,7 +95,7 @@ KINDS = {
     "audit": DocumentKind(
         "assay.audit/1", "assay.decisions.audit.verdicts", "Audit", "audit.report_of"
     ),
-    "check": DocumentKind("assay.check/1", "assay.learn.checks.check", "Check", "check.report_of"),
+    "check": DocumentKind("assay.check/1", "assay.learn.checks", "Check", "check.report_of"),
     "gate": DocumentKind("assay.gate/1", "assay.decisions.gate", "Gate", "gate.report_of"),
     "incidents": DocumentKind(
         "assay.incidents/1",

@@ -10,9 +10,8 @@ from typing import Any
 
 from assay.escaping import name
 from assay.evaluation.wording import listed
-from assay.learn.checks import Check, CheckFinding
+from assay.learn.checks import FOUND, Check, CheckFinding, Pitfall
 from assay.learn.checks.case import HELD_OUT
-from assay.learn.checks.check import FOUND, Pitfall
 from assay.learn.checks.not_better_than_trivial import Baseline
 from assay.learn.checks.retest import NO_LEAK, Retest
 from assay.measures import find

@@ -16,9 +16,8 @@ from starlette.responses import Response
 
 from assay.measures import catalogue
 from assay.report import Report, draw
-from assay.report.html import page as assets
+from assay.report.html import content, environment, page_script, page_style, panel_script
 from assay.report.html.charts import Frame, Limits, Scale, around
-from assay.report.html.page import content, environment
 from assay.report.provenance import Input, Provenance
 from assay.report.sections import Panel
 from assay.web.guards import Refusal
@@ -62,11 +61,11 @@ _NO_REPORT: Mapping[str, Any] = {"panel": None, "trail": ()}
 def _assets() -> Mapping[str, tuple[bytes, str]]:
     """Every file that a page may ask for, by its name; nothing is looked up on a disk."""
     follow = tuple(measure for measure in catalogue.CATALOGUE if measure.formula is not None)
-    style = "\n".join((assets.page_style(), *(_read("style", name) for name in _STYLES)))
+    style = "\n".join((page_style(), *(_read("style", name) for name in _STYLES)))
     texts = {
         "style.css": (style, "text/css; charset=utf-8"),
-        "report.js": (assets.page_script(None), "text/javascript; charset=utf-8"),
-        "panel.js": (assets.panel_script(follow), "text/javascript; charset=utf-8"),
+        "report.js": (page_script(None), "text/javascript; charset=utf-8"),
+        "panel.js": (panel_script(follow), "text/javascript; charset=utf-8"),
     }
     texts["icon.svg"] = (_read("style", "icon.svg"), "image/svg+xml")
     for name in _SCRIPTS:

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from assay.decisions.audit.audit import audit
+from assay.decisions.audit import audit
 from assay.decisions.audit.verdicts import AuditedClaim, NumberVerdict
 
 from .brute_force import Cells, measured, printed

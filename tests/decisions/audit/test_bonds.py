@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.decisions.audit.audit import audit
+from assay.decisions.audit import audit
 from assay.decisions.audit.claims_file import build
 from assay.decisions.audit.search import judge_without_matrix
 from assay.decisions.audit.search.identities import (

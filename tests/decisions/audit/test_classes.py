@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from assay.decisions.audit.audit import audit
+from assay.decisions.audit import audit
 from assay.decisions.audit.claim import key_of, meanings
 from assay.decisions.audit.verdicts import AuditedClaim, NumberVerdict, exact_of
 from assay.tally import Confusion

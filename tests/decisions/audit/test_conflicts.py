@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli.app import run
-from assay.decisions.audit.audit import audit
+from assay.decisions.audit import audit
 from assay.decisions.audit.verdicts import AuditedClaim, NumberVerdict, exact, judge, printed
 from assay.measures import find
 

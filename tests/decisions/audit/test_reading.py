@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.decisions.audit.audit import audit_files
+from assay.decisions.audit import audit_files
 from assay.decisions.audit.reading import KINDS, Totals, read_document
 from assay.decisions.audit.reading.published_tables import entry_of, uses_comma
 from assay.decisions.audit.verdicts import Audit, NumberVerdict

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.decisions.audit.audit import audit_files
+from assay.decisions.audit import audit_files
 from assay.decisions.audit.claim import TEMPLATES, template
 from assay.errors import InputError
 

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from assay.decisions.audit.audit import audit
+from assay.decisions.audit import audit
 from assay.decisions.audit.claim import Claim, key_of
 from assay.decisions.audit.search.numbers import numbers_of
 from assay.decisions.audit.verdicts import WRONG, AuditedClaim, NumberVerdict

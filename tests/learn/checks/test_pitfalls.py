@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from assay.learn.checks import CHECKS, Check, check
-from assay.learn.checks.check import TEN
+from assay.learn.checks import CHECKS, TEN, Check, check
 
 from .tables import clean, data, parted
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.learn.network.classifier import Adam, step_decay
+from assay.learn.network import Adam, step_decay
 
 
 def plain(weights: np.ndarray, gradients: list[np.ndarray], rate: float) -> np.ndarray:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from assay.learn.network.classifier import masks
+from assay.learn.network import masks
 
 
 def drawn(rows: int, p: float, batch: int = 1) -> list[np.ndarray]:

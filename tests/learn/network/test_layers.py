@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from assay.learn.network.classifier import Layers, cross_entropy, softmax
+from assay.learn.network import Layers, cross_entropy, softmax
 
 
 def test_softmax_and_loss_are_those_of_the_worked_example() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.learn.network.classifier import Adam, Layers, step_decay
+from assay.learn.network import Adam, Layers, step_decay
 
 TORCH = Path(__file__).parent / "torch"
 STORED = json.loads((TORCH / "trajectories.json").read_text("utf-8"))

@@ -22,13 +22,14 @@ from sklearn.preprocessing import MinMaxScaler
 
 from assay.errors import InputError
 from assay.learn.encoding import ColumnEncoder
-from assay.learn.model_trust import LEARNED, OWN, TRUSTED, parts_of, schema_of
+from assay.learn.model_trust import LEARNED, OWN, RENAMED, TRUSTED, parts_of, schema_of
 from assay.learn.persistence import (
     Untrusted,
     load_model,
     model_bytes,
     model_header,
     save_model,
+    types_to_trust,
 )
 
 from .made import (
@@ -109,10 +110,6 @@ def test_the_same_training_gives_the_same_bytes_in_another_process() -> None:
     assert in_fresh_process(program, seed=1) == bytes_of_some()
 
 
-# What files of 0.1 call a type that has another name now.
-_OLD_NAME = "assay.learn.encoding.Columns"
-
-
 def test_the_list_of_trusted_types_is_what_the_recipes_need() -> None:
     needed: set[tuple[str, str]] = set()
     for model in MODELS:
@@ -122,11 +119,37 @@ def test_the_list_of_trusted_types_is_what_the_recipes_need() -> None:
             (part["__loader__"], f"{part['__module__']}.{part['__class__']}")
             for part in parts_of(schema_of(members(content)["schema.json"]))
         }
-    assert {name for loader, name in needed if loader == "ObjectNode"} == {*OWN, *LEARNED} - {
-        _OLD_NAME
-    }
+    assert {name for loader, name in needed if loader == "ObjectNode"} == {*OWN, *LEARNED}
     assert all(name in TRUSTED[loader] for loader, name in needed)
     assert {loader for loader, _ in needed} == set(TRUSTED) - {"SetNode", "SliceNode"}
+
+
+# A recipe of which each type is a part that earlier versions called otherwise.
+RECIPE_OF = {
+    "assay.learn.encoding.ColumnEncoder": "tree",
+    "assay.learn.ensembles.Detector": "detector",
+    "assay.learn.ensembles.Forest": "forest",
+    "assay.learn.network.ANNClassifier": "network",
+}
+
+
+@pytest.mark.parametrize(("old", "new"), RENAMED.items())
+def test_a_file_with_the_names_of_an_earlier_version_says_the_same(
+    old: str, new: str, tmp_path: Path
+) -> None:
+    def age(schema: dict[str, Any], _arrays: dict[str, bytes]) -> None:
+        aged = 0
+        for part in parts_of(schema):
+            if f"{part['__module__']}.{part['__class__']}" == new:
+                part["__module__"], _, part["__class__"] = old.rpartition(".")
+                aged += 1
+        assert aged
+
+    (tmp_path / "old.skops").write_bytes(changed(age, RECIPE_OF[new]))
+    (tmp_path / "new.skops").write_bytes(saved(RECIPE_OF[new]))
+    before, now = (load_model(tmp_path / f"{name}.skops").pipeline for name in ("old", "new"))
+    assert np.array_equal(before.predict_proba(rows()), now.predict_proba(rows()))
+    assert types_to_trust((tmp_path / "old.skops").read_bytes()) == ()
 
 
 def test_a_model_file_is_one_that_skops_reads_too() -> None:

@@ -17,8 +17,7 @@ from assay.formula import javascript
 from assay.measures import CATALOGUE, find
 from assay.report import measure_document, measures_document
 from assay.report.evaluation import panel_of
-from assay.report.html import render
-from assay.report.html.page import formulas
+from assay.report.html import formulas, render
 
 from ..cases import CASES, document, evaluation  # noqa: TID252 - tests have no name of their own
 from ..hostile import NAMES, document_with, odd_texts  # noqa: TID252 - same

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from assay.escaping import name, sentence
 from assay.report.formatting import count
 from assay.report.grid import TextCell, TextGrid, fitted, grid_of
-from assay.report.html.page import environment, read_asset
+from assay.report.html import environment, read_asset
 from assay.report.sections import (
     Column,
     Dots,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.decisions.audit.audit import audited
+from assay.decisions.audit import audited
 from assay.decisions.audit.claim import Claim
 from assay.decisions.audit.claims_file import build
 from assay.decisions.audit.mistakes import explain

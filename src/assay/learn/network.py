@@ -2,7 +2,7 @@
 
 All weights live in one flat vector, of which the matrices are views, so that an optimiser updates
 them with a few calls. Scratch is allocated once for a batch size: with batches of 32 rows most of
-the time would go into allocating otherwise.
+the time would go into allocating otherwise. It needs the extra ``learn``.
 """
 
 from __future__ import annotations
