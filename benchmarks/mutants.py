@@ -15,13 +15,14 @@ import shutil
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from py_compile import PycInvalidationMode
 from queue import Queue
 
 from mutation.recording import Recorded, recorded
 from mutation.tokens import Mutant, mutants
-from mutation.trial import Trial, tried
+from mutation.trial import Trial, fail_anyway, tried
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
@@ -61,7 +62,12 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=200, help="how many mutants are drawn")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=240, help="the most that one mutant takes")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=60,
+        help="how many seconds of tests a mutant is tried against",
+    )
     parser.add_argument("--packages", nargs="*", default=PACKAGES, help="below src/assay")
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "mutants")
     parser.add_argument("--only", help="a part of FILE:LINE: retry these mutants of the sample")
@@ -77,6 +83,10 @@ def main() -> int:
         reason = reasons.get(trial.mutant.key)
         print(f"{len(trials) + 1:4} {trial.line(reason)}", flush=True)
         trials.append(trial)
+    broken = fail_anyway(trials, SOURCE, ROOT)
+    for test in sorted(broken):
+        print(f"fails without a mutant too, so what it killed survives: {test}")
+    trials = [replace(one, killed=False) if one.by in broken else one for one in trials]
     return _summary(trials, reasons, asked.work)
 
 

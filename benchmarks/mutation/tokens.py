@@ -7,6 +7,7 @@ import io
 import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from random import Random
 
@@ -59,32 +60,35 @@ class Mutant:
         lines[self.line - 1] = line[: self.column] + self.new + line[end:]
         return "".join(lines)
 
+    def means_another(self, original: str) -> bool:
+        """Whether the changed file is still Python, and another program."""
+        try:
+            changed = ast.parse(self.text(original))
+        except SyntaxError:
+            return False
+        return ast.dump(changed) != ast.dump(ast.parse(original))
+
 
 def mutants(source: Path, files: Sequence[Path], count: int, seed: int) -> list[Mutant]:
     """Some of all changes of some files, drawn without regard to what they do."""
     every = [mutant for path in files for mutant in candidates(source, path)]
-    return Random(seed).sample(every, min(count, len(every)))
+    Random(seed).shuffle(every)
+    texts = {mutant.file: (source / mutant.file).read_text("utf-8") for mutant in every}
+    return list(islice((each for each in every if each.means_another(texts[each.file])), count))
 
 
 def candidates(source: Path, path: Path) -> Iterator[Mutant]:
-    """Every change of a file that is still Python and is no annotation, import or message."""
+    """Every change of a file's tokens that is in no annotation, import or message."""
     text = path.read_text("utf-8")
-    tree = ast.parse(text)
     lines = text.splitlines()
-    skipped = _skipped(tree)
+    skipped = _skipped(ast.parse(text))
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         new = _changed(token)
         if new is None or any(start <= token.start < end for start, end in skipped):
             continue
         line, column = token.start
         name = str(path.relative_to(source))
-        mutant = Mutant(name, line, column, token.string, new, lines[line - 1])
-        try:
-            changed = ast.parse(mutant.text(text))
-        except SyntaxError:
-            continue
-        if ast.dump(changed) != ast.dump(tree):
-            yield mutant
+        yield Mutant(name, line, column, token.string, new, lines[line - 1])
 
 
 def _changed(token: tokenize.TokenInfo) -> str | None:

@@ -7,16 +7,21 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from mutation.recording import Recorded
 from mutation.tokens import Mutant
 
 # The first round is small, since most mutants fall to any test of their line.
-_FIRST, _MOST = 25, 1500
+_FIRST = 25
+# What starting takes on a busy machine, in seconds.
+_PATIENCE = 60.0
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,7 @@ def tried(mutant: Mutant, copy: Path, root: Path, record: Recorded, seconds: flo
     original = path.read_text("utf-8")
     path.write_text(mutant.text(original), "utf-8")
     try:
-        ended = _run_all(tests, copy, root, seconds)
+        ended = _run_all(tests, copy, root, record, seconds)
     finally:
         path.write_text(original, "utf-8")
     killed = ended is not None
@@ -70,21 +75,34 @@ def tried(mutant: Mutant, copy: Path, root: Path, record: Recorded, seconds: flo
     return Trial(mutant, killed, by, len(tests), time.monotonic() - began)
 
 
-def _run_all(tests: list[str], copy: Path, root: Path, seconds: float) -> str | None:
-    began = time.monotonic()
-    for some in _rounds(tests):
-        left = seconds - (time.monotonic() - began)
-        if left <= 0:
-            return None
-        failed = _run(some, copy, root, left)
+def fail_anyway(trials: Sequence[Trial], copy: Path, root: Path) -> set[str]:
+    """Of the tests that killed mutants, those that fail without one too."""
+    tests, broken = {trial.by for trial in trials if "::" in trial.by}, set()
+    while tests:
+        failed = _run(sorted(tests), copy, root, 30 * len(tests) + _PATIENCE)
+        if failed is None:
+            break
+        broken.add(failed)
+        tests.discard(failed)
+    return broken
+
+
+def _run_all(tests: list[str], copy: Path, root: Path, record: Recorded, most: float) -> str | None:
+    for some in _rounds(tests, record, most):
+        # A test that hangs has noticed too; the others end in a few times what they took.
+        patience = _PATIENCE + 3 * sum(record.seconds.get(test, 1.0) for test in some)
+        failed = _run(some, copy, root, patience)
         if failed is not None:
             return failed
     return None
 
 
-def _rounds(tests: list[str]) -> Iterator[list[str]]:
+def _rounds(tests: list[str], record: Recorded, most: float) -> Iterator[list[str]]:
     """A few of the quickest, then the others: of those no more than can be run."""
-    yield from (some for some in (tests[:_FIRST], tests[_FIRST:_MOST]) if some)
+    yield from (some for some in (tests[:_FIRST],) if some)
+    seconds = accumulate(record.seconds.get(test, 1.0) for test in tests[_FIRST:])
+    further = [test for test, spent in zip(tests[_FIRST:], seconds, strict=True) if spent <= most]
+    yield from (some for some in (further,) if some)
 
 
 def _run(tests: list[str], copy: Path, root: Path, seconds: float) -> str | None:
@@ -102,12 +120,16 @@ def _run(tests: list[str], copy: Path, root: Path, seconds: float) -> str | None
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
-                timeout=max(30.0, seconds),
+                timeout=seconds,
                 check=False,
             )
         except subprocess.TimeoutExpired:
             return "runs too long"
     if done.returncode == 0:
         return None
-    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return failed[0].split()[1] if failed else f"pytest ends with {done.returncode}"
+    if done.returncode == pytest.ExitCode.USAGE_ERROR:
+        raise SystemExit(f"tests of the record are not there; make it anew:\n{done.stdout[-2000:]}")
+    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+    if not failed:
+        return f"pytest ends with {done.returncode}"
+    return failed[0].partition(" ")[2].partition(" - ")[0]

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
 
 from assay.measures import catalogue
 
 from .faces import all_faces, faces
 from .statements import STATEMENTS, Statement, cases
 
+# So many faces of a law are always looked at.
+_FEW = 6
+
 
 @pytest.mark.hypothesis
 @pytest.mark.parametrize("law", STATEMENTS, ids=lambda law: law.name)
 def test_law(law: Statement) -> None:
-    for face in (face for each, face in cases() if each is law):
+    """Each law takes a third of the faces here, another one than its neighbours; all in slow."""
+    held = [face for each, face in cases() if each is law]
+    quick = settings().derandomize and len(held) > _FEW
+    for face in held[STATEMENTS.index(law) % 3 :: 3] if quick else held:
         try:
             law.check(face)
         except Exception as error:
