@@ -419,6 +419,7 @@ def _blanks(delimiter: bytes) -> bytes:
     return b" \t".replace(delimiter, b"")
 
 
+@lru_cache(maxsize=8)
 def _quoted(quote: bytes, *ends: bytes) -> bytes:
     """A field between quotes, in which none of the ``ends`` stands."""
     sign = re.escape(quote)
