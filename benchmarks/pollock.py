@@ -56,10 +56,15 @@ def by_assay(file: Polluted) -> Rows:
     from assay.sources.files.read import opened_tables
     from assay.sources.files.request import Budget
 
-    header = bool(file.written["header_lines"])
-    sign = file.written["delimiter"]
+    written = file.written
+    header = bool(written["header_lines"])
     request = Request(
-        input_format="csv", delimiter=sign[:1] or None, header=header, on_bad_row="skip"
+        input_format="csv",
+        delimiter=written["delimiter"][:1] or None,
+        quote=written["quotechar"] or '"',
+        header=header,
+        skip_lines=written["preamble_lines"],
+        on_bad_row="skip",
     )
     try:
         (table,) = opened_tables([str(file.path)], request, Budget(None))
@@ -229,6 +234,9 @@ def _pollutions(clean: Rows) -> Iterator[tuple[str, str, Written, Rows]]:
     yield "preamble.csv", "A TITLE,,,,\r\n,,,,\r\n" + plain, {"preamble_lines": 2}, clean
     for sign in ";\t ":
         yield f"delimiter_{ord(sign)}.csv", _text(clean, sign), {"delimiter": sign}, clean
+    yield "quotes.csv", _text(clean, quote="'"), {"quotechar": "'", "escapechar": "'"}, clean
+    spaced = re.sub(r',(?=")', ", ", plain)
+    yield "blanks_before_quotes.csv", spaced, {}, clean
     yield "line_feeds.csv", plain.replace("\r\n", "\n"), {"row_delimiter": "\n"}, clean
     yield "carriage_returns.csv", plain.replace("\r\n", "\r"), {"row_delimiter": "\r"}, clean
     for at in (1, 40, 80):
@@ -242,16 +250,16 @@ def _pollutions(clean: Rows) -> Iterator[tuple[str, str, Written, Rows]]:
             yield f"{kind}_row{at}.csv", text, {}, clean
 
 
-def _text(rows: Rows, sign: str = ",") -> str:
+def _text(rows: Rows, sign: str = ",", quote: str = '"') -> str:
     out = io.StringIO()
-    csv.writer(out, delimiter=sign).writerows(rows)
+    csv.writer(out, delimiter=sign, quotechar=quote).writerows(rows)
     return out.getvalue()
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path, nargs="?", help="a checkout of the benchmark")
-    parser.add_argument("--least", type=float, default=9.5, help="the simple score asked of assay")
+    parser.add_argument("--least", type=float, default=9.5, help="both scores asked of assay")
     parser.add_argument("--kinds", action="store_true", help="what each kind of pollution costs")
     asked = parser.parse_args()
     if asked.folder is not None and not (asked.folder / FILES).is_dir():
@@ -261,12 +269,15 @@ def main() -> int:
         scores = {name: [score(read, file) for file in files] for name, read in READERS.items()}
     total = sum(file.weight for file in files)
     print(f"{len(files):,} files; 10 is best\n{'reader':8} {'simple':>7} {'weighted':>9}")
+    least = {}
     for name, each in scores.items():
+        simple = sum(each) / len(files)
         weighted = sum(s * f.weight for s, f in zip(each, files, strict=True)) / total
-        print(f"{name:8} {sum(each) / len(files):7.3f} {weighted:9.3f}")
+        print(f"{name:8} {simple:7.3f} {weighted:9.3f}")
+        least[name] = min(simple, weighted)
     if asked.kinds:
         _print_kinds(files, scores)
-    return int(sum(scores["assay"]) / len(files) < asked.least)
+    return int(least["assay"] < asked.least)
 
 
 def _print_kinds(files: Sequence[Polluted], scores: dict[str, list[float]]) -> None:

@@ -493,6 +493,9 @@ def test_figures_without_their_extra_say_how_to_get_it(
         ("--input-format xls", "'xls' is not one of"),
         ("--encoding klingon", "no known encoding"),
         ("--delimiter ab", "one plain character"),
+        ("--quote ab", "one plain sign"),
+        ("--skip-lines -1", "-1 is not in the range"),
+        ("--skip-lines one", "'one' is not a valid integer"),
     ],
 )
 def test_wrong_usage_is_told_before_anything_is_read(cli: Cli, options: str, said: str) -> None:

@@ -119,6 +119,10 @@ READ: dict[str, tuple[str, str | bytes]] = {
         "rows.csv",
         re.sub(r"[^,\n]+", lambda cell: f'"{cell[0]}"', CSV),
     ),
+    "blanks before quotes": (
+        "rows.csv",
+        re.sub(r"[^,\n]+", lambda cell: f' "{cell[0]}"', CSV),
+    ),
     "blanks around numbers": ("rows.csv", CSV.replace(",", ", ").replace(", score", ",score")),
     "booleans": (
         "rows.jsonl",
@@ -255,6 +259,26 @@ TOLD: dict[str, tuple[str, str | bytes]] = {
         "rows.csv",
         "label,score\n" + "".join(f"{2 * y - 1},{s}\n" for y, s in SCORES),
     ),
+    "a title": ("rows.csv", f"Alerts of today\n\n{CSV}"),
+    "a title, zipped": ("rows.csv.gz", gzip.compress(f"Alerts of today\n\n{CSV}".encode())),
+    "a title above other delimiters": ("rows.csv", f"Alerts\n\n{CSV.replace(',', ';')}"),
+    "a title above tabs": ("rows.txt", f"Alerts\n\n{CSV}".replace(",", "\t")),
+    "a title of a spreadsheet": ("rows.csv", f"Alerts,\n,\n{CSV}"),
+    "keys and values above the header": ("rows.csv", f"by,alice\nat,noon\n{CSV}"),
+    "a comment above the header": ("rows.csv", f"# of today\n{CSV}"),
+    "comments above decimal commas": ("rows.csv", f"# of today\n# by me\nlabel;score\n{COMMAS}"),
+    "a comment above decimal commas in percent": (
+        "rows.csv",
+        "# of today\nlabel;score\n"
+        + "".join(f"{y};{100 * s:.1f}%\n".replace(".", ",") for y, s in SCORES),
+    ),
+    "an empty line at the beginning": ("rows.csv", f"\n{CSV}"),
+    "a separator for Excel": ("rows.csv", f"sep=;\n{CSV.replace(',', ';')}"),
+    "apostrophes as quotes": ("rows.csv", re.sub(r"[^,\n]+", lambda cell: f"'{cell[0]}'", CSV)),
+    "apostrophes and semicolons": (
+        "rows.csv",
+        re.sub(r"[^,\n]+", lambda cell: f"'{cell[0]}'", CSV).replace(",", ";"),
+    ),
     "UTF-16": ("rows.csv", CSV.encode("utf-16")),
     "UTF-16 without a mark": (
         "rows.csv",
@@ -343,7 +367,7 @@ REFUSED: dict[str, tuple[str, str | bytes, str]] = {
         "orient='records', lines=True",
     ),
     "an object over lines": ("rows.json", json.dumps({"data": [1]}, indent=1), "jq -c ."),
-    "a comment above the header": ("rows.csv", f"# of today\n{CSV}", "remove what stands above"),
+    "a comment above nothing": ("rows.csv", "# of today\n", "remove what stands above"),
     "a table in Markdown": ("rows.csv", "| label | score |\n|---|---|\n", "in Markdown"),
     "the label as the score": ("rows.csv", CSV, "can't be the label and what the model said"),
     "two names alike": ("rows.csv", CSV.replace("label", "score"), "more than once"),

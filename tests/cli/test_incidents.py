@@ -187,6 +187,7 @@ def test_a_wrong_use_is_told(
         (("--alerts", "eve.json", "--schedule", "rows.csv"), "rows.csv has no column"),
         ((*LOGS, "--match", "host"), "--match names host, which attacks.csv does not have"),
         ((*LOGS, "--incident", "id"), "--incident is of a table"),
+        ((*LOGS, "--skip-lines", "1"), "a log, to which --skip-lines does not apply"),
         (("rows.csv", "--incident", "no", "--time", "time", "--score", "score"), "no column 'no'"),
         (("rows.csv", "--incident", "incident", "--time", "time"), "name a score or a decision"),
     ],

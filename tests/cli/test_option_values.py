@@ -111,3 +111,24 @@ def test_the_lines_work_without_odd_values(odd_cli):
 @pytest.mark.slow
 def test_many_odd_values_end_with_an_answer_or_a_clear_error(odd_cli):
     assert list(_broken(odd_cli, int(os.environ.get("ODD_VALUES", "1000")))) == []
+
+
+@pytest.mark.slow
+def test_below_a_title_and_in_other_quotes_the_rows_are_the_same(odd_cli):
+    names = [name for name in LINES if "--skip-lines" in _options(name)]
+    assert len(names) >= 10
+    before = {name: odd_cli(name, []) for name in names}
+    path = Path("flows.csv")
+    rows = "".join(
+        ",".join(f"'{cell}'" for cell in line.split(",")) + "\n"
+        for line in path.read_text().splitlines()
+    )
+    path.write_text(f'Alerts, of the "week\n\n{rows}')
+    assert {name: odd_cli(name, []).code for name in names} == dict.fromkeys(names, INPUT)
+    after = {name: odd_cli(name, ["--skip-lines=2", "--quote='"]) for name in names}
+    assert {name: one.code in {FINE, NO} for name, one in after.items()} == dict.fromkeys(
+        names, True
+    )
+    assert {name: one.out for name, one in after.items()} == {
+        name: one.out for name, one in before.items()
+    }

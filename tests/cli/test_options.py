@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.cli import options
+from assay.cli.app import COMMANDS, app
 
 
 @pytest.mark.parametrize(
@@ -151,6 +152,30 @@ def test_a_delimiter_is_one_character(text: str, expected: str) -> None:
 def test_what_can_not_delimit_is_refused(text: str) -> None:
     with pytest.raises(click.BadParameter, match="character"):
         options.delimiter(text)
+
+
+@pytest.mark.parametrize("text", ["'", '"', "|", "none"])
+def test_a_quote_is_one_sign_or_none(text: str) -> None:
+    assert options.quote(text) == text
+
+
+@pytest.mark.parametrize("text", ["", "''", "a", "0", " ", "\t", "\n", "\0", "é", "None"])
+def test_what_can_not_quote_is_refused(text: str) -> None:
+    with pytest.raises(click.BadParameter, match="one plain sign"):
+        options.quote(text)
+
+
+def test_whoever_is_told_the_delimiter_is_told_all_of_delimited_text() -> None:
+    told = {}
+    with click.Context(app) as context:
+        for name in COMMANDS:
+            command = app.get_command(context, name)
+            assert command is not None
+            flags = {flag for option in command.params for flag in option.opts}
+            if "--delimiter" in flags:
+                told[name] = {"--quote", "--decimal", "--no-header", "--skip-lines"} - flags
+    assert not any(told.values()), told
+    assert len(told) >= 10
 
 
 def test_an_encoding_is_known_or_refused() -> None:

@@ -335,7 +335,9 @@ def test_a_column_has_one_role(role, tmp_path) -> None:
         assay.evaluate_files(str(path), assay.Request(label="label", **{role: "label"}))
 
 
-@pytest.mark.parametrize("option", [{"delimiter": ";"}, {"encoding": "cp1252"}])
+@pytest.mark.parametrize(
+    "option", [{"delimiter": ";"}, {"encoding": "cp1252"}, {"quote": "'"}, {"skip_lines": 1}]
+)
 @pytest.mark.parametrize("write", [write_parquet, write_sqlite, write_npz])
 def test_how_to_read_text_does_not_apply_to_other_files(write, option, frame, tmp_path) -> None:
     source = write(frame[:9], tmp_path)

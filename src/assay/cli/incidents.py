@@ -11,7 +11,13 @@ import click
 from assay.cli import options
 from assay.cli.messages import Progress
 from assay.cli.options import CONFIDENCE, Command, Option, constraint
-from assay.cli.reading import FILES_OR_NONE, naming_inputs, reading_only, within_memory
+from assay.cli.reading import (
+    FILES_OR_NONE,
+    TEXT_OPTIONS,
+    naming_inputs,
+    reading_only,
+    within_memory,
+)
 from assay.cli.recording import recording
 from assay.cli.reporting import (
     FIGURES,
@@ -162,9 +168,7 @@ def _skew(text: str) -> float | str:
 )
 @CONFIDENCE
 @FIGURES
-@reading_only(
-    *("input_format", "encoding", "delimiter", "glob", "on_bad_row", "max_memory"),
-)
+@reading_only(*TEXT_OPTIONS, "glob", "on_bad_row", "max_memory")
 @recording()
 @reporting
 @click.pass_context

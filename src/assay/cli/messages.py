@@ -46,6 +46,8 @@ _OPTIONS = {
     **{name: name for name in ("id", "matrix", "delimiter", "decimal", "sheet", "store", "rows")},
     **{name: name for name in ("incident", "time", "family", "rule", "alerts", "events")},
     **{name: name for name in ("schedule", "match", "key", "gap", "grace", "skew")},
+    "quote": "quote",
+    "skip_lines": "skip-lines",
     "base_rate": "base-rate",
     "cost_fp": "cost-fp",
     "cost_fn": "cost-fn",

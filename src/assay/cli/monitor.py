@@ -21,7 +21,7 @@ from assay.cli.options import (
     judging,
     must_name_one_side,
 )
-from assay.cli.reading import FILES, naming_inputs, reading_only, within_memory
+from assay.cli.reading import FILES, TEXT_OPTIONS, naming_inputs, reading_only, within_memory
 from assay.cli.recording import Recording, recording
 from assay.cli.reporting import (
     FIGURES,
@@ -160,7 +160,7 @@ def mature_share(text: str) -> float:
 @column_option("--baseline-decision", "old_decision", help="What another model decided.")
 @reading_only(
     *("label", "score", "decision", "time"),
-    *("input_format", "encoding", "delimiter", "glob", "on_bad_row", "max_memory"),
+    *(*TEXT_OPTIONS, "glob", "on_bad_row", "max_memory"),
 )
 @POSITIVE
 @NEGATIVE

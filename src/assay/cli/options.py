@@ -278,6 +278,13 @@ def delimiter(text: str) -> str:
     return character
 
 
+def quote(text: str) -> str:
+    """One sign around fields, or none."""
+    if text != "none" and (len(text) != 1 or not "!" <= text <= "~" or text.isalnum()):
+        raise click.BadParameter(f"{text!r} is not one plain sign such as ', and not none")
+    return text
+
+
 def encoding(text: str) -> str:
     """The name of a character encoding, as Python writes it."""
     try:

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 
 # The options that say how a file is written.
-TEXT_OPTIONS = ("input_format", "encoding", "delimiter", "decimal", "header", "sheet")
+TEXT_OPTIONS = (
+    *("input_format", "encoding", "delimiter", "quote", "decimal", "header", "skip_lines"),
+    "sheet",
+)
 INPUT_FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "npz", "npy", "xlsx")
 
 _file = partial(click.option, cls=Option, section="Files and rows")
@@ -98,6 +101,14 @@ _OPTIONS: dict[str, Decorator] = {
         metavar="C",
         help="Of text files, where it is not a comma or tab.",
     ),
+    "quote": _file(
+        "--quote",
+        type=options.quote,
+        default='"',
+        show_default=True,
+        metavar="C|none",
+        help="The sign around fields of delimited text.",
+    ),
     "decimal": _file(
         "--decimal",
         type=click.Choice((".", ",")),
@@ -112,6 +123,13 @@ _OPTIONS: dict[str, Decorator] = {
         flag_value=False,
         default=True,
         help="The first line is a row already: the columns are column_1, column_2, ...",
+    ),
+    "skip_lines": _file(
+        "--skip-lines",
+        type=click.IntRange(min=0),
+        default=0,
+        metavar="N",
+        help="Leave out so many lines before the header of each delimited text, as a title.",
     ),
     "sheet": _file("--sheet", metavar="NAME", help="Which sheet of a workbook is meant."),
     "glob": _file("--glob", is_flag=True, help="Read FILE as a pattern such as 'day-*.csv'."),
@@ -237,6 +255,8 @@ def reading_of(
         "delimiter": request.delimiter,
         "decimal": request.decimal,
         "header": request.header,
+        "quote": request.quote,
+        "skip_lines": request.skip_lines,
         "sheet": request.sheet,
         "on_bad_row": request.on_bad_row,
         "glob": request.glob,

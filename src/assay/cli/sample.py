@@ -12,7 +12,7 @@ from assay.cli import options
 from assay.cli.messages import Progress
 from assay.cli.options import Command, FilePath, Option
 from assay.cli.outputs import CSV, TABLE_FORMATS, TSV, harmless, target, write_table
-from assay.cli.reading import FILES, naming_inputs, reading_only, within_memory
+from assay.cli.reading import FILES, TEXT_OPTIONS, naming_inputs, reading_only, within_memory
 from assay.cli.recording import Recording, recording
 from assay.cli.reporting import (
     FACE,
@@ -58,7 +58,7 @@ def _share_of_alerts(text: str) -> float | str:
     short_help="Which rows to label, and with which weights.",
 )
 @FILES
-@reading_only("score", "input_format", "encoding", "delimiter", "glob", "on_bad_row", "max_memory")
+@reading_only("score", *TEXT_OPTIONS, "glob", "on_bad_row", "max_memory")
 @_drawing("--labels", type=click.IntRange(min=2), required=True, metavar="N", help="How many rows.")
 @_drawing(
     "--strata",

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import assay
 from assay.sources.columns import TEXT
 from assay.sources.files import Request, Rows, read
 
@@ -78,6 +79,51 @@ def test_text_reads_the_same_in_chunks_of_any_size(make: Any, table: Columns, ch
     data = make(table)
     request = Request(slices=("site",), chunk_bytes=chunk)
     must_be(read(["-"], request, stdin=io.BytesIO(data)), table)
+
+
+lines = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), max_size=20)
+
+
+@settings(max_examples=60)
+@given(tables, st.lists(lines, max_size=5), st.integers(1, 40))
+def test_lines_that_are_left_out_change_no_byte_of_the_tally(
+    table: Columns, above: list[str], chunk: int
+) -> None:
+    import tempfile
+
+    data, title = csv_bytes(table), "".join(f"{line}\n" for line in above).encode()
+    # What a file begins with may tell that it is none of text.
+    head = b"." + title if title else title
+    with tempfile.TemporaryDirectory() as folder:
+        tallies = []
+        for name, text, skipped in (("a", data, 0), ("b", head + data, len(above))):
+            path = Path(folder) / f"{name}.csv"
+            path.write_bytes(text)
+            request = Request(slices=("site",), skip_lines=skipped, chunk_bytes=chunk)
+            must_be(read([str(path)], request), table)
+            tally = assay.evaluate_files(str(path), request, negative=min(table["label"])).tally
+            tallies.append(tally.to_bytes())
+    assert tallies[0] == tallies[1]
+
+
+def requoted(table: Columns, quote: str, blank: str) -> bytes:
+    rows = [list(table), *zip(*table.values(), strict=True)]
+    doubled = [[str(cell).replace(quote, 2 * quote) for cell in row] for row in rows]
+    texts = (f",{blank}".join(f"{quote}{cell}{quote}" for cell in row) for row in doubled)
+    return "".join(f"{blank}{text}\n" for text in texts).encode()
+
+
+@settings(max_examples=60)
+@given(tables, st.sampled_from("\"'|`$^*\\"), st.integers(1, 40))
+def test_another_quote_gives_the_same_rows(table: Columns, quote: str, chunk: int) -> None:
+    import io
+
+    request = Request(slices=("site",), quote=quote, chunk_bytes=chunk)
+    must_be(read(["-"], request, stdin=io.BytesIO(requoted(table, quote, ""))), table)
+    if not any(
+        end in cell for cells in (table["label"], table["site"]) for cell in cells for end in "\r\n"
+    ):
+        must_be(read(["-"], request, stdin=io.BytesIO(requoted(table, quote, " \t"))), table)
 
 
 @settings(max_examples=200)

@@ -308,6 +308,51 @@ CASES: dict[str, tuple[str, bytes | str, dict[str, Any], tuple[str, ...]]] = {
     "a format that is none": ("f.csv", GOOD, {"input_format": "xml"}, ("xml", "csv, tsv")),
     "a delimiter of two": ("f.csv", GOOD, {"delimiter": ",,"}, ("',,'", "one ASCII character")),
     "a delimiter that is a quote": ("f.csv", GOOD, {"delimiter": '"'}, ("no quote",)),
+    "a quote of two": ("f.csv", GOOD, {"quote": "''"}, ("one ASCII sign", "\"''\"")),
+    "a quote of a letter": ("f.csv", GOOD, {"quote": "a"}, ("one ASCII sign", "'none'")),
+    "a quote that delimits": ("f.csv", GOOD, {"delimiter": ";", "quote": ";"}, ("differ",)),
+    "lines below none": ("f.csv", GOOD, {"skip_lines": -1}, ("skip_lines=", "-1")),
+    "blanks before a quote that stays open": (
+        "f.csv",
+        HEAD + 'a,1\n "b\nc",2\n',
+        {},
+        ("f.csv, line 3", "behind blanks", "remove the blanks before it"),
+    ),
+    "a title": ("f.csv", f"Alerts\n\n{HEAD}a,1\n", {}, ("f.csv", "line 3", "skip_lines=2 is")),
+    "a title of fields": ("f.csv", f"Alerts,\n{HEAD}a,1\n", {}, ("skip_lines=1 is meant",)),
+    "a title in quotes": ("f.csv", f'The "best"\n{HEAD}a,1\n', {}, ("skip_lines=1 is meant",)),
+    "a title with a quote": ("f.csv", f'"Alerts\n{HEAD}a,1\n', {}, ("skip_lines=1 is meant",)),
+    "a title above names": (
+        "f.csv",
+        "Alerts,,\n,,\nwhat,truth of it,found\nx,a,1\n",
+        {},
+        ("f.csv, line 1: column 2 has no name", "line 3", "skip_lines=2 is meant"),
+    ),
+    "keys above the header": (
+        "f.csv",
+        f"By,alice\nAt,noon\n{HEAD}a,1\n",
+        {},
+        ("skip_lines=2 is meant",),
+    ),
+    "columns that were named in a later line": (
+        "f.csv",
+        "By,alice\nAt,noon\nwhat,found\na,1\n",
+        {"label": "what", "score": "found"},
+        ("skip_lines=2 is meant",),
+    ),
+    "too few lines left out": (
+        "f.csv",
+        f"Alerts\n\nof today\n{HEAD}a,1\n",
+        {"skip_lines": 1},
+        ("f.csv, line 2", "skip_lines=3 is meant"),
+    ),
+    "a title above semicolons": (
+        "f.csv",
+        f"Alerts\n{HEAD}a,1\n".replace(",", ";"),
+        {},
+        ("delimiter=';' with skip_lines=1 is meant",),
+    ),
+    "apostrophes": ("f.csv", "'label','score'\n'a','1'\n", {}, ('quote="\'" is meant',)),
 }
 
 
@@ -323,6 +368,27 @@ def test_it_is_refused_with_its_place(case: str, tmp_path: Path) -> None:
         assert part in message
     assert "\n" not in message
     assert len(message) < 1000
+
+
+# Refused, though no line is above their names.
+UNLED: dict[str, tuple[str, dict[str, Any]]] = {
+    "another column": ("host,found\na,1\nb,2\n", {}),
+    "words in every row": ("what,found,found\na,b,c\nd,e,f\n", {}),
+    "values": ("1,0.5\n0,0.25\n", {}),
+    "one column": ("found\na\nb\n", {}),
+    "names and no rows": ("host,found\n", {}),
+    "rows cut short": ("host,found,at\na\nb,c\n", {}),
+    "a column that is not there": (HEAD + "a,1\n", {"label": "lable"}),
+}
+
+
+@pytest.mark.parametrize("case", UNLED)
+def test_no_line_is_to_be_left_out_of_a_text_without_a_title(case: str, tmp_path: Path) -> None:
+    text, asked = UNLED[case]
+    (tmp_path / "f.csv").write_text(text)
+    with pytest.raises(InputError) as refused:
+        read([str(tmp_path / "f.csv")], Request(**asked))
+    assert "skip_lines" not in str(refused.value)
 
 
 SHORT = [c for c, (name, data, _, _) in CASES.items() if name == "f.csv" and len(data) < 2000]

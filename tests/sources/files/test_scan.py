@@ -15,9 +15,11 @@ from assay.sources.files.delimited import (
     LONE_CR,
     NUL,
     OPEN_QUOTE,
+    SPACED_QUOTE,
     STRAY_QUOTE,
     TOO_LONG,
     scan,
+    without_blanks,
 )
 
 Found = list[tuple[bytes, str | None]]
@@ -73,6 +75,15 @@ def in_chunks(text: bytes, size: int, fields: int = 2) -> Found:
         (b'"a\rb",1\n', [None]),
         (b'"x",1\rb,2\n"y",3\n', [LONE_CR, None]),
         (b'"a\nb","1\n2",3\n', ["3 fields where the header has 2"]),
+        (b'a, "1"\n \t"b, c",2\n', [None, None]),
+        (b'a, "1 ""q"" 2"\nb, ""\n', [None, None]),
+        (b'a, "1\n2"\nb,3\n', [SPACED_QUOTE, STRAY_QUOTE, None]),
+        (b'a, "1', [SPACED_QUOTE]),
+        (b'a, "1"2\nb,3\n', [AFTER_QUOTE, None]),
+        (b'a, "1" \nb,3\n', [AFTER_QUOTE, None]),
+        (b'a, b "1"\nb,3\n', [STRAY_QUOTE, None]),
+        (b'"a\nb", "1"\nc,2\n', [None, None]),
+        (b'a, "1\rb"\nc,2\n', [SPACED_QUOTE, None]),
     ],
 )
 def test_records_and_what_is_wrong_with_them(text: bytes, reasons: list[str | None]) -> None:
@@ -107,7 +118,7 @@ def test_a_long_line_and_a_quote_closed_too_late_are_told_apart(
 
 
 # Few letters, so that quotes, ends and delimiters meet in every way.
-damaged = st.text(st.sampled_from('a,"\n\r\0'), max_size=40).map(str.encode)
+damaged = st.text(st.sampled_from('a,"\n\r\0 '), max_size=40).map(str.encode)
 
 
 @settings(max_examples=400)
@@ -124,6 +135,44 @@ def test_one_record_at_a_time_gives_what_the_look_at_all_gives(text: bytes) -> N
     assert fast.ends.tolist() == slow.ends.tolist()
     assert fast.starts.tolist() == slow.starts.tolist()
     assert (fast.broken, fast.used) == (slow.broken, slow.used)
+
+
+@settings(max_examples=300)
+@given(damaged, st.sampled_from("'|`$^]-\\"))
+def test_another_quote_is_as_good(text: bytes, quote: str) -> None:
+    usual = scan(text, b",", 2, final=True)
+    other = scan(text.replace(b'"', quote.encode()), b",", 2, quote.encode(), final=True)
+    assert other.ends.tolist() == usual.ends.tolist()
+    assert (other.broken, other.used) == (usual.broken, usual.used)
+
+
+@settings(max_examples=300)
+@given(damaged)
+def test_without_a_quote_each_line_is_a_record(text: bytes) -> None:
+    unquoted = scan(text, b",", 2, b"", final=True)
+    letters = scan(text.replace(b'"', b"a"), b",", 2, final=True)
+    assert unquoted.ends.tolist() == letters.ends.tolist()
+    assert (unquoted.broken, unquoted.used) == (letters.broken, letters.used)
+
+
+@settings(max_examples=300)
+@given(damaged)
+def test_blanks_before_quotes_are_dropped_and_nothing_else(text: bytes) -> None:
+    good = [record for record, reason in whole(text) if reason is None]
+    for record in good:
+        bare = without_blanks(record, b",", b'"')
+        fields = next(csv.reader([record.decode()], skipinitialspace=True), [])
+        kept = next(csv.reader([bare.decode()]), [])
+        assert [field.lstrip(" ") for field in kept] == [field.lstrip(" ") for field in fields]
+        assert whole(bare) == [(bare, None)]
+        assert without_blanks(bare, b",", b'"') == bare
+
+
+@pytest.mark.parametrize("text", [b" " * 200_000, b"a, " * 100_000, b'a, "b' * 50_000])
+def test_blanks_take_time_by_their_number(text: bytes) -> None:
+    for final in (True, False):
+        module._one_by_one(text, b",", 2, final=final)
+    assert without_blanks(text + b',"b"', b",", b'"').endswith(b',"b"')
 
 
 @settings(max_examples=300)

@@ -191,6 +191,17 @@ def test_options_of_text_are_not_asked_of_other_formats(tmp_path: Path) -> None:
     assert both(main, str(tmp_path / "old.parquet"), request).scores["old"].tolist()[0] == 0.7
 
 
+def test_lines_above_the_header_are_left_out_of_every_text(tmp_path: Path) -> None:
+    files = [written(tmp_path / f"{i}.csv", f"title\n{text}") for i, text in enumerate((NEW, OLD))]
+    request = Request(label="label", skip_lines=1)
+    assert both(*files, request).scores["old"].tolist() == [0.7, 0.3, 0.5]
+    pl.read_csv(io.StringIO(OLD), schema_overrides={"id": pl.String}).write_parquet(
+        tmp_path / "old.parquet"
+    )
+    request = Request(label="label", skip_lines=1, quote="'")
+    assert both(files[0], str(tmp_path / "old.parquet"), request).scores["old"].tolist()[0] == 0.7
+
+
 def test_without_an_id_other_files_are_refused(new: str, old: str) -> None:
     with pytest.raises(NeedsId, match=r"model 'old' is in .*old\.csv.*say id="):
         both(new, old, id=None)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assay.errors import InputError
+from assay.errors import EmptyInput, InputError
 from assay.sources.files import Request, Rows, read
 
 from .writing import zstd
@@ -87,6 +87,84 @@ def test_packed_text_of_another_encoding_is_decoded() -> None:
 )
 def test_a_delimiter_may_be_named(delimiter: str, sign: str) -> None:
     must_be_the_text(rows_of(TEXT.replace(",", sign).encode(), delimiter=delimiter))
+
+
+# -- lines above the header ------------------------------------------------------------------------
+
+TITLE = 'Alerts of "today,\n\nby: nobody\n'
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 1000])
+@pytest.mark.parametrize("packed", [bytes, gzip.compress, zstd.compress])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_lines_above_the_header_are_left_out(packed: Any, end: str, chunk: int) -> None:
+    text = (TITLE + TEXT).replace("\n", end)
+    must_be_the_text(rows_of(packed(text.encode()), skip_lines=3, chunk_bytes=chunk))
+    marked = packed(text.encode("utf-16"))
+    must_be_the_text(rows_of(marked, encoding="utf-16", skip_lines=3, chunk_bytes=chunk))
+
+
+@pytest.mark.parametrize("chunk", [1, 1000])
+def test_lines_are_counted_from_the_first_of_the_file(chunk: int) -> None:
+    data = f"{TITLE}label,score\na,1\nb,x\nc\n\nd,2\n".encode()
+    found = rows_of(data, skip_lines=3, on_bad_row="skip", chunk_bytes=chunk)
+    assert [(at.row, at.line) for at in found.refused] == [(2, 6), (3, 7), (4, 8)]
+    with pytest.raises(InputError, match="line 4: the header has 'a' more than once"):
+        rows_of(f"{TITLE}a,a\n".encode(), skip_lines=3, chunk_bytes=chunk)
+
+
+def test_columns_may_have_numbers_below_other_lines() -> None:
+    asked = {"header": False, "label": "column_1", "score": "column_2", "skip_lines": 4}
+    must_be_the_text(rows_of((TITLE + TEXT).encode(), **asked))
+
+
+def test_what_stands_above_the_header_does_not_tell_the_format() -> None:
+    must_be_the_text(rows_of(f"[Report]\n{TEXT}".encode(), skip_lines=1))
+    must_be_the_text(rows_of(f"{{a, b}}\n{TEXT}".replace(",", "\t").encode(), skip_lines=1))
+    with pytest.raises(InputError, match="is JSON, to which skip_lines= does not apply"):
+        rows_of(b'title\n{"label": "a", "score": 1}\n', skip_lines=1)
+
+
+@pytest.mark.parametrize("lines", [3, 4, 10**12])
+def test_a_text_of_nothing_but_such_lines_is_empty(lines: int) -> None:
+    with pytest.raises(EmptyInput, match=f"ends within the lines that skip_lines={lines} leaves"):
+        rows_of(TEXT.encode(), skip_lines=lines)
+
+
+# -- quotes ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("quote", ["'", "|", "`", "$", "^", "\\"])
+def test_a_quote_may_be_named(quote: str) -> None:
+    text = f'{quote}label{quote},score\r\n{quote}a,{quote * 2}"\n{quote},0.5\r\n"b",1\r\n'
+    for chunk in (1, 1000):
+        found = rows_of(text.encode(), quote=quote, chunk_bytes=chunk)
+        assert set(found.columns["y_true"].names) == {f'a,{quote}"\n', '"b"'}
+        assert found.columns["y_score"].tolist() == [0.5, 1]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_where_there_are_no_quotes_they_are_signs_like_others(end: str) -> None:
+    text = f'label,"score"{end}"a,0.5{end}9" disk,1{end}'
+    found = rows_of(text.encode(), quote="none", score='"score"')
+    assert found.columns["y_true"].names == ('"a', '9" disk')
+    assert found.columns["y_score"].tolist() == [0.5, 1]
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3, 5, 1000])
+def test_blanks_before_quotes_are_no_part_of_a_field(chunk: int) -> None:
+    text = b'note, "label", "score"\n "x,y",\t"a, ""b""",  "0.5"\nz, c ,1\n"v\nw", "d", 2\n'
+    found = rows_of(text, label="label", score="score", slices=("note",), chunk_bytes=chunk)
+    assert found.columns["y_true"].names == (" c ", 'a, "b"', "d")
+    assert found.columns["y_score"].tolist() == [0.5, 1, 2]
+    assert found.columns["slices"]["note"].names == ("v\nw", "x,y", "z")
+
+
+def test_a_tab_that_delimits_is_no_blank() -> None:
+    found = rows_of(b'label\tnote\tscore\na\t "b"\t1\n\t"c"\t2\n', unlabelled=True)
+    assert found.columns["y_true"].names == ("a",)
+    assert found.unlabelled is not None
+    assert found.unlabelled["y_score"].tolist() == [2]
 
 
 def test_labels_keep_their_blanks_and_numbers_may_have_some() -> None:

@@ -19,7 +19,7 @@ from assay.engines.incident_counter import IncidentCounter
 from assay.errors import EmptyInput, InputError
 from assay.sources.files.column_roles import must_have
 from assay.sources.files.inputs import given_names
-from assay.sources.files.read import opened_tables
+from assay.sources.files.read import must_apply, opened_tables
 from assay.sources.files.request import Budget, Progress, Request, refused_row, silent
 from assay.sources.labelling import USUAL
 from assay.tally.incident_tally import SECOND, IncidentTally
@@ -162,6 +162,7 @@ def incidents(
         },
     )
     if alerts is not None and schedule is not None:
+        must_apply("what alerts= names", "a log", request or Request())
         scoring = None if score is None else Scoring(score, reversed=low)
         matching = Matching.of(
             read_schedule(schedule, timezone), match, grace=lengths["grace"], directed=directed

@@ -1,8 +1,10 @@
-"""Which column is what: as named, or recognised by a well-known name."""
+"""Which column is what, as named or recognised by its name, and which line has the names."""
 
 from __future__ import annotations
 
+import csv
 import difflib
+import io
 import re
 from collections.abc import Sequence
 
@@ -154,6 +156,20 @@ def must_have(table: OpenedTable, column: str) -> None:
     raise InputError(f"{table.name} has no column {column!r}{advice} {_listed(table)}")
 
 
+def has_columns(names: Sequence[str], request: Request) -> bool:
+    """Whether these names are a header: all columns that were named, or else a label.
+
+    >>> (
+    ...     has_columns(["host", "label"], Request()),
+    ...     has_columns(["host", "label"], Request(score="s")),
+    ... )
+    (True, False)
+    """
+    named = (request.label, request.score, request.decision, *request.probabilities.values())
+    wanted = [column for column in named if column is not None]
+    return all(column in names for column in wanted) if wanted else bool(well_known(names, LABEL))
+
+
 def _listed(table: OpenedTable) -> str:
     shown = ", ".join(repr(column) for column in table.columns[:_LISTED])
     more = len(table.columns) - _LISTED
@@ -250,3 +266,118 @@ def same_roles(table: OpenedTable, roles: Roles, first: str) -> None:
         raise InputError(
             f"{table.name} has no column {absent[0]!r}, which {first} has. {_listed(table)}"
         )
+
+
+# -- which line names the columns of text ----------------------------------------------------------
+
+# The columns of text without a header are called so, with their numbers.
+NUMBERED = "column_"
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+_OTHER_DELIMITERS = {";": "';'", "\t": "'\\t'", "|": "'|'", ",": "','", " ": "' '"}
+# How many lines are looked at for a header below other lines, and of how many the fields are
+# counted that follow it.
+_LINES, _FOLLOWING = 100, 3
+
+
+def header_hint(
+    header: Sequence[str], beginning: bytes, sign: bytes, quote: bytes, request: Request
+) -> str:
+    """The options that may be meant; ``header`` is the first record, where it could be split."""
+    below = _header_below(beginning, sign, quote, request)
+    if below or not header:
+        return below
+    if len(header) == 1 and header[0].startswith("#"):
+        return "Its first line is a comment: remove what stands above the names of the columns"
+    if header[0].lstrip().startswith("|"):
+        return "It looks like a table in Markdown: write it with commas, and without the bars"
+    others = [shown for other, shown in _OTHER_DELIMITERS.items() if other in header[0]]
+    if len(header) == 1 and others:
+        return f"Its header is one field, {header[0]!r}: perhaps delimiter={others[0]} is meant"
+    if len(header) > 1 and all(re.fullmatch("'.*'", name) for name in header):
+        return 'The names of its columns stand between apostrophes: perhaps quote="\'" is meant'
+    values = [cell for cell in header if _NUMBER.fullmatch(cell)]
+    if not values:
+        return ""
+    scores = [i for i, cell in enumerate(header) if _NUMBER.fullmatch(cell) and "." in cell]
+    score = scores[0] if scores else len(header) - 1
+    label = next((i for i in range(len(header)) if i != score), score)
+    which = f"line {request.skip_lines + 1}" if request.skip_lines else "first line"
+    return (
+        f"Its {which} looks like values, not names: perhaps header=False is meant, with "
+        f"label='{NUMBERED}{label + 1}' and score='{NUMBERED}{score + 1}'"
+    )
+
+
+def _header_below(beginning: bytes, sign: bytes, quote: bytes, request: Request) -> str:
+    """What to say of a header that stands below other lines, such as the title of an export."""
+    options = {sign.decode(): ""} | {
+        other: f"delimiter={shown} with "
+        for other, shown in _OTHER_DELIMITERS.items()
+        if other.encode() not in (sign, quote, b" ")
+    }
+    places = {}
+    for delimiter, option in options.items():
+        above = _header_at(beginning, delimiter.encode(), quote, request)
+        if above == 0:
+            return ""
+        if above is not None:
+            places[option] = above
+    if not places:
+        return ""
+    option = min(places, key=places.__getitem__)
+    lines = request.skip_lines + places[option]
+    return (
+        f"The names of its columns seem to stand in line {lines + 1}: perhaps {option}"
+        f"skip_lines={lines} is meant"
+    )
+
+
+def _header_at(beginning: bytes, sign: bytes, quote: bytes, request: Request) -> int | None:
+    """Which line is likely the header: the one of the columns asked for, or the first of a table.
+
+    Above a table stand lines of which half of the fields or more are empty or not there.
+    """
+    lines: list[list[str]] = []
+    for line in beginning.rstrip(b"\r\n").split(b"\n", _LINES)[:_LINES]:
+        fields = _loose_fields(line, sign, quote)
+        if _may_be_names(fields) and has_columns(fields, request):
+            return len(lines)
+        lines.append(fields)
+    for i, names in enumerate(lines):
+        rows = lines[i + 1 : i + 1 + _FOLLOWING]
+        if _may_be_names(names) and rows and all(len(row) == len(names) for row in rows):
+            return i
+        if 2 * sum(map(bool, names)) > max(map(len, lines)):
+            return None
+    return None
+
+
+def _loose_fields(line: bytes, sign: bytes, quote: bytes) -> list[str]:
+    """The fields of a line by itself, none where it can't be split."""
+    try:
+        return fields_of(line.removesuffix(b"\r"), sign, quote, strict=False)
+    except csv.Error:
+        return []
+
+
+def _may_be_names(cells: Sequence[str]) -> bool:
+    """Whether cells differ and are no numbers; the first and the last may be empty."""
+    names = [cell for cell in cells if cell]
+    return (
+        len(names) > 1
+        and all(cells[1:-1])
+        and len(set(names)) == len(names)
+        and not any(map(_NUMBER.fullmatch, names))
+    )
+
+
+def fields_of(record: bytes, sign: bytes, quote: bytes, *, strict: bool) -> list[str]:
+    """The fields of one record."""
+    reader = csv.reader(
+        io.StringIO(record.decode(), newline=""),
+        delimiter=sign.decode(),
+        quotechar=quote.decode() or None,
+        quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,
+        strict=strict,
+    )
+    return next(reader, [])

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import codecs
 import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,75 +15,69 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import EmptyInput, InputError
-from assay.sources.files.formats import TSV, Window, guarded
-from assay.sources.files.request import BrokenRecord, OpenedTable, Piece
+from assay.sources.files.column_roles import NUMBERED, fields_of, header_hint
+from assay.sources.files.formats import HEAD, TSV, Window, behind_lines, guarded
+from assay.sources.files.request import BrokenRecord, OpenedTable, Piece, Request
 
 if TYPE_CHECKING:
     import polars as pl
 
 _MOST_COLUMNS = 100_000
-# The columns of text without a header are called so, with their numbers.
-NUMBERED = "column_"
-_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+# What stands for no quotes at all.
+NO_QUOTE = "none"
 _WITH_COMMA = r"^(\s*[+-]?[0-9]*),([0-9]+(?:[eE][+-]?[0-9]+)?\s*%?\s*)$"
-_OTHER_DELIMITERS = {";": "';'", "\t": "'\\t'", "|": "'|'", ",": "','", " ": "' '"}
 
 
-def delimited(
-    chunks: Iterator[bytes],
-    name: str,
-    format_: str,
-    delimiter: str | None,
-    *,
-    decimal: str = ".",
-    header: bool = True,
-) -> OpenedTable:
+def delimited(chunks: Iterator[bytes], name: str, format_: str, request: Request) -> OpenedTable:
     """Open delimited text whose first record names the columns, unless it has no header."""
-    sign = _checked(delimiter or ("\t" if format_ == TSV else ","))
-    if decimal not in (".", ","):
-        raise InputError(f"decimal= is '.' or ','; found {decimal!r}")
-    window = Window(chunks)
-    end, first = _first(window, sign, name)
-    line = 1
-    notes: tuple[str, ...] = ()
-    if header:
-        names = _checked_names(first, name)
+    sign = _checked(request.delimiter or ("\t" if format_ == TSV else ","))
+    quote = _checked_quote(request.quote, sign)
+    if request.decimal not in (".", ","):
+        raise InputError(f"decimal= is '.' or ','; found {request.decimal!r}")
+    if request.skip_lines < 0:
+        raise InputError(f"skip_lines= is a number of lines; found {request.skip_lines}")
+    line = request.skip_lines + 1
+    window = Window(behind_lines(chunks, request.skip_lines))
+    beginning = _beginning(window)
+    first: list[str] = []
+    try:
+        end, first = _first(window, sign, quote, name, line)
+        names = [f"{NUMBERED}{i + 1}" for i in range(len(first))]
+        if request.header:
+            names = _checked_names(first, name, line)
+    except EmptyInput:
+        raise
+    except InputError as odd:
+        hint = header_hint(first, beginning, sign, quote, request)
+        if not hint:
+            raise
+        raise InputError(f"{odd}. {hint}") from odd
+    hint = ""
+    if request.header:
+        hint = header_hint(first, beginning, sign, quote, request)
         line += window.text.count(b"\n", 0, end) or 1
         window.drop(end)
-    else:
-        names = [f"{NUMBERED}{i + 1}" for i in range(len(first))]
+    notes: tuple[str, ...] = ()
     unnamed = [end for end, at in (("first", 0), ("last", -1)) if not names[at]]
     if unnamed:
         notes = (f"the {' and the '.join(unnamed)} column of {name} has no name and is not used",)
-    text = _Text(name, sign, tuple(names), decimal)
+    text = _Text(name, sign, quote, tuple(names), request.decimal)
     return OpenedTable(
         name,
         text.header,
         lambda columns: text.pieces(window, columns, line),
-        hint=_hint(first) if header else "",
+        hint=hint,
         notes=notes,
     )
 
 
-def _hint(header: Sequence[str]) -> str:
-    """What may be meant, where the names of the columns are none."""
-    if len(header) == 1 and header[0].startswith("#"):
-        return "Its first line is a comment: remove what stands above the names of the columns"
-    if header[0].lstrip().startswith("|"):
-        return "It looks like a table in Markdown: write it with commas, and without the bars"
-    others = [shown for other, shown in _OTHER_DELIMITERS.items() if other in header[0]]
-    if len(header) == 1 and others:
-        return f"Its header is one field, {header[0]!r}: perhaps delimiter={others[0]} is meant"
-    values = [cell for cell in header if _NUMBER.fullmatch(cell)]
-    if not values:
-        return ""
-    scores = [i for i, cell in enumerate(header) if _NUMBER.fullmatch(cell) and "." in cell]
-    score = scores[0] if scores else len(header) - 1
-    label = next((i for i in range(len(header)) if i != score), score)
-    return (
-        f"Its first line looks like values, not names: perhaps header=False is meant, with "
-        f"label='{NUMBERED}{label + 1}' and score='{NUMBERED}{score + 1}'"
-    )
+def _beginning(window: Window) -> bytes:
+    """As many of the first lines as are looked at, however large the chunks are."""
+    while not window.final and len(window.text) < HEAD:
+        window.extend()
+    if window.final and len(window.text) <= HEAD:
+        return window.text
+    return window.text[: window.text.rfind(b"\n", 0, HEAD) + 1]
 
 
 def _checked(delimiter: str) -> bytes:
@@ -96,64 +89,76 @@ def _checked(delimiter: str) -> bytes:
     return sign.encode()
 
 
-def _first(window: Window, sign: bytes, name: str) -> tuple[int, list[str]]:
+def _checked_quote(quote: str, sign: bytes) -> bytes:
+    """The quote, nothing where there is none."""
+    if quote == NO_QUOTE:
+        return b""
+    if len(quote) != 1 or not quote.isascii() or quote.isalnum() or quote in " \t\r\n\0":
+        raise InputError(
+            f"quote= is one ASCII sign, no letter, digit, blank or line end, or '{NO_QUOTE}'; "
+            f"found {quote!r}"
+        )
+    if quote.encode() == sign:
+        raise InputError(f"quote= and delimiter= are both {quote!r}; they have to differ")
+    return quote.encode()
+
+
+def _first(
+    window: Window, sign: bytes, quote: bytes, name: str, line: int
+) -> tuple[int, list[str]]:
     """Where the first record ends, and its fields."""
+    if window.final and not window.text:
+        if line > 1:
+            raise EmptyInput(
+                f"{name} ends within the lines that skip_lines={line - 1} leaves out; a header and "
+                f"rows were expected behind them"
+            )
+        raise EmptyInput(f"{name} is empty; a header and rows were expected")
+    place = f"{name}, line {line}"
     end, reason = None, None
     while end is None:
-        window.extend()
-        if window.final and not window.text:
-            raise EmptyInput(f"{name} is empty; a header and rows were expected")
-        end, reason = first_end(window.text, sign, final=window.final)
+        end, reason = first_end(window.text, sign, quote, final=window.final)
         if reason == LONE_CR:
             raise InputError(
-                f"{name}, line 1: a carriage return that no line feed follows. If its lines end "
-                f"with CR alone, write them anew with LF"
+                f"{place}: a carriage return that no line feed follows. If its lines end with CR "
+                f"alone, write them anew with LF"
             )
         if reason is not None or (end is None and len(window.text) > LONGEST):
-            raise InputError(f"{name}, line 1: the header has {reason or TOO_LONG}")
+            raise InputError(f"{place}: the header has {reason or TOO_LONG}")
+        if end is None:
+            window.extend()
     text = window.text[:end]
     if b"\0" in text:
         raise InputError(
-            f"{name}, line 1: the header has a NUL byte. If the text is UTF-16, say encoding= "
-            f"utf-16-le or utf-16-be"
+            f"{place}: the header has a NUL byte. If the text is UTF-16, say encoding= utf-16-le "
+            f"or utf-16-be"
         )
     if not text.strip(b"\r\n"):
-        raise InputError(f"{name}, line 1: found {BLANK}, expected a header")
+        raise InputError(f"{place}: found {BLANK}, expected a header")
     if text.count(sign) >= _MOST_COLUMNS:
-        raise InputError(f"{name}, line 1: the header has more than {_MOST_COLUMNS:,} fields")
-    return end, _fields(text, sign, name)
-
-
-def _fields(text: bytes, sign: bytes, name: str) -> list[str]:
-    reader = csv.reader(
-        io.StringIO(text.decode(), newline=""), delimiter=sign.decode(), strict=True
-    )
+        raise InputError(f"{place}: the header has more than {_MOST_COLUMNS:,} fields")
     try:
-        return next(reader)
+        return end, fields_of(without_blanks(text, sign, quote), sign, quote, strict=True)
     except csv.Error as odd:
-        raise InputError(f"{name}, line 1: the header can't be read: {odd}") from odd
+        raise InputError(f"{place}: the header can't be read: {odd}") from odd
 
 
-def _checked_names(header: list[str], name: str) -> list[str]:
+def _checked_names(header: list[str], name: str, line: int) -> list[str]:
     twice = [column for column, times in Counter(header).items() if times > 1 and column]
     if twice:
         places = ", ".join(str(i + 1) for i, column in enumerate(header) if column == twice[0])
         raise InputError(
-            f"{name}, line 1: the header has {twice[0]!r} more than once, as columns {places}. "
-            f"Rename one of them{_or_none(header)}"
+            f"{name}, line {line}: the header has {twice[0]!r} more than once, as columns "
+            f"{places}. Rename one of them"
         )
     # An unnamed first column is pandas' index, an unnamed last one a delimiter that ends each line.
     empty = [i + 1 for i, column in enumerate(header[:-1]) if not column and i > 0]
     if empty or not any(header):
-        raise InputError(
-            f"{name}, line 1: column {(empty or [1])[0]} has no name. Name it{_or_none(header)}"
-        )
+        raise InputError(f"{name}, line {line}: column {(empty or [1])[0]} has no name. Name it")
     return header
 
 
-def _or_none(header: Sequence[str]) -> str:
-    hint = _hint(header)
-    return f". {hint}" if hint else ""
+# -- records as rows -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -162,8 +167,9 @@ class _Text:
 
     name: str
     sign: bytes
+    quote: bytes
     header: tuple[str, ...]
-    decimal: str = "."
+    decimal: str
 
     def pieces(self, window: Window, columns: Sequence[str], line: int) -> Iterator[Piece]:
         """The records that follow, the first of them on a line."""
@@ -171,7 +177,7 @@ class _Text:
         while not final:
             final = window.extend()
             buffer = window.text
-            records = scan(buffer, self.sign, len(self.header), final=final)
+            records = scan(buffer, self.sign, len(self.header), self.quote, final=final)
             self._must_be_short(buffer, records, line, final=final)
             if len(records.ends):
                 yield self._piece(buffer, records, columns, row, line)
@@ -203,6 +209,8 @@ class _Text:
                 before = int(np.searchsorted(breaks, records.starts[i]))
                 broken.append(BrokenRecord(row + i, line + before, reason))
             data = _joined(buffer, records, good)
+        if records.spaced:
+            data = without_blanks(data, self.sign, self.quote)
         frame = self._parsed(data, len(starts), columns, line)
 
         def line_of(i: int) -> int:
@@ -229,6 +237,7 @@ class _Text:
                 schema=dict.fromkeys(names, pl.String),
                 columns=chosen,
                 separator=self.sign.decode(),
+                quote_char=self.quote.decode() or None,
             )
         if frame.height != rows:
             raise InputError(
@@ -265,11 +274,15 @@ NUL = "a NUL byte"
 LONE_CR = "a carriage return in the middle of a line"
 OPEN_QUOTE = "a quote that is never closed"
 STRAY_QUOTE = "a quote inside a field that does not begin with one"
+SPACED_QUOTE = (
+    "a quote behind blanks that is not closed in its line, so that nobody knows whether it opens a "
+    "field; if it does, remove the blanks before it"
+)
 AFTER_QUOTE = "text after a closing quote"
 TOO_LONG = f"a line longer than {LONGEST >> 20} MiB"
 _BLANK_LINES = re.compile(rb"(?:\r?\n)++\Z")
-_LF, _CR, _QUOTE = ord("\n"), ord("\r"), ord('"')
-_QUOTED = rb'"[^"]*+(?:""[^"]*+)*+"'
+_LF, _CR = ord("\n"), ord("\r")
+_USUAL = b'"'
 
 
 @dataclass(frozen=True)
@@ -278,33 +291,36 @@ class Records:
 
     ``starts`` and ``ends`` are their places, an end being behind the line end. ``broken`` maps the
     position of a record that is no row to what is wrong with it. ``used`` bytes were taken; the
-    rest waits for what follows it.
+    rest waits for what follows it. ``spaced`` tells that blanks may stand before quotes.
     """
 
     starts: Array
     ends: Array
     broken: dict[int, str]
     used: int
+    spaced: bool = False
 
 
-def scan(buffer: bytes, delimiter: bytes, fields: int, *, final: bool) -> Records:
+def scan(
+    buffer: bytes, delimiter: bytes, fields: int, quote: bytes = _USUAL, *, final: bool
+) -> Records:
     """Find the records of a buffer that begins with a record.
 
-    ``fields`` is how many each has to have. With ``final`` the buffer is all that is left; without
-    it, a last record that may go on is left for later.
+    ``fields`` is how many each has to have; an empty ``quote`` is none at all. With ``final`` the
+    buffer is all that is left; without it, a last record that may go on is left for later.
     """
     # What may be the end of a file is not looked at line by line, each time that more comes.
     buffer = _without_blank_end(buffer)
     data = np.frombuffer(buffer, np.uint8)
     # Only what is there is looked for: most text has no quotes and no carriage returns.
-    quoted = b'"' in buffer
-    signs = delimiter + b"\n" + (b'"' if quoted else b"") + (b"\r" if b"\r" in buffer else b"")
+    quoted = bool(quote) and quote in buffer
+    signs = delimiter + b"\n" + (quote if quoted else b"") + (b"\r" if b"\r" in buffer else b"")
     marks = np.flatnonzero(_is_one_of(data, signs))
     kinds = data[marks]
     sound = True
     if quoted:
-        outside, sound = _outside_quotes(data, marks, kinds, delimiter)
-        sound = sound and not (final and _odd(kinds))
+        outside, sound = _outside_quotes(data, marks, kinds, delimiter, quote)
+        sound = sound and not (final and np.count_nonzero(kinds == quote[0]) & 1)
         marks, kinds = np.compress(outside, marks), np.compress(outside, kinds)
     ends = np.compress(kinds == _LF, marks) + 1
     if final and len(buffer) and (not len(ends) or ends[-1] < len(buffer)):
@@ -316,10 +332,10 @@ def scan(buffer: bytes, delimiter: bytes, fields: int, *, final: bool) -> Record
     returns = returns[(returns + 1 == last) | (data[np.minimum(returns + 1, last - 1)] != _LF)]
     longest = max(int(np.diff(ends, prepend=0).max(initial=0)), 0 if final else len(buffer) - last)
     if not sound or longest > LONGEST or (quoted and len(returns)):
-        return _one_by_one(buffer, delimiter, fields, final=final)
+        return _one_by_one(buffer, delimiter, fields, quote, final=final)
     starts = np.append(0, ends[:-1]) if len(ends) else ends
     broken = wrong_counts(np.compress(kinds == delimiter[0], marks), fields, starts, ends)
-    broken |= dict.fromkeys(_blanks(data, starts, ends), BLANK)
+    broken |= dict.fromkeys(_blank_lines(data, starts, ends), BLANK)
     # A NUL inside quotes is no better than one outside.
     nuls = np.flatnonzero(data[:last] == 0) if b"\0" in buffer else np.empty(0, np.int64)
     for reason, places in ((NUL, nuls), (LONE_CR, returns)):
@@ -355,22 +371,18 @@ def _is_one_of(data: Array, signs: bytes) -> Array:
     return places
 
 
-def _odd(kinds: Array) -> bool:
-    return bool(np.count_nonzero(kinds == _QUOTE) & 1)
-
-
 def _outside_quotes(
-    data: Array, marks: Array, kinds: Array, delimiter: bytes
+    data: Array, marks: Array, kinds: Array, delimiter: bytes, quote: bytes
 ) -> tuple[Array, bool]:
     """Which marks stand outside quotes, and whether every quote is in its place."""
-    quotes = kinds == _QUOTE
+    quotes = kinds == quote[0]
     inside = np.cumsum(quotes, dtype=np.uint8) & 1
     places = np.compress(quotes, marks)
     opening, closing = places[::2], places[1::2]
     before = data[opening[opening > 0] - 1]
     after = data[closing[closing + 1 < len(data)] + 1]
-    begins = _is_one_of(before, delimiter + b'\n"')
-    goes_on = _is_one_of(after, delimiter + b'\n\r"')
+    begins = _is_one_of(before, delimiter + b"\n" + quote)
+    goes_on = _is_one_of(after, delimiter + b"\n\r" + quote)
     return ~quotes & (inside == 0), bool(begins.all() and goes_on.all())
 
 
@@ -393,7 +405,7 @@ def _counted(count: int, fields: int) -> str:
     return f"{count} field{'s' if count != 1 else ''} where the header has {fields}"
 
 
-def _blanks(data: Array, starts: Array, ends: Array) -> list[int]:
+def _blank_lines(data: Array, starts: Array, ends: Array) -> list[int]:
     first, size = data[starts], ends - starts
     blanks: list[int] = np.flatnonzero((first == _LF) | ((first == _CR) & (size == 2))).tolist()
     return blanks
@@ -402,23 +414,45 @@ def _blanks(data: Array, starts: Array, ends: Array) -> list[int]:
 # -- one record at a time --------------------------------------------------------------------------
 
 
+def _blanks(delimiter: bytes) -> bytes:
+    """What may stand between a delimiter and a quote."""
+    return b" \t".replace(delimiter, b"")
+
+
 @lru_cache(maxsize=8)
-def _well_formed(delimiter: bytes) -> re.Pattern[bytes]:
+def _quoted(quote: bytes, *ends: bytes) -> bytes:
+    """A field between quotes, in which none of the ``ends`` stands."""
+    sign = re.escape(quote)
+    inner = rb"[^" + sign + b"".join(ends) + rb"]*+"
+    return sign + inner + rb"(?:" + sign + sign + inner + rb")*+" + sign
+
+
+@lru_cache(maxsize=8)
+def _well_formed(delimiter: bytes, quote: bytes) -> re.Pattern[bytes]:
     """As much of a record as is well formed; it never goes back, so its time is linear."""
     sign = re.escape(delimiter)
-    field = rb"(?:" + _QUOTED + rb'|[^"\r\n' + sign + rb"]*+)"
+    plain = rb"[^" + re.escape(quote) + rb"\r\n" + sign + rb"]*+"
+    field = plain
+    if quote:
+        # Behind blanks a quote may as well be a stray one, unless it is closed in its line.
+        spaced = rb"[" + _blanks(delimiter) + rb"]++" + _quoted(quote, rb"\r\n")
+        field = rb"(?:" + _quoted(quote) + rb"|" + spaced + rb"|" + plain + rb")"
     return re.compile(field + rb"(?:" + sign + field + rb")*+")
 
 
-def first_end(buffer: bytes, delimiter: bytes, *, final: bool) -> tuple[int | None, str | None]:
+def first_end(
+    buffer: bytes, delimiter: bytes, quote: bytes = _USUAL, *, final: bool
+) -> tuple[int | None, str | None]:
     """Where the first record ends (None: more has to be read), and what is wrong with it."""
-    match = _well_formed(delimiter).match(buffer)
+    match = _well_formed(delimiter, quote).match(buffer)
     stop = 0 if match is None else match.end()
-    return _end(buffer, 0, stop, delimiter, final=final)
+    return _end(buffer, 0, stop, delimiter, quote, final=final)
 
 
-def _one_by_one(buffer: bytes, delimiter: bytes, fields: int, *, final: bool) -> Records:
-    pattern = _well_formed(delimiter)
+def _one_by_one(
+    buffer: bytes, delimiter: bytes, fields: int, quote: bytes = _USUAL, *, final: bool
+) -> Records:
+    pattern = _well_formed(delimiter, quote)
     starts: list[int] = []
     ends: list[int] = []
     broken: dict[int, str] = {}
@@ -426,31 +460,39 @@ def _one_by_one(buffer: bytes, delimiter: bytes, fields: int, *, final: bool) ->
     while at < len(buffer):
         match = pattern.match(buffer, at)
         stop = at if match is None else match.end()
-        end, reason = _end(buffer, at, stop, delimiter, final=final)
+        end, reason = _end(buffer, at, stop, delimiter, quote, final=final)
         if end is None:
             break
-        reason = reason or _inner_reason(buffer[at:end], delimiter, fields)
+        reason = reason or _inner_reason(buffer[at:end], delimiter, fields, quote)
         if reason is not None:
             broken[len(ends)] = reason
         starts.append(at)
         ends.append(end)
         at = end
-    return _records(np.array(starts, np.int64), np.array(ends, np.int64), broken, final=final)
+    records = _records(np.array(starts, np.int64), np.array(ends, np.int64), broken, final=final)
+    return replace(records, spaced=bool(quote))
 
 
 def _end(
-    buffer: bytes, at: int, stop: int, delimiter: bytes, *, final: bool
+    buffer: bytes, at: int, stop: int, delimiter: bytes, quote: bytes, *, final: bool
 ) -> tuple[int | None, str | None]:
     """Where a record ends that is well formed up to ``stop``, and what is wrong with it.
 
     No end: more has to be read first. What is broken ends with its first line.
     """
     follows = buffer[stop : stop + 2]
-    opens = follows[:1] == b'"' and (stop == at or buffer[stop - 1 : stop] == delimiter)
+    opens = spaced = False
+    if quote and follows[:1] == quote:
+        before = buffer[at:stop].rstrip(_blanks(delimiter))
+        begins = not before or before.endswith(delimiter)
+        opens = begins and at + len(before) == stop
+        spaced = begins and not opens
+    # It may still be closed in its line, which goes on.
+    open_line = spaced and buffer.find(b"\n", stop) < 0 and not final
     if follows[:1] == b"\n" or follows == b"\r\n":
         end: int | None = buffer.index(b"\n", stop) + 1
         reason = None
-    elif opens or len(follows) == 0 or (follows == b"\r" and not final):
+    elif opens or open_line or len(follows) == 0 or (follows == b"\r" and not final):
         if not final and len(buffer) - at <= LONGEST:
             return None, None
         end = len(buffer)
@@ -460,8 +502,8 @@ def _end(
         reason = AFTER_QUOTE
         if follows[:1] == b"\r":
             reason = LONE_CR
-        elif follows[:1] == b'"':
-            reason = STRAY_QUOTE
+        elif follows[:1] == quote:
+            reason = SPACED_QUOTE if spaced else STRAY_QUOTE
     if end is not None and end - at > LONGEST:
         reason = OPEN_QUOTE
     if reason is None:
@@ -470,11 +512,28 @@ def _end(
     return end, TOO_LONG if end is not None and end - at > LONGEST else reason
 
 
-def _inner_reason(record: bytes, delimiter: bytes, fields: int) -> str | None:
+def _inner_reason(record: bytes, delimiter: bytes, fields: int, quote: bytes) -> str | None:
     if b"\0" in record:
         return NUL
     if record in (b"\n", b"\r\n"):
         return BLANK
-    bare = re.sub(_QUOTED, b"", record) if b'"' in record else record
+    bare = re.sub(_quoted(quote), b"", record) if quote and quote in record else record
     count = bare.count(delimiter) + 1
     return None if count == fields else _counted(count, fields)
+
+
+def without_blanks(records: bytes, delimiter: bytes, quote: bytes) -> bytes:
+    r"""Well-formed records without the blanks between a delimiter, or a line end, and a quote.
+
+    >>> without_blanks(b'a, "b, c",  "d"\n', b",", b'"')
+    b'a,"b, c","d"\n'
+    """
+    blanks = _blanks(delimiter)
+    if not quote or not any(bytes([blank]) + quote in records for blank in blanks):
+        return records
+
+    def kept(part: re.Match[bytes]) -> bytes:
+        before_quote = part[0][0] in blanks and records.startswith(quote, part.end())
+        return b"" if before_quote else part[0]
+
+    return re.sub(_quoted(quote) + rb"|[" + blanks + rb"]++", kept, records)

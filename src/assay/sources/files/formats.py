@@ -353,6 +353,20 @@ def begun(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
     return b"".join(first)[:HEAD], both()
 
 
+def behind_lines(chunks: Iterator[bytes], lines: int) -> Iterator[bytes]:
+    r"""What follows the first lines, which may be longer than any chunk.
+
+    >>> b"".join(behind_lines(iter([b"ti", b"tle\nlabel", b",score\n"]), 1))
+    b'label,score\n'
+    """
+    for chunk in chunks:
+        at = 0
+        while lines and (end := chunk.find(b"\n", at) + 1):
+            at, lines = end, lines - 1
+        if not lines:
+            yield chunk[at:]
+
+
 class Window:
     """The text that is being looked at: what the last look left, and what follows it."""
 

@@ -29,7 +29,7 @@ from assay.sources.files.collector import Collector
 from assay.sources.files.column_roles import WELL_KNOWN, roles_of, same_roles, well_known
 from assay.sources.files.database_queries import sql_table
 from assay.sources.files.delimited import delimited
-from assay.sources.files.formats import HEAD, begun, must_be_narrow, unpacked, utf8
+from assay.sources.files.formats import HEAD, begun, behind_lines, must_be_narrow, unpacked, utf8
 from assay.sources.files.inputs import Source, sources, standard_input, with_keys
 from assay.sources.files.json_files import array_lines, jsonl
 from assay.sources.files.request import Budget, Meter, OpenedTable, Progress, Request, Rows, silent
@@ -41,7 +41,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 # How a file is written.
-_WRITTEN = ("input_format", "encoding", "delimiter", "decimal", "header", "sheet")
+_WRITTEN = (
+    *("input_format", "encoding", "delimiter", "quote", "decimal", "header", "skip_lines"),
+    "sheet",
+)
 _SMALLEST_LIMIT = 1 << 24
 # How many chunks of text, with all that is made of one, fit into the memory allowed.
 _CHUNKS = 64
@@ -286,7 +289,8 @@ def _text(
     if packing is not None and formats.by_content(head, name) is not None:
         what = formats.NAMES[formats.by_content(head, name) or ""]
         raise InputError(f"{name} holds a packed {what} file; unpack it first")
-    format_ = formats.decide(None, head, name, request.input_format)
+    told = b"".join(behind_lines(iter([head]), request.skip_lines))
+    format_ = formats.decide(None, told, name, request.input_format)
     must_be_narrow(head, request.encoding, name)
     text = utf8(chunks, request.encoding, name)
     if format_ == formats.JSONL:
@@ -295,9 +299,7 @@ def _text(
             text = array_lines(text, name)
         return jsonl(text, name, exact=request.count)
     must_apply(name, formats.NAMES[format_], request, *(o for o in _WRITTEN if o != "sheet"))
-    return delimited(
-        text, name, format_, request.delimiter, decimal=request.decimal, header=request.header
-    )
+    return delimited(text, name, format_, request)
 
 
 def _spooled(

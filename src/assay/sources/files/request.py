@@ -44,8 +44,9 @@ class Request:
     labels. ``by_threshold`` says that scores are to be decided by a
     threshold, so that no column of decisions is looked for beside them. ``decimal`` is the sign
     before the fractions of numbers in delimited text, and ``header`` tells whether its first line
-    names the columns; without one they are column_1, column_2 and so on. ``sheet``
-    is the sheet of a workbook that is meant. ``batch_rows`` and
+    names the columns; without one they are column_1, column_2 and so on. ``quote`` is the sign
+    around fields, or ``none``; ``skip_lines`` of each text stand before its header and are left
+    out. ``sheet`` is the sheet of a workbook that is meant. ``batch_rows`` and
     ``chunk_bytes`` (of text) are how much is looked at in one go; they change nothing in the
     result.
     """
@@ -71,6 +72,8 @@ class Request:
     delimiter: str | None = None
     decimal: str = "."
     header: bool = True
+    quote: str = '"'
+    skip_lines: int = 0
     sheet: str | None = None
     on_bad_row: Literal["stop", "skip"] = "stop"
     unlabelled: bool = False

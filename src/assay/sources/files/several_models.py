@@ -209,6 +209,8 @@ def _request(
         delimiter=request.delimiter if text else None,
         decimal=request.decimal if text else ".",
         header=request.header or not text,
+        quote=request.quote if text else '"',
+        skip_lines=request.skip_lines if text else 0,
         sheet=None if text else request.sheet,
         on_bad_row=request.on_bad_row,
         glob=request.glob,
