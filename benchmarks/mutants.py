@@ -65,7 +65,7 @@ def main() -> int:
     parser.add_argument(
         "--seconds",
         type=float,
-        default=60,
+        default=200,
         help="how many seconds of tests a mutant is tried against",
     )
     parser.add_argument("--packages", nargs="*", default=PACKAGES, help="below src/assay")

@@ -26,13 +26,16 @@ class Recorded:
     seconds: Mapping[str, float]
 
     def tests(self, file: str, line: int) -> list[str]:
-        """Those that execute a line, the quickest first; all of its file's where none is known.
+        """Those that execute a line, the quickest first.
 
-        A line that runs when its module is imported belongs to no test.
+        A line that runs when its module is imported, as a measure's declaration does, belongs to no
+        test: there all of its file and of its package are asked, the laws and the oracles.
         """
         chosen = self.by_line.get((file, line), frozenset())
         if not chosen:
-            chosen = frozenset().union(
+            package = file.split("/")[1].removesuffix(".py")
+            folders = tuple(f"tests/{name}/" for name in (package, "oracles", "laws"))
+            chosen = frozenset(test for test in self.seconds if test.startswith(folders)).union(
                 *(tests for (name, _), tests in self.by_line.items() if name == file)
             )
         return sorted(chosen, key=lambda test: (self.seconds.get(test, 1.0), test))

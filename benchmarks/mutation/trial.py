@@ -127,9 +127,9 @@ def _run(tests: list[str], copy: Path, root: Path, seconds: float) -> str | None
             return "runs too long"
     if done.returncode == 0:
         return None
-    if done.returncode == pytest.ExitCode.USAGE_ERROR:
-        raise SystemExit(f"tests of the record are not there; make it anew:\n{done.stdout[-2000:]}")
     failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+    if done.returncode == pytest.ExitCode.USAGE_ERROR and not failed:
+        raise SystemExit(f"tests of the record are not there; make it anew:\n{done.stdout[-2000:]}")
     if not failed:
         return f"pytest ends with {done.returncode}"
     return failed[0].partition(" ")[2].partition(" - ")[0]
