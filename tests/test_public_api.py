@@ -211,6 +211,7 @@ def test_catalogue_and_its_functions_are_light() -> None:
     assert not imported("import assay; assay.precision; dir(assay); assay.f1.__doc__") & HEAVY
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "code",
     [

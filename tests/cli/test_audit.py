@@ -137,6 +137,7 @@ def test_claims_of_the_documents_are_audited_at_once(cli: Callable[..., Any]) ->
     assert len(json.loads(found.out)["claims"]) > 20
 
 
+@pytest.mark.slow
 def test_examples_of_the_help_parse(
     cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -109,6 +109,7 @@ def test_interval_methods_are_those_of_the_library() -> None:
     assert set(INTERVALS) == set(METHODS)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("method", INTERVALS)
 def test_every_interval_method_can_be_asked_for(
     told: Callable[..., dict[str, Any]], predictions: Path, method: str

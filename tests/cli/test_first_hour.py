@@ -325,7 +325,7 @@ def written(folder: Path, name: str, content: str | bytes) -> str:
     return str(path)
 
 
-@pytest.mark.sampled(30)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("case", READ)
 def test_it_is_read(tmp_path: Path, cli: Callable, case: str) -> None:
     outcome = cli("evaluate", written(tmp_path, *READ[case]), "--format", "json")

@@ -176,7 +176,7 @@ def test_names_are_neutral_in_errors(attack: str, named: str, cli: Callable[...,
         must_be_neutral(outcome.out, "terminal")
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.slow
 def test_names_are_neutral_in_figures(attack: str, named: str, cli: Callable[..., Any]) -> None:
     pytest.importorskip("matplotlib", reason="figures need the extra plot")
     outcome = cli(*lines(attack, named)["evaluate"], "--figures", "figures", "--out", "x.json")

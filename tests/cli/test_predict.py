@@ -208,6 +208,7 @@ def test_formulas_are_those_that_reports_know(texts: list[str]) -> None:
     assert found == expected
 
 
+@pytest.mark.slow
 def test_standard_input_is_read(cli: Cli, run: Path, new: Path, shell: Cli) -> None:
     with new.open("rb") as stream:
         found = shell("predict", run, "-", stdin=stream)

@@ -245,6 +245,7 @@ def test_every_format_is_written(cli: Cli, flows: Path, tmp_path: Path, suffix: 
     assert len(out.read_text("utf-8")) > 500
 
 
+@pytest.mark.slow
 def test_figures_are_written_into_a_folder(cli: Cli, flows: Path, tmp_path: Path) -> None:
     folder = tmp_path / "figures"
     found = cli("threshold", flows, "--max-fpr", "0.002", *FEW, "--figures", folder)

@@ -407,6 +407,7 @@ def test_what_libraries_warn_about_is_a_note(cli: Cli, packets: Path, here: Path
     assert "second line" not in shown.err
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_help_run(
     cli: Cli, packets: Path, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,6 +52,7 @@ def test_where_strata_can_not_help_intervals_cover_all_the_same(
     assert recall["weights alone"].covered < 0.94
 
 
+@pytest.mark.slow
 def test_two_populations_of_a_hundred_thousand_rows_are_covered(study: ModuleType) -> None:
     for population in (study.POPULATIONS[0], study.HARD[0]):
         found = study.study(population, 1000, 60, seed=2, size=100_000)

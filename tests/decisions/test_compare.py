@@ -194,6 +194,7 @@ def test_everything_can_be_resampled() -> None:
     assert drawn.low == pytest.approx(plain.low, abs=0.05)
 
 
+@pytest.mark.slow
 def test_of_many_models_a_clear_difference_is_still_told() -> None:
     rng = np.random.default_rng(0)
     truth = rng.random(400) < 0.5
@@ -586,7 +587,7 @@ def test_class_probabilities_are_compared_by_every_measure_of_them() -> None:
     assert [test.test for test in found.tests] == ["mcnemar"]
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("clusters", [None, np.arange(300) % 60])
 def test_influence_and_bootstrap_agree_on_class_probabilities(clusters: Any) -> None:
     """Both ends within a sixth of the width, by 300 resamples."""

@@ -27,7 +27,7 @@ def test_every_display_is_public() -> None:
     assert set(DISPLAYS) == set(Display.__subclasses__())
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("display", DISPLAYS, ids=lambda display: display.__name__)
 def test_estimator_and_predictions_draw_the_same(display) -> None:
     one = display.from_estimator(MODEL, X[60:], NAMES[60:])

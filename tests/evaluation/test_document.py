@@ -174,7 +174,7 @@ def drawn(seed: int) -> Evaluation:
     return evaluate(truth, **given)
 
 
-@pytest.mark.sampled(25)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("seed", range(80))
 def test_any_rows_and_options_make_a_document_whose_intervals_hold_their_values(seed) -> None:
     evaluation = drawn(seed)

@@ -84,6 +84,7 @@ def document(evaluation: Any) -> str:
     return repr(kept)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("case", CASES)
 def test_named_columns_give_what_arrays_give(case: str) -> None:
     named, arrays = CASES[case]

@@ -321,7 +321,7 @@ def test_columns_of_like_names_have_files_of_their_own(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["weighted", "clustered"])
 def test_saved_figures_have_equal_bytes_and_a_column_of_width(case: str, tmp_path: Path) -> None:
     first = made(case).plot.save(tmp_path / "first", ("svg",))

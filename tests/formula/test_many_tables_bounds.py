@@ -164,7 +164,7 @@ def matrices_of(box: Box) -> list[tuple[int, ...]]:
     ]
 
 
-@pytest.mark.sampled(25)
+@pytest.mark.sampled(12)
 @every_measure
 @large_or_small
 def test_bounds_along_fixed_rows_enclose_every_matrix_and_are_never_wider(

@@ -144,6 +144,7 @@ def test_where_nothing_cancels_a_value_is_within_eight_units_of_its_last_place(
         assert abs(found - exact) <= ULPS * math.ulp(exact)
 
 
+@pytest.mark.sampled(50)
 @pytest.mark.parametrize("name", OVER_CLASSES)
 @FEW
 @given(matrix=matrices(10**5))

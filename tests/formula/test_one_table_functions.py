@@ -87,6 +87,7 @@ def test_ratio_is_the_enclosure_of_fractions(name: str, counts: tuple[int, ...])
     assert value(formula, table) == value(formula, as_fractions)
 
 
+@pytest.mark.sampled(50)
 @pytest.mark.parametrize("name", [*OVERALL, *AVERAGES])
 @settings(max_examples=8)
 @given(counts=COUNTS)
@@ -147,6 +148,7 @@ def test_value_and_slopes_have_the_bits_of_arrays(name: str, counts: tuple[int, 
             assert_same(part, table)
 
 
+@pytest.mark.sampled(50)
 @pytest.mark.parametrize("name", [*OVERALL, *AVERAGES])
 @settings(max_examples=8)
 @given(counts=COUNTS)

@@ -197,6 +197,7 @@ def test_the_cells_named_in_a_reason_are_all_zero(name: str) -> None:
             assert table[cell] == 0
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("name", FORMULAS)
 def test_at_a_base_rate_every_undefined_value_has_a_reason_in_words(name: str) -> None:
     for table in SMALL:
@@ -217,6 +218,7 @@ OFFERED = [
 ]
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("name", OFFERED)
 def test_every_undefined_average_has_a_reason_in_words(name: str) -> None:
     for matrix in SMALL_MATRICES[::3]:

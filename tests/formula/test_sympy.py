@@ -254,6 +254,7 @@ def test_a_formula_of_costs_is_its_definition(
     assert _is_zero(_sympy_of(formula) - definition)
 
 
+@pytest.mark.sampled(60)
 @pytest.mark.parametrize("cell", BINARY)
 @pytest.mark.parametrize("name", FORMULAS)
 def test_a_derivative_of_the_catalogue_is_that_of_sympy(name: str, cell: str) -> None:
@@ -265,7 +266,7 @@ def test_a_derivative_of_the_catalogue_is_that_of_sympy(name: str, cell: str) ->
         assert value(found, cells) == pytest.approx(expected, rel=1e-15, abs=0)
 
 
-@pytest.mark.sampled(25)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", OVER_CLASSES)
 def test_a_derivative_over_classes_is_that_of_sympy(name: str) -> None:
     formula = OVER_CLASSES[name]

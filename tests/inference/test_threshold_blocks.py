@@ -106,7 +106,7 @@ def test_rows_are_drawn_as_often_as_they_occur() -> None:
     assert np.corrcoef(first, last)[0, 1] == pytest.approx(-1)
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "digits"), [(300, 9), (300, 1), (9000, 9)])
 @pytest.mark.parametrize("rule", RULES, ids=str)
 def test_resamples_are_those_of_rows_in_distribution(

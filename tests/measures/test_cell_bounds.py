@@ -93,6 +93,7 @@ def _held(seed: int, bits: int) -> None:
         assert math.isnan(found.low) or found.low <= low <= high <= found.high, where
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("bits", [3, 12])
 @pytest.mark.parametrize("seed", range(30))
 def test_bounds_hold_the_exact_value(seed: int, bits: int) -> None:

@@ -350,6 +350,7 @@ SMOOTH["average precision at 1%"] = AVERAGE_PRECISION.of_scores.at_base_rate(0.0
 SMOOTH["gain area at 20%"] = PRECISION_RECALL_GAIN.of_scores.at_base_rate(0.2).influence
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("measure", SMOOTH.values(), ids=SMOOTH)
 def test_an_influence_is_what_a_small_mass_at_one_score_does(
@@ -437,6 +438,7 @@ ROUGH = (KS.name, "average precision at 1%")
 JACKKNIFED = {name: measure for name, measure in SMOOTH.items() if name not in ROUGH}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("measure", JACKKNIFED.values(), ids=JACKKNIFED)
 def test_the_variance_is_near_that_of_leaving_out_one_row_after_the_other(
     measure: Callable[[ScoreTally], Influence],

@@ -76,7 +76,7 @@ def test_the_value_is_that_of_scikit_learn(name: str) -> None:
     assert evaluated(truth, table)[name].value == pytest.approx(theirs, rel=1e-12)
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", THEIRS)
 def test_the_interval_is_that_of_a_bootstrap_of_scikit_learn(name: str) -> None:
     """Both ends within a seventh of the width, by 400 resamples of the same rows."""
@@ -93,7 +93,7 @@ def test_the_interval_is_that_of_a_bootstrap_of_scikit_learn(name: str) -> None:
         assert found.high == pytest.approx(high, abs=(high - low) / 7), options
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", THEIRS)
 def test_each_rows_influence_is_the_slope_of_its_weight(name: str) -> None:
     """A little more weight for a row moves scikit-learn's value by as much."""

@@ -54,7 +54,7 @@ def test_a_row_without_rows_has_neither_shade_nor_numbers() -> None:
     assert set(numbers(ax)) == {(0, 0), (0, 1)}
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "times"), [(3, 1), (5, 10**12), (8, 9000), (NUMBERED, 1)])
 def test_numbers_fit_into_their_cells(size: int, times: int) -> None:
     ax = confusion(table_of(size, "a name that leaves little room", times))

@@ -148,6 +148,7 @@ def test_joint_rules_say_so() -> None:
     assert "of 97.5%" in text
 
 
+@pytest.mark.sampled(60)
 @pytest.mark.parametrize("name", NAMES)
 def test_no_name_breaks_a_face_or_the_xml(name: str) -> None:
     found = made("fail", "undecided", name=name, family=name)

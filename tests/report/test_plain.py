@@ -64,6 +64,7 @@ def test_unknown_schema_is_refused() -> None:
         schema_of("assay.evaluation/2")
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", CASES)
 def test_every_output_validates(name: str) -> None:
     assert problems(json.loads(draw(document(name), "json"))) == []
@@ -84,6 +85,7 @@ def test_output_validates_with_any_option(options: dict) -> None:
     assert problems(json.loads(draw(document_of(found), "json"))) == []
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(
     ("path", "wrong"),
     [

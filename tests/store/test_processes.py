@@ -118,6 +118,7 @@ def test_two_hundred_writers_that_are_killed(tmp_path: Path) -> None:
     assert killed(tmp_path / "runs.db", 200) >= 200
 
 
+@pytest.mark.slow
 def test_processes_that_open_an_empty_store_at_once_make_its_tables_once(tmp_path: Path) -> None:
     import subprocess
     import sys

@@ -81,6 +81,7 @@ def test_runs_that_are_ticked_are_compared_in_the_order_of_time(pair: Pair) -> N
         assert '<input type="hidden" name="order" value="time">' in pair.app.get(path).text
 
 
+@pytest.mark.slow
 def test_every_row_that_flipped_is_listed(pair: Pair) -> None:
     query = f"run={pair.old}&run={pair.new}"
     held = set(pair.app.site.folder.iterdir())

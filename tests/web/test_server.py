@@ -117,6 +117,7 @@ def test_ctrl_c_ends_it(tmp_path: Path) -> None:
         assert "Traceback" not in said
 
 
+@pytest.mark.slow
 def test_what_others_could_reach_needs_a_token_and_a_name(tmp_path: Path) -> None:
     code, said = refused(tmp_path, "--host", "0.0.0.0", "--port", "0")
     assert (code, "there is no token" in said, "--token-file" in said) == (3, True, True)

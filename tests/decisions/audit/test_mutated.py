@@ -10,7 +10,7 @@ def fuzz(benchmark_module):
     return benchmark_module("audit_fuzz")
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, 200, 25))
 def test_mutated_claims_are_judged_or_refused(fuzz, start) -> None:
     found = [fuzz.trial(7, index) for index in range(start, start + 25)]

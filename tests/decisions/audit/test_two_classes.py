@@ -59,6 +59,7 @@ def smallest_corrections(reported: dict[str, str], truths: list[Cells]) -> list[
     raise AssertionError("no numbers at all can always be true")
 
 
+@pytest.mark.slow
 def test_blame_is_what_all_smallest_corrections_by_all_matrices_share() -> None:
     rng = random.Random(5)
     seen = {"inconsistent": 0, "conflict": 0}

@@ -244,6 +244,7 @@ def calls(canary: Path) -> dict[str, dict[str, Any]]:
 NAMES = sorted(calls(Path("x")))
 
 
+@pytest.mark.sampled(60)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("where", ["outermost", "within a list", "in an attribute", "shape"])
 def test_what_is_not_on_the_list_is_refused_before_it_is_touched(

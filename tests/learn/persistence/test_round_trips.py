@@ -110,6 +110,7 @@ def test_the_same_training_gives_the_same_bytes_in_another_process() -> None:
     assert in_fresh_process(program, seed=1) == bytes_of_some()
 
 
+@pytest.mark.slow
 def test_the_list_of_trusted_types_is_what_the_recipes_need() -> None:
     needed: set[tuple[str, str]] = set()
     for model in MODELS:
@@ -228,6 +229,7 @@ def test_types_of_ones_own_load_only_when_each_is_trusted_by_name(tmp_path: Path
     assert (found.pipeline.predict_proba(rows()) == pipeline.predict_proba(rows())).all()
 
 
+@pytest.mark.slow
 def test_a_type_in_this_folder_is_found_when_it_is_trusted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,7 @@ def packets() -> pl.DataFrame:
     return make_arp(12_000)
 
 
+@pytest.mark.slow
 def test_every_count_follows_from_the_packets_before(packets: pl.DataFrame) -> None:
     # Past the end of the first hour, so that something was carried over.
     hour = packets["time"].dt.hour()

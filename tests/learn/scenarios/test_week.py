@@ -112,6 +112,7 @@ def test_logs_are_in_order_and_read_without_a_word(week: Path) -> None:
     assert eve["rule"].to_list() == expected
 
 
+@pytest.mark.slow
 def test_the_same_flows_stand_in_both_logs_and_in_the_table(week: Path) -> None:
     ends = ["src_ip", "src_port", "dst_ip", "dst_port"]
     eve = pl.concat(read_events([week / "eve.json"], fields=["flow.start"]))

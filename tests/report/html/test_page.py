@@ -40,6 +40,7 @@ def digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", CASES)
 def test_policy_names_this_script_and_style_and_nothing_else(name: str) -> None:
     parts = Parts(render(document(name).report))
@@ -54,6 +55,7 @@ def test_policy_names_this_script_and_style_and_nothing_else(name: str) -> None:
     }
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", CASES)
 def test_page_refers_to_nothing_outside_of_itself(name: str) -> None:
     page = render(document(name).report)

@@ -46,6 +46,7 @@ def mutated(data: bytes, draw: random.Random) -> bytes:
     return bytes(changed)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("format_", WRITERS)
 def test_damage_is_read_or_refused(format_: str, tmp_path: Path) -> None:
     given = WRITERS[format_](tmp_path, TABLE)

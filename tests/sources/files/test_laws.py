@@ -57,6 +57,7 @@ def test_a_table_reads_the_same_in_every_format(
     must_be(read([given], Request(slices=("site",), batch_rows=batch, chunk_bytes=chunk)), TABLE)
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("format_", WRITERS)
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(table=tables)
