@@ -82,13 +82,27 @@ def candidates(source: Path, path: Path) -> Iterator[Mutant]:
     text = path.read_text("utf-8")
     lines = text.splitlines()
     skipped = _skipped(ast.parse(text))
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+    tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+    # What only ends a line within brackets stands between no two tokens.
+    tokens = [token for token in tokens if token.type not in (tokenize.NL, tokenize.COMMENT)]
+    for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
         new = _changed(token)
-        if new is None or any(start <= token.start < end for start, end in skipped):
+        if (
+            new is None
+            or _parts_parameters(before, token, after)
+            or any(start <= token.start < end for start, end in skipped)
+        ):
             continue
         line, column = token.start
         name = str(path.relative_to(source))
         yield Mutant(name, line, column, token.string, new, lines[line - 1])
+
+
+def _parts_parameters(
+    before: tokenize.TokenInfo, token: tokenize.TokenInfo, after: tokenize.TokenInfo
+) -> bool:
+    """Whether it is the bare ``*`` or ``/`` of a list of parameters, which is no operator."""
+    return token.string in ("*", "/") and before.string in ("(", ",") and after.string in (",", ")")
 
 
 def _changed(token: tokenize.TokenInfo) -> str | None:
@@ -126,7 +140,7 @@ def _means_nothing(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
         return ast.unparse(node.func) in {"cast", "TypeVar"}
     if isinstance(node, ast.keyword):
-        return node.arg in {"slots", "frozen", "kw_only", "strict"}
+        return node.arg in {"slots", "frozen", "kw_only", "strict", "maxsize"}
     kinds = (ast.Import, ast.ImportFrom, ast.Raise, ast.Assert, ast.JoinedStr)
     return isinstance(node, kinds) or _names_a_type(node)
 

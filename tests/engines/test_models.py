@@ -86,6 +86,18 @@ def test_families_add_up_to_the_whole() -> None:
     assert x + y + z == counted.decisions
 
 
+def test_two_labels_beside_the_negative_are_families_and_one_is_none() -> None:
+    def families(*truth: str) -> NameColumn | None:
+        scores = np.linspace(0, 1, len(truth))
+        coded = {name: code_arrays(truth, y_score=scores) for name in "ab"}
+        return ModelRows.of(coded, {}, negative="normal").families
+
+    found = families("normal", "dos", "worm", "dos")
+    assert found is not None
+    assert [found.names[code] for code in found.codes[1:]] == ["dos", "worm", "dos"]
+    assert families("normal", "dos", "dos") is None
+
+
 def test_one_label_has_no_pairs_to_rank() -> None:
     coded = {name: code_arrays([1, 1], y_score=[0.1, 0.9]) for name in "ab"}
     alike = ModelRows.of(coded, {}, positive=1, labels=[0, 1])

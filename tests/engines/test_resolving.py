@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from assay import evaluate
 from assay.engines import Ask, Columns, count_coded, frames, resolve
 from assay.engines.arrays import resolved_arrays
+from assay.engines.resolving import kinds_of, sided_families
 from assay.errors import EmptyInput, InputError, LabelError, ScoreError
 from assay.sources import code_arrays
 from assay.sources.labelling import sided
@@ -357,6 +358,21 @@ def test_what_can_not_be_resolved_is_refused(
 def test_no_rows_are_nothing_to_judge(tally: Tally) -> None:
     with pytest.raises(EmptyInput, match="there are no rows"):
         resolve(tally)
+
+
+def test_rows_by_label_and_family_give_the_clusters_of_rows_by_label() -> None:
+    rows = code_arrays(
+        ["attack", "attack", "normal", "attack", "normal"],
+        y_score=[0.9, 0.2, 0.7, 0.6, 0.1],
+        clusters=["h1", "h1", "h2", "h2", "h2"],
+        slices={"family": ["dos", "worm", "-", "worm", "-"]},
+    )
+    kinds = count_coded(kinds_of(rows, "family"), Ask())
+    sided = sided_families(kinds, {"positive": "attack"}, by_family=True).resolved
+    assert sided.clusters is not None
+    assert sided.clusters.labels == ("normal", "attack")
+    assert sided.clusters.clusters == ("h1", "h2")
+    assert sided.clusters.cells.tolist() == [[[0, 0], [1, 1]], [[1, 1], [0, 1]]]
 
 
 def test_tables_that_no_memory_has_room_for_are_refused() -> None:

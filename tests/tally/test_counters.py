@@ -169,6 +169,11 @@ def test_many_rows_are_counted_into_the_cells_of_rows(kind: type) -> None:
     assert counter.done() == ScoreTally.of_rows(TWO, scores, truth, kept=Grid())
 
 
+@pytest.mark.parametrize("bits", [1, 4, 12])
+def test_either_half_of_a_label_has_the_cells_of_64_binades_and_that_of_its_end(bits: int) -> None:
+    assert GridCounter(THREE, bits).nbytes == 8 * 3 * 2 * (64 * 2**bits + 1)
+
+
 def test_only_the_frequent_label_has_counters_of_gaps() -> None:
     labels = ("benign", *(f"attack {i}" for i in range(9)))
     cutting = CutPoints("benign", np.linspace(0, 1, 1000))

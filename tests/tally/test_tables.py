@@ -1,5 +1,6 @@
 """What is read from the small tables: confusion matrices, pairs, clusters and samples."""
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from assay.errors import TallyError
 from assay.tally import (
     ClusterTally,
     Confusion,
+    Crosstab,
     PairTally,
     Resolved,
     Sample,
@@ -117,6 +119,17 @@ def test_more_than_a_hundred_labels_are_counted() -> None:
     table = Confusion.of_codes(labels, codes, codes[::-1].copy())
     assert table.total == 300
     assert table.cells[0][299] == 1
+
+
+def test_labels_that_no_row_has_take_no_memory() -> None:
+    labels = [f"family {i:03}" for i in range(300)]
+    truth, said = np.array([7, 299, 7]), np.array([299, 0, 299])
+    tracemalloc.start()
+    table = Crosstab.of_codes(labels, truth, labels, said)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert table.cells == {("family 007", "family 299"): 2, ("family 299", "family 000"): 1}
+    assert peak < 8 * 300 * 300 / 4
 
 
 def test_weighted_and_plain_tables_add_with_counts_as_their_own_squares() -> None:

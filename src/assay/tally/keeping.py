@@ -262,18 +262,17 @@ def _first_float(position: Ids, bits: int) -> Floats:
     other = np.flatnonzero((position < (shift + 1) << bits) | (position >= (shift + 2047) << bits))
     if len(other):
         exponent, whole = _parts(position[other], bits)
-        lost = np.clip(-1074 - (exponent - bits), 0, 62)
+        lost = np.maximum(-1074 - (exponent - bits), 0)
         with np.errstate(over="ignore"):
             starts = np.ldexp((-(-whole >> lost)).astype(np.float64), exponent - bits + lost)
         first[other] = np.where(position[other] == 0, 0.0, starts)
     return first
 
 
-def _first_step(position: Ids, bits: int) -> Ids:
+def _first_step(position: Ids, bits: int) -> Floats:
     """The same of t = 1 - s, in multiples of 2^-53."""
     exponent, whole = _parts(position, bits)
-    up = exponent - bits + _STEP
-    return np.where(up >= 0, whole << np.clip(up, 0, 62), -(-whole >> np.clip(-up, 0, 62)))
+    return np.ceil(np.ldexp(whole.astype(np.float64), exponent - bits + _STEP))
 
 
 def coarsen(ids: Ids, bits: int, to: int) -> Ids:

@@ -26,8 +26,8 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 _DIGIT_BITS = 26
 _DIGIT = (1 << _DIGIT_BITS) - 1
 _MOST_ROWS = 1 << 27
-# So many bits of all rows of a block add up exactly.
-_PART_BITS = 52 - (BLOCK - 1).bit_length()
+# So many bits of all rows of a block, whose number is a power of two, add up to less than 2^53.
+_PART_BITS = 54 - BLOCK.bit_length()
 # The places of digits of a float, and the lowest scale that can be divided by.
 _PLACES = range(-42, 40)
 _LOWEST_SCALE = -1014
