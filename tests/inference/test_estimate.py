@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay import Estimate
+from assay.inference.estimate import decimal
 
 PRECISION = Estimate(
     0.975,
@@ -129,6 +130,11 @@ def test_text_takes_a_number_of_digits() -> None:
     # Not "1.0 [1.0, 1.0]", which it is not.
     assert PRECISION.text(digits=1) == "0.97 [0.97, 0.98]"
     assert PRECISION.text(digits=4) == "0.9750 [0.9710, 0.9790]"
+
+
+def test_what_is_nearly_one_on_either_side_does_not_read_as_one() -> None:
+    assert [decimal(number) for number in (0.99996, 1.0)] == ["0.99996", "1.000"]
+    assert [decimal(number) for number in (-0.99996, -1.0)] == ["-0.99996", "-1.000"]
 
 
 def test_without_an_interval_only_the_value_is_shown() -> None:

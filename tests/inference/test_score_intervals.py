@@ -11,8 +11,14 @@ from scipy import special, stats
 import assay
 from assay import ClopperPearson, DeLong, Estimate, Newcombe, evaluate
 from assay.errors import MethodError
-from assay.inference.score_intervals import auc_interval, clustered, mean_interval
+from assay.inference.score_intervals import (
+    auc_interval,
+    clustered,
+    mean_interval,
+    rate_interval,
+)
 from assay.measures import Smooth, find, rank
+from assay.measures.roc_points import Points
 from assay.tally import LossSums, Sample, ScoreTally
 
 Z = float(stats.norm.ppf(0.975))
@@ -494,3 +500,23 @@ def test_partial_area_of_equal_scores_is_not_sure_on_either_side(rows: int) -> N
     found = estimate("partial_auc", [0, 1] * rows, [0.5] * (2 * rows))
     assert found.low < found.value < found.high
     assert found.value == pytest.approx(0.5)
+
+
+def test_detection_at_a_false_positive_rate_by_hand() -> None:
+    negatives = np.arange(1.0, 31.0)
+    positives = [31.0, 32.0, 33.0, 34.0, 35.0, 28.5, 27.5, 24.5, 23.5, 0.0]
+    points = Points.of(tally([*negatives, *positives], [0] * 30 + [1] * 10))
+    # The rate above the negative of a rank is within the limit as likely as more than so many of
+    # 30 negatives score above the threshold of the limit.
+    beyond = stats.binom(30, 0.1).sf
+    assert beyond(0) < 0.975
+    assert beyond(7) < 0.025 < beyond(6)
+    # 0.5 are detected above all negatives, 0.8 and 0.9 above all but 6 and 7 of them.
+    lowest = (1 - 0.975) / (1 - beyond(0)) * 0.5
+    highest = 0.8 + (beyond(6) - 0.025) / (beyond(6) - beyond(7)) * 0.1
+    middle, reach = 0.7 + Z**2 / 20, Z * math.sqrt(0.7 * 0.3 / 10 + Z**2 / 400)
+    wilson = [(middle + side * reach) / (1 + Z**2 / 10) for side in (-1, 1)]
+    low = 0.7 - math.hypot(0.7 - wilson[0], 0.7 - lowest)
+    high = 0.7 + math.hypot(wilson[1] - 0.7, highest - 0.7)
+    assert 0 < low < high < 1
+    assert rate_interval(points, 0.1, 0.95) == pytest.approx((low, high), rel=1e-12)

@@ -149,6 +149,13 @@ def test_more_than_two_classes_have_one_label_against_the_rest() -> None:
     assert strata.against_rest(0).counts[0].tolist() == [[57, 1], [2, 10]]
 
 
+def test_two_classes_are_as_they_are_against_the_rest_and_turned_for_the_first() -> None:
+    table = Confusion(("no", "yes"), ((10.0, 2.0), (1.0, 20.0)), ((10.0, 2.0), (1.0, 20.0)))
+    strata = Strata.of_tables({"x": table})
+    assert strata.against_rest(1).counts.tolist() == strata.counts.tolist()
+    assert strata.against_rest(0).counts[0].tolist() == [[20, 1], [2, 10]]
+
+
 @pytest.mark.parametrize(
     ("weights", "says"),
     [([2.0, 2.0, 3.0], "differ in their weight"), ([0.5, 0.5, 0.5], "stands for one row at least")],

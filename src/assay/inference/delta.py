@@ -416,8 +416,6 @@ class Strata:
 
     def against_rest(self, label: int) -> Strata:
         """The binary tables with one label as the positive, all others as one negative."""
-        if self.counts.shape[1] == 2 and label == 1:
-            return self
         kept = np.arange(self.counts.shape[1]) == label
         cells = np.stack(
             [

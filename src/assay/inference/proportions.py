@@ -279,7 +279,7 @@ class GammaMixture:
                 np.exp(_root(value, lambda u: np.exp(u) - count, centre + side * reach)) / time
                 for side in (-1, 1)
             )
-            low = np.where(count <= 0, 0.0, np.minimum(low, count / time))
+            low = np.minimum(low, count / time)
             high = np.maximum(high, count / time)
         return np.where(time > 0, low, np.nan), np.where(time > 0, high, np.nan)
 

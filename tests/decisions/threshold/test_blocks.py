@@ -39,7 +39,15 @@ from assay.decisions.threshold.promises import (
     ranks,
 )
 from assay.inference.threshold_resampling import narrowed_for
-from assay.inference.threshold_rules import NOTHING, MaxFar, MaxFpr, NarrowedSweep, Pyramid
+from assay.inference.threshold_rules import (
+    NOTHING,
+    Blocks,
+    MaxFar,
+    MaxFpr,
+    NarrowedSweep,
+    Pyramid,
+    SweepCounts,
+)
 from assay.tally import ScoreTally
 
 TENTH, FIFTH, HALF = Fraction(1, 10), Fraction(1, 5), Fraction(1, 2)
@@ -161,3 +169,29 @@ def test_every_rank_is_looked_at() -> None:
     seen, full = sweep.blocks.high, all_cut(sweep).blocks.high
     assert seen.fp[ranks(seen)].tolist() == full.fp[ranks(full)].tolist()
     assert len(sweep.level) < 20_000
+
+
+def blocks_of(tp: list[int], fp: list[int]) -> Blocks:
+    """Blocks of several thresholds each, from the counts at their ends."""
+    sizes = tp[-1], fp[-1]
+    high = SweepCounts(np.array(tp), np.array(fp), *sizes)
+    return Blocks(high, SweepCounts(np.array([0, *tp[:-1]]), np.array([0, *fp[:-1]]), *sizes))
+
+
+def test_an_upper_limit_may_be_kept_inside_of_the_block_after_the_last_end_that_keeps_it() -> None:
+    look = FprAtMost(HALF).look(blocks_of([2, 4, 6, 8], [0, 2, 3, 4]))
+    assert (look.kept.first, look.kept.last) == (0, 1)
+    assert look.possible.tolist() == [True, True, True, False]
+    assert look.undecided.tolist() == [False, False, True, False]
+
+
+def test_the_block_whose_end_is_the_lowest_kept_is_not_cut() -> None:
+    rule = ThresholdRule((FprAtMost(HALF),), LowestThreshold())
+    found = rule.undecided(blocks_of([2, 4, 6, 8], [0, 2, 3, 4]))
+    assert found.tolist() == [False, False, True, False]
+
+
+def test_the_best_mcc_is_not_looked_for_where_only_true_positives_are_added() -> None:
+    found = BestMcc().undecided(blocks_of([4, 8, 8], [1, 1, 8]))
+    # The last end flags all rows: it has no value, and the thresholds before it may have the best.
+    assert found.tolist() == [False, False, True]

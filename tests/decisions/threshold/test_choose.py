@@ -238,6 +238,18 @@ def test_constraints_that_exclude_each_other_say_where() -> None:
     assert "Few enough false alarms need a threshold of at least" in choice.infeasible
 
 
+def test_constraints_that_meet_where_the_far_is_too_high_say_so() -> None:
+    # From the third score on a third of the attacks are detected, up to it one false alarm is
+    # raised, and there it is one alert of three: fewer of the alerts are false above and below.
+    truth = [1, 0, 1, 0, 1, 1, 1, 1, 0, 0]
+    scores = list(range(10, 0, -1))
+    asked = {"max_far": 0.3, "max_fpr": 0.25, "min_dr": 0.33}
+    choice = choose_threshold(truth, y_score=scores, **asked, **FEW)
+    assert choice.empirical is None
+    assert choice.infeasible is not None
+    assert ". No threshold keeps them all." in choice.infeasible
+
+
 def test_no_threshold_for_a_far_tells_the_lowest_one() -> None:
     truth, scores = rows(shift=0.0, seed=4)
     choice = choose_threshold(truth, y_score=scores, max_far=0.01, base_rate=0.001, **FEW)

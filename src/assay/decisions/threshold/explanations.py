@@ -345,18 +345,13 @@ def _alerts_not_shown(limit: AlertsPromised, counts: SweepCounts) -> str:
 
 def _apart(seen: ThresholdCounts, rule: ThresholdRule) -> str:
     """Which thresholds the constraints ask for, where they don't meet."""
-    counts, ends = seen.counts, len(seen.thresholds) - 1
-    lows, highs = [], []
-    for limit in rule.limits:
-        kept = limit.kept(counts)
-        lowest, highest = kept.lowest, kept.first if kept.among is None else int(kept.positions[0])
-        if lowest < ends:
-            lows.append(float(seen.thresholds[lowest]))
-        if highest > 0 and kept.among is None:
-            highs.append(float(seen.thresholds[highest]))
-    if not (lows and highs and max(lows) > min(highs)):
+    counts = seen.counts
+    kept = [limit.kept(counts) for limit in rule.limits]
+    low = max(float(seen.thresholds[each.lowest]) for each in kept)
+    highs = [float(seen.thresholds[each.first]) for each in kept if each.among is None]
+    high = min(highs, default=math.inf)
+    if low <= high:
         return "No threshold keeps them all."
-    low, high = max(lows), min(highs)
     position = seen.position(low)
     detected = int(counts.tp[position]) / counts.positives
     return (

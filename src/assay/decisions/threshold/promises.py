@@ -289,7 +289,7 @@ class RankBlocks:
         return least != (self.most_tp[rank], self.most_fp[rank])
 
 
-@lru_cache(maxsize=16)
+@lru_cache
 def _spread(positives: int) -> Array:
     return np.ceil(np.linspace(1, positives, min(positives, RANKS))).astype(np.int64)
 
