@@ -208,6 +208,12 @@ def test_where_the_denominator_may_be_zero_one_side_has_no_end() -> None:
     assert found.high == pytest.approx([np.inf, -0.25])
 
 
+def test_a_small_ratio_of_negatives_has_no_end_where_the_denominator_may_be_zero() -> None:
+    found = bounds(TP / FP, {"TP": ([-0.5], [-0.25]), "FP": ([-2.0], [0.0])})
+    assert found.low == pytest.approx([0.125])
+    assert found.high == np.inf
+
+
 def test_a_value_that_is_undefined_at_one_end_of_a_direction_does_not_hide_the_others() -> None:
     # Without false alarms the ratio is undefined; with one it is the largest there is.
     span = between([{"TP": (5, 5), "FP": (0, 3), "FN": (2, 2), "TN": (7, 10)}], OF_FIXED_ROWS)

@@ -189,6 +189,18 @@ def test_blocks_give_the_value_and_variance_of_arrays(measure: Measure, shape: s
     assert found.variance == pytest.approx(expected.variance, rel=1e-10)
 
 
+def test_the_slope_of_many_scores_is_reached_from_few_cells_without_their_arrays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = drawn("even", rows=300)
+    expected = declared(CALIBRATION_SLOPE).by_influence(table)
+    monkeypatch.setattr(calibration, "_CELLS", 30)
+    monkeypatch.delattr(calibration, "calibration_slope_influence")
+    found = calibration.calibration_slope_in_blocks(table)
+    assert found.value == pytest.approx(expected.value, rel=1e-12)
+    assert found.variance == pytest.approx(expected.variance, rel=1e-10)
+
+
 @pytest.mark.parametrize("measure", IN_BLOCKS, ids=lambda m: m.name)
 def test_threads_do_not_change_the_bits(measure: Measure, monkeypatch: pytest.MonkeyPatch) -> None:
     table = drawn("even", rows=5 * BLOCK)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from assay.decisions.audit import audit
 from assay.decisions.audit.claims_file import build
-from assay.decisions.audit.search import judge_without_matrix
+from assay.decisions.audit.search import judge_without_matrix, prevalence_of
 from assay.decisions.audit.search.identities import (
     Classes,
     Impossible,
@@ -186,6 +186,26 @@ def test_bare_rates_may_be_averages_so_the_culprit_may_only_be_in_a_conflict() -
 def test_a_number_that_nothing_tests_is_undetermined() -> None:
     claim = judged({"recall": "0.80", "specificity": "0.90"}, positive="attack")
     assert set(verdicts(claim).values()) == {"undetermined"}
+
+
+def test_a_number_of_two_meanings_may_be_what_either_of_them_allows() -> None:
+    rates = {"specificity.attack": "0.900", "precision.attack": "0.905"}
+    for far in ("0.095", "0.100"):
+        number = judged({**rates, "far.attack": far}, positive="attack").numbers[2]
+        assert number.verdict is NumberVerdict.CONSISTENT
+        assert number.said == "the other numbers allow 0.094 to 0.101 for FDR or FPR"
+
+
+def shares(reported: dict[str, str]) -> tuple[float, float] | None:
+    return prevalence_of(build({"reported": reported}))
+
+
+def test_numbers_that_bound_the_share_of_positives_on_one_side_tell_it() -> None:
+    few = shares({"accuracy": "0.900", "recall": "0.500"})
+    many = shares({"accuracy": "0.900", "specificity": "0.500"})
+    assert few == (0.0, pytest.approx(0.2, abs=0.005))
+    assert many == (pytest.approx(0.8, abs=0.005), 1.0)
+    assert shares({"recall": "0.500"}) is None
 
 
 def test_without_a_positive_the_numbers_may_be_averages_over_classes() -> None:

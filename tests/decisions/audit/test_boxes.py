@@ -134,3 +134,15 @@ def test_a_search_that_would_take_too_long_is_left_undecided(
         conditions([("mcc", "0.123456789"), ("kappa", "0.123"), ("f1.macro", "0.56789")])
     )
     assert found.feasible is not False or not found.complete
+
+
+def test_a_precision_above_that_of_finding_every_positive_is_excluded_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(boxes, "BUDGET", 0)
+    region = region_of(KnownCells(fp=1000, tn=999_000, positives=999_000, negatives=10**6))
+    assert region is not None
+    search = Search(region, in_four_cells)
+    above, highest = (search.find(conditions([("precision", p)])) for p in ("0.9992", "0.9990"))
+    assert above.feasible is False
+    assert highest.feasible is not False

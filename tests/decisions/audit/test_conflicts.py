@@ -115,6 +115,14 @@ def test_two_numbers_for_one_quantity_are_in_conflict_whatever_the_counts() -> N
     assert "they are the same quantity, or 1 minus it" in claim.conflicts[0].text
 
 
+def test_where_the_rows_of_both_classes_are_told_the_conflict_names_them() -> None:
+    reported = {"specificity.attack": "0.90", "fpr.attack": "0.30"}
+    claim = judged(reported, support={"attack": 400, "normal": 500})
+    assert claim.conflicts[0].text.endswith(
+        "no matrix of 400 positives and 500 negatives gives both"
+    )
+
+
 def test_a_number_outside_of_the_conflict_is_not_drawn_into_it() -> None:
     reported = {**UNDECIDED, "prevalence": "0.4680"}
     claim = judged(reported, support=SAFELINK)

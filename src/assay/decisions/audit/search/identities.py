@@ -456,13 +456,12 @@ class Identities:
         formula = measure.formula
         if formula is None:
             return None
-        rest = Cell("classes") - 2 + _ACCURACY
+        wrong = 1 - _ACCURACY
+        new = {"TP": _ACCURACY, "FP": wrong, "FN": wrong}
         if "TN" in cells(formula):
             if not self.classes.all_told or len(self.labels) < 2:
                 return None
-            rest = len(self.labels) - 2 + _ACCURACY
-        wrong = 1 - _ACCURACY
-        new = {"TP": _ACCURACY, "FP": wrong, "FN": wrong, "TN": rest}
+            new["TN"] = len(self.labels) - 2 + _ACCURACY
         function = function_of(substitute(formula, new))
         return function if _moves_one_way(function) else None
 

@@ -117,9 +117,9 @@ def _corrections(
 def _meeting(contradictions: list[Numbers]) -> Iterator[Numbers]:
     """The sets of fewest numbers that have one of every contradiction."""
     members = sorted(frozenset[int]().union(*contradictions))
-    for size in range(1, len(members) + 1):
+    for more in range(len(members)):
         any_met = False
-        for each in map(frozenset, itertools.combinations(members, size)):
+        for each in map(frozenset, itertools.combinations(members, 1 + more)):
             if all(each & contradiction for contradiction in contradictions):
                 any_met = True
                 yield each
