@@ -8,8 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.engines import Ask
 from assay.engines.arrays import resolved_arrays
+from assay.engines.local import ScoreCounter
+from assay.sources import code_arrays
 from assay.tally import ClusterTally, Confusion, LossSums, Resolved, Sample, ScoreTally
+from assay.tally.counters import CutPoints
+from assay.tally.keeping import Cuts, Exact, Grid, Keeping
 
 PAIR = ("normal", "attack")
 CLASSES = ("dos", "normal", "probe")
@@ -162,6 +167,27 @@ def test_a_decision_is_as_given_by_the_threshold_or_the_largest_probability() ->
     table = [[0.2, 0.3, 0.5], [0.4, 0.4, 0.2], [0.1, 0.45, 0.45]]
     cells = counted(["a", "b", "c"], y_proba=table).confusion.cells
     assert cells == ((0, 0, 1), (1, 0, 0), (0, 1, 0))
+
+
+@pytest.mark.parametrize(
+    ("kept", "kind", "suits"),
+    [
+        (Grid(), np.float32, True),
+        (Grid(), np.float64, True),
+        (Cuts(), np.float32, True),
+        (Cuts(), np.float64, True),
+        (Exact(), np.float32, True),
+        (Exact(), np.float64, False),
+        (None, np.float32, False),
+        (None, np.float64, False),
+    ],
+)
+def test_counters_suit_scores_that_are_kept_and_exact_ones_of_32_bits_alone(
+    kept: Keeping | None, kind: Any, suits: bool
+) -> None:
+    rows = code_arrays(PAIR, y_score=np.array([0.25, 0.75], kind))
+    cutting = CutPoints(PAIR[0], np.array([0.75]))
+    assert ScoreCounter.suits([rows], Ask(scores=kept), cutting) is suits
 
 
 @pytest.mark.parametrize("threads", ["1", "2", "8"])

@@ -163,6 +163,16 @@ def test_a_tally_too_large_for_one_value_says_what_would_help(
         tally_of(row.column(0)[0].as_py())
 
 
+def test_a_value_holds_no_more_than_the_offsets_of_arrow_reach() -> None:
+    class Long(bytes):
+        def __len__(self) -> int:
+            return 1 << 31
+
+    row = partitions._arrow(Long(b"a tally"))
+    with pytest.raises(InputError, match=r"takes 2,147,483,648 bytes, more than one value can"):
+        tally_of(row.column(0)[0].as_py())
+
+
 # -- Dask ------------------------------------------------------------------------------------------
 
 

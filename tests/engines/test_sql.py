@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import assay
-from assay.engines import Ask, Columns, frames, resolve, sql
+from assay.engines import Ask, Columns, databases, frames, resolve, sql
 from assay.engines.statements import DIALECTS, number
 from assay.errors import CountError, InputError, LabelError, ScoreError
 from assay.tally.keeping import Cuts, Exact, Grid, cells
@@ -398,6 +398,19 @@ def test_two_columns_of_one_name_are_refused(light: sqlite3.Connection, heavy: A
     for connection in (light, heavy):
         with pytest.raises(InputError, match="two columns named 'label'"):
             sql.count(connection, query, COLUMNS)
+
+
+def test_a_cursor_is_asked_for_65_536_rows_at_a_time_until_it_has_no_more() -> None:
+    asked: list[int] = []
+
+    class Cursor:
+        def fetchmany(self, rows: int) -> list[tuple[int, str]]:
+            asked.append(rows)
+            return [(len(asked), "x")] if len(asked) < 3 else []
+
+    table = databases._of_cursor(Cursor(), ["number", "text"])
+    assert table.rows() == [(1, "x"), (2, "x")]
+    assert asked == [65_536] * 3
 
 
 def test_labels_of_two_kinds_are_refused(light: sqlite3.Connection) -> None:

@@ -72,6 +72,15 @@ def test_threads_that_share_counters_lose_no_row(
     assert cells.done() == ScoreTally.of_rows(TWO, scores, truth, kept=Grid())
 
 
+@pytest.mark.parametrize("first", [0.0, 0.5, -0.5])
+def test_what_is_counted_first_keeps_its_place_when_others_get_theirs(first: float) -> None:
+    scores, truth = np.array([first, first, 0.75], np.float32), np.zeros(3, np.uint8)
+    counter = PatternCounter(TWO)
+    for part in (slice(1), slice(1, 3)):
+        assert counter.add(scores[part], truth[part]) == []
+    assert counter.done() == ScoreTally.of_rows(TWO, scores, truth)
+
+
 def test_rows_without_room_for_a_page_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assay.tally.counters._ROOM", 2 << 13)
     monkeypatch.setattr("assay.tally.counters._ROOM_A_ROW", 0)
@@ -115,6 +124,18 @@ def test_memory_is_that_of_the_pages_that_are_touched() -> None:
     assert tally.totals() == [20 * len(scores), 0]
     assert counter.nbytes == 0
     assert tally.counts.dtype == np.uint8
+
+
+def test_pages_are_laid_out_up_to_the_first_power_of_two_that_few_rows_touch() -> None:
+    every_other_page = np.arange(0, 1 << 23, 2 << 12, dtype=np.uint32)
+    scores = (every_other_page + np.float32(0.5).view(np.uint32)).view(np.float32)
+    scores = np.concatenate([np.tile(scores, 7), np.array([1, 4], np.float32)])
+    counter = PatternCounter(TWO)
+    assert counter.add(scores, np.zeros(len(scores), np.uint8)) == []
+    # All from 1/2 to 1, and those of 1 and 4.
+    pages = (1 << 23 - 12) + 2
+    assert counter.nbytes == pages * (2 * (1 << 12) + 8) + 8 * len(TWO) * (1 << 32 - 12)
+    assert counter.done() == ScoreTally.of_rows(TWO, scores, np.zeros(len(scores), np.uint8))
 
 
 def test_no_rows_are_the_zero() -> None:

@@ -27,6 +27,7 @@ from assay.tally import (
     ScoreTally,
     Tally,
     from_bytes,
+    weight_sums,
 )
 from assay.tally.keeping import Grid
 from assay.tally.named_tally import Refusals
@@ -463,6 +464,10 @@ def test_weighted_rows_give_the_same_bytes_in_any_order_and_in_any_shards(
     ]
     assert _sum(shards).to_bytes() == whole.to_bytes()
     assert _sum(shards[::-1]).to_bytes() == whole.to_bytes()
+
+
+def test_digits_that_are_added_at_once_make_no_sum_that_a_float_rounds() -> None:
+    assert weight_sums._MOST_ROWS * weight_sums._DIGIT <= 2**53
 
 
 @given(rows=weighted_rows)

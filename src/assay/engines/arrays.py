@@ -290,17 +290,16 @@ def _is_edge(threshold: float, kept: Keeping) -> bool:
 
 def _distances(dtype: np.dtype[Any], bits: int) -> int:
     """How many exponents and first bits of a mantissa there are, from 0 to 1/2."""
-    half = np.array(0.5, dtype).view(f"i{dtype.itemsize}")
-    return int(half >> (np.finfo(dtype).nmant - bits)) + 1
+    half = int(np.array(0.5, dtype).view(f"i{dtype.itemsize}"))
+    return (half >> np.finfo(dtype).nmant << bits) + 1
 
 
 def _has_cells(score: Any, labels: int, bits: int, low: float, high: float) -> bool:
     """Whether the first bits of scores, folded at one half, name their cells."""
     dtype = _float_of(score)
     smallest = float(np.finfo(dtype).smallest_normal)
-    if low < 0 or high > 1 or bits > np.finfo(dtype).nmant:
-        return False
-    if 2 * labels * _distances(dtype, bits) > _MOST_COUNTERS:
+    # Bits beyond those of a mantissa would take too many counters too.
+    if low < 0 or high > 1 or 2 * labels * _distances(dtype, bits) > _MOST_COUNTERS:
         return False
     return low >= smallest or not bool(((score > 0) & (score < smallest)).any())
 

@@ -399,7 +399,7 @@ class PatternCounter:
             np.bitwise_or(bits, code, out=bits)
             np.copyto(page, bits)
             np.add(own, self._shifts.take(page, out=shift, mode="clip"), out=own)
-            nowhere = np.flatnonzero(own < 0) if own.min(initial=0) < 0 else None
+            nowhere = np.flatnonzero(own < 0) if len(own) and own.min() < 0 else None
             with self._lock:
                 if nowhere is not None and not self._find_room(own, page, nowhere, j - i):
                     return False

@@ -268,7 +268,7 @@ def kept_rows(sample: Sample | None) -> Sample | None:
 
 def _merged_days(parts: Sequence[Resolved], kind: str) -> dict[str, Resolved] | None:
     """The days of all parts; their scores are read as those of the whole are."""
-    if any(part.days is None for part in parts):
+    if parts[0].days is None:
         return None
     days: dict[str, list[Resolved]] = {}
     for part in parts:
