@@ -12,6 +12,7 @@ from scipy.stats import binom
 
 import assay
 from assay import Choice, choose_threshold
+from assay.decisions.threshold.constraints import requirements
 from assay.decisions.threshold.estimates import BREAKS, OPTIMISTIC
 from assay.errors import CountError, EmptyInput, InputError, LabelError, MethodError, ScoreError
 from assay.measures import find
@@ -454,6 +455,14 @@ def test_an_unknown_family_is_refused_with_the_known_ones() -> None:
     families = [""] * 30 + ["dos"] * 20
     with pytest.raises(InputError, match="'dso'; there are 'dos'"):
         choose_threshold(truth, y_score=scores, families=families, min_dr_families={"dso": 0.5})
+
+
+def test_at_most_a_dozen_known_families_are_named() -> None:
+    known = tuple("abcdefghijklm")
+    for families, end in ((known[:12], ", 'k', 'l'"), (known, ", 'k', 'l', ...")):
+        with pytest.raises(InputError) as refused:
+            requirements(families=families, min_dr_families={"x": 0.5})
+        assert str(refused.value).endswith(end)
 
 
 def test_one_class_is_refused() -> None:
