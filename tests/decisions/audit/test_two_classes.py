@@ -12,7 +12,7 @@ from assay.decisions.audit import audit
 from assay.decisions.audit.claim import Claim, key_of
 from assay.decisions.audit.search.classes import TwoClasses
 from assay.decisions.audit.search.matrices import KnownCells
-from assay.decisions.audit.search.numbers import numbers_of
+from assay.decisions.audit.search.numbers import ByRounded, numbers_of
 from assay.decisions.audit.verdicts import WRONG, AuditedClaim, NumberVerdict
 from assay.decisions.audit.verdicts import printed as read
 
@@ -162,6 +162,18 @@ def test_f1_worked_out_from_rounded_numbers_is_rounding() -> None:
         "normal": 5, "attack": 6})  # fmt: skip
     assert verdicts(claim)["f1"] == "rounding"
     assert claim.verdict is NumberVerdict.CONSISTENT
+
+
+def test_a_number_from_rounded_ones_is_read_as_an_average_by_convention_alone() -> None:
+    reported = {"precision": "0.83", "recall": "0.77", "f1": "0.80"}
+    given = [(key_of(key), read(text)) for key, text in reported.items()]
+    f1 = numbers_of(CLAIM, given, "attack", LABELS)[2]
+    averages = ["weighted average", "macro average"]
+    for conventions, also in ((False, []), (True, averages)):
+        ways = f1.conditions(frozenset({2}), conventions=conventions)
+        meant = [way.meaning.words for way in ways if isinstance(way, ByRounded)]
+        assert meant == ["", *also]
+    assert f1.conditions(frozenset({0, 1, 2}), conventions=True) == ()
 
 
 def test_a_truncated_number_is_rounding() -> None:
