@@ -143,6 +143,13 @@ def test_same_ranking_under_other_scores_is_the_same_model() -> None:
     assert found.p == 1.0
 
 
+def test_an_interval_ends_where_aucs_can_not_differ_more() -> None:
+    truth, right, wrong = [0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6], [5, 6, 3, 4, 1, 2]
+    worse, better = delong_test(truth, right, wrong), delong_test(truth, wrong, right)
+    assert worse.effect == pytest.approx(-7 / 9)
+    assert (worse.effect.low, better.effect.high) == (-1, 1)
+
+
 def test_two_perfect_models_have_p_one() -> None:
     found = delong_test([0, 1] * 10, [0, 1] * 10, [0.2, 0.7] * 10)
     assert (found.statistic, found.p) == (0.0, 1.0)

@@ -141,6 +141,13 @@ def test_level_decides_the_sentence() -> None:
     assert "1 ranks better" in first.sentence
 
 
+def test_a_difference_of_models_that_are_right_is_said_from_the_level_on() -> None:
+    right = [[1, 1, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1]]
+    assert cochran_q(right).p == pytest.approx(math.exp(-7 / 3))
+    assert "no difference is shown" in cochran_q(right, level=0.95).sentence
+    assert "they differ" in cochran_q(right, level=0.9).sentence
+
+
 # -- what is refused -------------------------------------------------------------------------------
 
 

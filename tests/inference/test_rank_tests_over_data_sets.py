@@ -86,6 +86,14 @@ def test_the_chance_goes_to_the_side_that_wins() -> None:
     assert signed_rank_posterior(b - 0.1, b, rope=0.01, seed=7) != (first, same, second) or same < 1
 
 
+@pytest.mark.parametrize("gap", [1.0, 1 + 1e-12])
+def test_differences_as_large_as_the_rope_are_alike(gap: float) -> None:
+    """Also those that rounding has put a little beyond it."""
+    none, gaps = [0.0] * 4, [gap] * 4
+    assert signed_rank_posterior(none, gaps, rope=1, draws=20) == (0, 1, 0)
+    assert signed_rank_posterior(gaps, none, rope=1, draws=20) == (0, 1, 0)
+
+
 def test_runs_of_ranks_that_are_not_told_apart() -> None:
     assert runs_not_told_apart([1.0, 2.0, 3.0], 0.5) == []
     assert runs_not_told_apart([1.0, 1.4, 3.0], 5) == [(0, 2)]

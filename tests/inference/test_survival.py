@@ -147,6 +147,17 @@ def test_bands_hold_the_curve_and_fall_with_it(rows: list[tuple[int, bool]], lev
     assert np.all(np.diff(high) <= 0)
 
 
+def test_without_censoring_the_band_is_as_wide_everywhere() -> None:
+    size = 100
+    curve = kaplan_meier(range(size), [True] * size)
+    low, high = curve.simultaneous()
+    reach = hall_wellner(0.95, 1 - 1 / size) / math.sqrt(size)
+    inside = (curve.survival > reach) & (curve.survival < 1 - reach)
+    assert inside.sum() > size / 2
+    assert (curve.survival - low)[inside] == pytest.approx(reach)
+    assert (high - curve.survival)[inside] == pytest.approx(reach)
+
+
 @given(incidents, st.floats(0.1, 100), st.randoms())
 def test_the_unit_of_time_and_the_order_of_incidents_do_not_matter(
     rows: list[tuple[int, bool]], unit: float, random: Any

@@ -117,6 +117,7 @@ def test_at_the_samples_own_share_of_attacks_it_is_the_top_of_its_rows() -> None
     hits, _ = top.read(tally, 100)
     assert found.precision.value == pytest.approx(hits / 100)
     assert found.recall.value == pytest.approx(hits / 200)
+    assert (found.recall.n, found.precision.n) == (200, 2000)
 
 
 @given(st.floats(0.001, 0.9), st.floats(0.001, 0.9))

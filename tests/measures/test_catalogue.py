@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 import assay
 from assay.errors import MethodError, UnknownMeasure
-from assay.formula import value
+from assay.formula import evaluate, value
 from assay.measures import (
     AVERAGES,
     CATALOGUE,
@@ -174,6 +175,17 @@ def test_an_example_tells_more_than_an_edge(measure: Measure) -> None:
     if measure.name == "c_id":
         pytest.skip("a share of information is a ratio only where it is 0 or 1")
     assert measure.range[0] < measure.example[1] < measure.range[1]
+
+
+@pytest.mark.parametrize("measure", WITH_EXAMPLES, ids=_name)
+def test_matrices_reach_the_finite_ends_of_a_range_and_no_further(measure: Measure) -> None:
+    assert measure.formula is not None
+    few = np.array(list(itertools.product(range(3), repeat=4)), np.float64).T
+    given = evaluate(measure.formula, dict(zip(("TP", "FP", "FN", "TN"), few, strict=True)))
+    found = given[np.isfinite(given)]
+    for end, reached in zip(measure.range, (found.min(), found.max()), strict=True):
+        if math.isfinite(end):
+            assert reached == pytest.approx(end, abs=1e-12)
 
 
 def test_shares_of_rows_are_told_by_their_form() -> None:

@@ -66,6 +66,13 @@ def test_a_detection_rate_is_of_the_attacks_even_beside_averages() -> None:
     assert "average" not in rate.said
 
 
+def test_a_false_alarm_rate_is_of_the_attacks_even_beside_averages() -> None:
+    few = {key: WEIGHTED[key] for key in ("accuracy", "precision", "recall", "detection_rate")}
+    claim = judged({**few, "false_alarm_rate": "1.33"})
+    assert claim.verdict is NumberVerdict.CONSISTENT
+    assert claim.notes == ("the numbers were read as weighted averages over both classes",)
+
+
 def test_one_convention_is_tried_before_numbers_are_called_impossible() -> None:
     # Each of these is the macro average over both classes of 1,000 rows.
     cells = Cells(tp=180, fp=60, fn=20, tn=740)

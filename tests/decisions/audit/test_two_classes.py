@@ -10,7 +10,9 @@ import pytest
 
 from assay.decisions.audit import audit
 from assay.decisions.audit.claim import Claim, key_of
-from assay.decisions.audit.search.numbers import numbers_of
+from assay.decisions.audit.search.classes import TwoClasses
+from assay.decisions.audit.search.matrices import KnownCells
+from assay.decisions.audit.search.numbers import ByRounded, numbers_of
 from assay.decisions.audit.verdicts import WRONG, AuditedClaim, NumberVerdict
 from assay.decisions.audit.verdicts import printed as read
 
@@ -162,6 +164,18 @@ def test_f1_worked_out_from_rounded_numbers_is_rounding() -> None:
     assert claim.verdict is NumberVerdict.CONSISTENT
 
 
+def test_a_number_from_rounded_ones_is_read_as_an_average_by_convention_alone() -> None:
+    reported = {"precision": "0.83", "recall": "0.77", "f1": "0.80"}
+    given = [(key_of(key), read(text)) for key, text in reported.items()]
+    f1 = numbers_of(CLAIM, given, "attack", LABELS)[2]
+    averages = ["weighted average", "macro average"]
+    for conventions, also in ((False, []), (True, averages)):
+        ways = f1.conditions(frozenset({2}), conventions=conventions)
+        meant = [way.meaning.words for way in ways if isinstance(way, ByRounded)]
+        assert meant == ["", *also]
+    assert f1.conditions(frozenset({0, 1, 2}), conventions=True) == ()
+
+
 def test_a_truncated_number_is_rounding() -> None:
     claim = judged({"recall": "0.66"}, support={"normal": 3, "attack": 3})
     assert verdicts(claim) == {"recall": "rounding"}
@@ -187,6 +201,13 @@ def test_an_auc_outside_of_what_the_operating_point_allows_is_accused(
         found = verdicts(judged({**rates, "auc": text}, **told))
         assert found.pop("auc") == expected
         assert not {"inconsistent", "conflict"} & set(found.values())
+
+
+def test_an_auc_is_told_what_the_operating_point_allows() -> None:
+    rates = {"recall.attack": "0.800", "fpr.attack": "0.300", "auc": "0.75"}
+    claim = judged(rates, support={"normal": 1000, "attack": 1000})
+    allowed = "the operating point allows 0.5600 to 0.9400, and no more can be told"
+    assert claim.numbers[-1].said == allowed
 
 
 def test_the_accuracy_of_a_class_may_be_its_recall() -> None:
@@ -234,6 +255,30 @@ def test_large_supports_take_seconds(support: dict[str, int]) -> None:
     assert verdicts(wrong)["kappa"] == "inconsistent"
     assert sum(verdict == "inconsistent" for verdict in verdicts(wrong).values()) == 1
     assert time.process_time() - started < 20
+
+
+class Asked:
+    """Bonds by which the first two numbers are possible together, and what they were asked."""
+
+    def __init__(self) -> None:
+        self.chosen: list[frozenset[int]] = []
+
+    def possible(self, chosen: frozenset[int]) -> bool:
+        self.chosen.append(chosen)
+        return 2 not in chosen
+
+
+def test_what_an_answer_decides_is_not_asked_again() -> None:
+    given = [(key_of(key), read("0.9")) for key in ("recall", "precision", "f1")]
+    asked = Asked()
+    judge = TwoClasses(KnownCells(), numbers_of(CLAIM, given, "attack", LABELS), [asked])
+    both, wrong = frozenset({0, 1}), frozenset({1, 2})
+    for _ in range(2):
+        assert judge.possible(both)
+        assert judge.possible(frozenset({0}))
+        assert not judge.possible(wrong)
+        assert not judge.possible(frozenset({0, 1, 2}))
+    assert asked.chosen == [both, wrong]
 
 
 def test_counts_beyond_the_search_are_left_to_identities() -> None:

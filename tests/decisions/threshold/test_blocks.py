@@ -153,6 +153,15 @@ def test_blocks_that_are_not_cut_do_not_change_the_choice(
     assert flagged(narrowed, rule) == flagged(all_cut(narrowed), rule)
 
 
+@pytest.mark.parametrize("name", [name for name in RULES if not name.startswith("operating")])
+def test_no_block_is_cut_where_one_class_is_missing(name: str) -> None:
+    some, none = (np.array([3, 4]), np.array([0, 3])), (np.zeros(2, int),) * 2
+    for (tp, low_tp), (fp, low_fp) in ((some, none), (none, some)):
+        sizes = int(tp[-1]), int(fp[-1])
+        blocks = Blocks(SweepCounts(tp, fp, *sizes), SweepCounts(low_tp, low_fp, *sizes))
+        assert not RULES[name].undecided(blocks).any()
+
+
 def test_few_blocks_are_cut_where_there_are_many_thresholds() -> None:
     tally = tally_of(3, 200_000, 2.0, 12, 1)
     pyramid = Pyramid.of(tally)

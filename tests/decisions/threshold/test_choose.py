@@ -12,6 +12,7 @@ from scipy.stats import binom
 
 import assay
 from assay import Choice, choose_threshold
+from assay.decisions.threshold.constraints import requirements
 from assay.decisions.threshold.estimates import BREAKS, OPTIMISTIC
 from assay.errors import CountError, EmptyInput, InputError, LabelError, MethodError, ScoreError
 from assay.measures import find
@@ -206,6 +207,17 @@ def test_what_rows_cannot_show_is_told_with_what_they_can() -> None:
     assert "23,025 negatives" in choice.infeasible
 
 
+def test_a_budget_that_rows_cannot_show_is_told_with_what_they_can() -> None:
+    choice = choose(max_alerts=1, volume=10_000, base_rate=0.001)
+    assert choice.infeasible is not None
+    # A tenth of the risk is kept for the detection rate: 1 - 0.09^(1/2000).
+    assert f"no less than {1 - 0.09 ** (1 / 2000):.6g}," in choice.infeasible
+    most = 1 / 400 + math.sqrt(math.log(100) / 800)
+    left = (1e-4 - 1e-3 * most) / 0.999
+    needed = math.ceil(math.log(0.09) / math.log1p(-left))
+    assert f"It takes {needed:,} negatives with none flagged" in choice.infeasible
+
+
 def test_a_far_where_attacks_are_rare_takes_more_than_200_000_negatives() -> None:
     choice = choose(max_far=0.1, base_rate=1e-4)
     assert choice.guaranteed is None
@@ -345,6 +357,14 @@ def test_an_interval_is_never_narrower_than_for_a_threshold_given_in_advance() -
         assert point[name].high >= given[name].high
 
 
+def test_a_share_has_the_same_interval_on_any_scale() -> None:
+    point = choose(max_fpr=0.05).empirical
+    assert point is not None
+    share, stretched = point["balanced_accuracy"], point["informedness"]
+    for end in ("low", "high"):
+        assert getattr(stretched, end) == pytest.approx(2 * getattr(share, end) - 1)
+
+
 def test_counts_are_repetitions() -> None:
     truth, scores = rows(negatives=200, positives=50)
     often = np.random.default_rng(3).integers(0, 4, 250)
@@ -447,6 +467,14 @@ def test_an_unknown_family_is_refused_with_the_known_ones() -> None:
     families = [""] * 30 + ["dos"] * 20
     with pytest.raises(InputError, match="'dso'; there are 'dos'"):
         choose_threshold(truth, y_score=scores, families=families, min_dr_families={"dso": 0.5})
+
+
+def test_at_most_a_dozen_known_families_are_named() -> None:
+    known = tuple("abcdefghijklm")
+    for families, end in ((known[:12], ", 'k', 'l'"), (known, ", 'k', 'l', ...")):
+        with pytest.raises(InputError) as refused:
+            requirements(families=families, min_dr_families={"x": 0.5})
+        assert str(refused.value).endswith(end)
 
 
 def test_one_class_is_refused() -> None:

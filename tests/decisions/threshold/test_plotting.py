@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from assay.decisions.threshold import Choice, choose_threshold
+from assay.decisions.threshold.sweep import ThresholdSweep, tallies_of, thinned
 from assay.errors import MethodError
+from assay.sources import code_arrays
 
 
 def choice(size: int = 3000, **asked: float) -> Choice:
@@ -43,6 +45,15 @@ def test_points_lie_on_the_curve_however_many_scores_there_are() -> None:
         curve = set(zip(*(column.tolist() for column in ax.lines[0].get_data()), strict=True))
         assert set(marked(ax).values()) <= curve
         assert len(curve) <= 2100
+
+
+def test_half_of_the_points_of_a_long_curve_are_spread_evenly() -> None:
+    last = 2500
+    scores = np.arange(last, -1, -1)
+    coded = code_arrays(scores % 2, y_score=scores)
+    swept = ThresholdSweep.of(tallies_of(coded, {"positive": 1, "negative": None, "labels": None}))
+    even = {float(scores[i * last // 999]) for i in range(1000)}
+    assert even <= set(thinned(swept, []).threshold.tolist())
 
 
 def test_the_false_alarm_rate_is_that_of_the_base_rate() -> None:

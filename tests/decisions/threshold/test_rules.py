@@ -166,6 +166,12 @@ def test_costs_are_lowest_within_the_constraints(
     assert chosen(rows, {**asked, "max_fpr": limit}) == best(kept, lambda cells: -cost(cells))
 
 
+def test_of_equal_costs_the_highest_threshold_is_best_whatever_rounding_says() -> None:
+    # As floats, 0.1 * 323 - 0.3 lies above 0.1 * 320.
+    rows = [(True, 2, "a", 320), (True, 1, "a", 3), (False, 1, "a", 1)]
+    assert chosen(rows, {"cost_fp": 0.3, "cost_fn": 0.1}) == 2
+
+
 def mcc_squared(cells: Cells) -> Fraction:
     """MCC squared with its sign; flagging every row has none, and comes last."""
     flagged = cells.tp + cells.fp

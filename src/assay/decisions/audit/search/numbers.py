@@ -384,11 +384,11 @@ class Number:
         """The ways in which it may be right beside some other numbers; none where it is anyway."""
         if not self.ways or self.follows(chosen) is not None:
             return ()
-        ways = [way for way in self.ways if conventions or not way.meaning.convention]
+        ways = [*self.ways]
         for each in self.worked:
-            if each.gives and not each.sources <= chosen:
-                ways += [way for way in each.ways if conventions or not way.meaning.convention]
-        return tuple(ways)
+            if each.gives:
+                ways += each.ways
+        return tuple(way for way in ways if conventions or not way.meaning.convention)
 
 
 def numbers_of(
