@@ -15,8 +15,7 @@ ROOT = Path(assay.__file__).parent
 # Words that only look like names of measures: (file, word) to what they are.
 NO_MEASURES = {
     ("tally/loss_sums.py", "brier"): "a field of the bytes of a tally",
-    ("curves.py", "lift"): "a curve, as a function is called",
-    ("plots/__init__.py", "lift"): "the figure of that curve",
+    ("plots/__init__.py", "lift"): "the figure of a curve",
     ("learn/checks/identifier_columns.py", "auc"): "evidence, as the document of a check calls it",
     ("learn/checks/shortcut.py", "auc"): "the same",
     ("learn/checks/prevalence.py", "prevalence"): "the same",
