@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import assay
-from assay.engines import Ask, Columns, databases, frames, resolve, sql
+from assay.engines import Ask, Columns, databases, frames, resolve, sql, statements
 from assay.engines.statements import DIALECTS, number
 from assay.errors import CountError, InputError, LabelError, ScoreError
 from assay.tally.keeping import Cuts, Exact, Grid, cells
@@ -73,6 +73,15 @@ def test_a_database_finds_the_cell_of_any_float(scores: list[float], bits: int) 
     assert sorted(kept.rows()) == list(zip(*(part.tolist() for part in expected), strict=True))
     assert groups["score"].min() == min(scores)
     assert groups["score"].max() == max(scores)
+
+
+def test_what_is_no_finite_number_stands_in_place_of_a_cell(heavy: Any) -> None:
+    heavy.execute("CREATE TABLE t AS SELECT 'a' AS label, 0.3::DOUBLE AS score")
+    heavy.execute("INSERT INTO t VALUES ('a', 'inf'), ('a', 'nan'), ('a', NULL)")
+    table = statements.Selection(DIALECTS["duckdb"], "t", ("label",), "score")
+    rows = heavy.execute(statements.grid(table, Grid(2), 0.5)).fetchall()
+    cells_to_low = {str(cell): low for _, _, cell, low, *_ in rows}
+    assert cells_to_low == {"0.25": 0.3, "inf": None, "nan": None, "None": None}
 
 
 def test_a_column_may_hold_text_beside_numbers(light: sqlite3.Connection) -> None:

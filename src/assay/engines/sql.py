@@ -120,7 +120,7 @@ def column_names(given: Any, query: str | None) -> tuple[str, ...]:
 
 
 def _names_in(database: Database) -> tuple[str, ...]:
-    return tuple(database.run(statements.any_row(database.dialect, database.source)).columns)
+    return tuple(database.run(statements.no_rows(database.dialect, database.source)).columns)
 
 
 def groups_of(

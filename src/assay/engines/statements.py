@@ -20,8 +20,9 @@ from assay.tally.keeping import Cuts, Exact, Grid, Keeping
 KEY, SCORE, VALUE, NUMBER, ODD = (
     f"assay_{name}" for name in ("key", "score", "value", "number", "odd")
 )
-SIZE, SIDE, SCALED, PLACE, NEAREST, NEAR, START = (
-    f"assay_{name}" for name in ("size", "side", "scaled", "place", "nearest", "near", "start")
+SIZE, SIDE, SCALED, PLACE, NEAREST, NEAR, START, CELL = (
+    f"assay_{name}"
+    for name in ("size", "side", "scaled", "place", "nearest", "near", "start", "cell")
 )
 FLAGGED, LOW, HIGH, ROWS = "assay_flagged", "assay_low", "assay_high", "assay_rows"
 RARE, EACH, BELOW, AT = "assay_rare", "assay_each", "assay_below", "assay_at"
@@ -61,9 +62,9 @@ def subquery(query: str) -> str:
     return f"(\n{query}\n) AS assay_query"
 
 
-def any_row(dialect: Dialect, source: str) -> str:
-    """One row with all columns, of which the names are seen."""
-    return _limited(dialect, "*", source, 1)
+def no_rows(dialect: Dialect, source: str) -> str:
+    """All columns and no row: their names are seen, and nothing is read."""
+    return _limited(dialect, "*", source, 0)
 
 
 def first_row(dialect: Dialect, source: str, columns: Sequence[str], present: str | None) -> str:
@@ -134,16 +135,19 @@ def grid(table: Selection, keeping: Grid, threshold: float) -> str:
     """Groups of equal keys and equal cell, on one side of the threshold.
 
     The smallest and the largest score of each group come along, so that whoever reads the groups
-    sees that none spans two cells.
+    sees that none spans two cells. What is no finite number stands where a cell begins, so that no
+    key is missing in most rows: the quicker of Spark's two maps of groups takes no missing ones.
     """
-    dialect, kept = table.dialect, [*table.key_names, NUMBER, ODD]
+    dialect, kept = table.dialect, [*table.key_names, NUMBER]
     checked = _checked(table, threshold)
-    placed = _cells(dialect, checked, kept, {"": NUMBER}, keeping.bits, start=FLAGGED)
+    placed = _cells(dialect, checked, [*kept, ODD], {"": NUMBER}, keeping.bits, start=FLAGGED)
+    begins = f"COALESCE({START}, {ODD}) AS {CELL}"
     return _groups(
         dialect,
-        placed,
-        [*table.key_names, START, PLACE, ODD],
+        _layer(dialect, placed, [*kept, PLACE], begins),
+        [*table.key_names, PLACE, CELL],
         [f"MIN({NUMBER}) AS {LOW}", f"MAX({NUMBER}) AS {HIGH}", f"{dialect.count} AS {ROWS}"],
+        spread=CELL,
     )
 
 
@@ -322,6 +326,7 @@ def _checked(table: Selection, threshold: float) -> str:
     cast = _layer(dialect, table.select(), [*names, SCORE], f"{converted} AS {VALUE}")
     # What is infinite or no number differs from itself by no zero.
     finite = f"{VALUE} - {VALUE} = 0"
+    odd = SCORE if dialect.is_number else VALUE
     reached = f"{VALUE} >= {number(threshold, dialect)}"
     return _layer(
         dialect,
@@ -329,7 +334,7 @@ def _checked(table: Selection, threshold: float) -> str:
         names,
         f"CASE WHEN {finite} THEN {VALUE} END AS {NUMBER}",
         f"CASE WHEN {finite} AND {reached} THEN 1 ELSE 0 END AS {FLAGGED}",
-        f"CASE WHEN {finite} THEN NULL ELSE {SCORE} END AS {ODD}",
+        f"CASE WHEN {finite} THEN NULL ELSE {odd} END AS {ODD}",
     )
 
 
@@ -338,8 +343,15 @@ def _layer(dialect: Dialect, inner: str, kept: Sequence[str], *more: str) -> str
     return f"SELECT {columns} FROM ({inner} {dialect.fence}) AS a"
 
 
-def _groups(dialect: Dialect, inner: str, names: Sequence[str], sums: Sequence[str]) -> str:
-    by = f" GROUP BY {', '.join(names)}" if names else ""
+def _groups(
+    dialect: Dialect, inner: str, names: Sequence[str], sums: Sequence[str], spread: str = ""
+) -> str:
+    """Groups of equal columns; ``spread`` is one of them, a float whose last bits are zeros.
+
+    Spark's quicker map looks for groups by those bits, and finds all of them in one place.
+    """
+    keys = [*names, *([dialect.spread.format(spread)] if spread and dialect.spread else [])]
+    by = f" GROUP BY {', '.join(keys)}" if keys else ""
     return f"SELECT {', '.join([*names, *sums])} FROM ({inner} {dialect.fence}) AS g{by}"
 
 
@@ -357,7 +369,8 @@ class Dialect:
     compares text by its characters alone, and ``also`` separates what it still takes for equal.
     ``type_of`` names the type of a value where that decides how text is compared; ``padded`` are
     types that ``text`` must not convert. ``utc_day`` is the day of a moment with a zone. ``first``
-    and ``last`` limit a selection to so many rows.
+    and ``last`` limit a selection to so many rows. ``spread`` is a key that follows from another,
+    for a database that looks for groups by the last bits of their keys.
     """
 
     name: str
@@ -375,6 +388,7 @@ class Dialect:
     count: str = "COUNT(*)"
     first: str = ""
     last: str = "LIMIT {0}"
+    spread: str = ""
 
     def name_of(self, name: str) -> str:
         """A name in quotes, whatever it is made of.
@@ -416,7 +430,7 @@ DIALECTS = {
             padded=("character", '"char"'),
             utc_day="CAST({0} AT TIME ZONE 'UTC' AS DATE)",
         ),
-        Dialect("spark", quotes=("`", "`")),
+        Dialect("spark", quotes=("`", "`"), spread="XXHASH64({0})"),
         Dialect("databricks", quotes=("`", "`")),
         Dialect(
             "clickhouse",
