@@ -99,10 +99,10 @@ def _run_all(tests: list[str], copy: Path, root: Path, record: Recorded, most: f
 
 def _rounds(tests: list[str], record: Recorded, most: float) -> Iterator[list[str]]:
     """A few of the quickest, then the others: of those no more than can be run."""
-    yield from (some for some in (tests[:_FIRST],) if some)
-    seconds = accumulate(record.seconds.get(test, 1.0) for test in tests[_FIRST:])
-    further = [test for test, spent in zip(tests[_FIRST:], seconds, strict=True) if spent <= most]
-    yield from (some for some in (further,) if some)
+    first, others = tests[:_FIRST], tests[_FIRST:]
+    spent = accumulate(record.seconds.get(test, 1.0) for test in others)
+    further = [test for test, seconds in zip(others, spent, strict=True) if seconds <= most]
+    yield from filter(None, (first, further))
 
 
 def _run(tests: list[str], copy: Path, root: Path, seconds: float) -> str | None:
