@@ -14,15 +14,18 @@ import json
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from py_compile import PycInvalidationMode
 from queue import Queue
 
-from mutation.recording import Recorded, recorded
+from mutation.recording import Recorded, read_record, recorded
+from mutation.server import Server
 from mutation.tokens import Mutant, mutants
-from mutation.trial import Trial, fail_anyway, tried
+from mutation.trial import Trial, fail_anyway, must_pass, tried
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
@@ -71,8 +74,25 @@ def main() -> int:
     parser.add_argument("--packages", nargs="*", default=PACKAGES, help="below src/assay")
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "mutants")
     parser.add_argument("--only", help="a part of FILE:LINE: retry these mutants of the sample")
+    parser.add_argument(
+        "--tests", nargs="*", default=(), help="files of tests that are asked first, of any line"
+    )
+    parser.add_argument(
+        "--record", type=Path, help="where a record lies that is taken as it is; none: --tests only"
+    )
     asked = parser.parse_args()
-    record = recorded(ROOT, asked.work, asked.jobs, TESTS)
+    if asked.tests:
+        with closing(Server(ROOT)) as server:
+            must_pass(asked.tests, SOURCE, server)
+    if asked.record or not asked.tests:
+        record = (
+            recorded(ROOT, asked.work, asked.jobs, TESTS)
+            if not asked.record
+            else (read_record(asked.record))
+        )
+    else:
+        record = Recorded({}, {})
+    record = replace(record, first=tuple(asked.tests))
     files = [path for name in asked.packages for path in _modules(SOURCE / "assay" / name)]
     drawn = mutants(SOURCE, files, asked.count, asked.seed)
     if asked.only:
@@ -83,7 +103,8 @@ def main() -> int:
         reason = reasons.get(trial.mutant.key)
         print(f"{len(trials) + 1:4} {trial.line(reason)}", flush=True)
         trials.append(trial)
-    broken = fail_anyway(trials, SOURCE, ROOT)
+    with closing(Server(ROOT)) as server:
+        broken = fail_anyway(trials, SOURCE, server)
     for test in sorted(broken):
         print(f"fails without a mutant too, so what it killed survives: {test}")
     trials = [replace(one, killed=False) if one.by in broken else one for one in trials]
@@ -100,10 +121,10 @@ def _equivalent() -> list[dict[str, str]]:
     return listed
 
 
-def _all(drawn: list[Mutant], record: Recorded, jobs: int, seconds: float) -> list[Trial]:
+def _all(drawn: list[Mutant], record: Recorded, jobs: int, seconds: float) -> Iterator[Trial]:
     """Every mutant tried, by a few workers that have a copy of the source each."""
-    copies: Queue[Path] = Queue()
-    with tempfile.TemporaryDirectory() as folder:
+    copies: Queue[tuple[Path, Server]] = Queue()
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         for number in range(jobs):
             copy = Path(folder) / str(number) / "src"
             shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
@@ -111,14 +132,14 @@ def _all(drawn: list[Mutant], record: Recorded, jobs: int, seconds: float) -> li
             compileall.compile_dir(
                 copy, quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH
             )
-            copies.put(copy)
+            copies.put((copy, stack.enter_context(closing(Server(ROOT)))))
 
         def one(mutant: Mutant) -> Trial:
-            copy = copies.get()
+            copy, server = copies.get()
             try:
-                return tried(mutant, copy, ROOT, record, seconds)
+                return tried(mutant, copy, server, record, seconds)
             finally:
-                copies.put(copy)
+                copies.put((copy, server))
 
         with ThreadPoolExecutor(jobs) as pool:
             yield from pool.map(one, drawn)

@@ -24,6 +24,7 @@ class Recorded:
 
     by_line: Mapping[tuple[str, int], frozenset[str]]
     seconds: Mapping[str, float]
+    first: tuple[str, ...] = ()  # files that are asked of any line
 
     def tests(self, file: str, line: int) -> list[str]:
         """Those that execute a line, the quickest first.
@@ -38,7 +39,8 @@ class Recorded:
             chosen = frozenset(test for test in self.seconds if test.startswith(folders)).union(
                 *(tests for (name, _), tests in self.by_line.items() if name == file)
             )
-        return sorted(chosen, key=lambda test: (self.seconds.get(test, 1.0), test))
+        quickest = sorted(chosen, key=lambda test: (self.seconds.get(test, 1.0), test))
+        return [*self.first, *quickest]
 
 
 def recorded(root: Path, work: Path, jobs: int, asked: tuple[str, ...]) -> Recorded:
@@ -50,7 +52,12 @@ def recorded(root: Path, work: Path, jobs: int, asked: tuple[str, ...]) -> Recor
     )
     if not data.exists() or data.stat().st_mtime < newest:
         _record(root, data, seconds, jobs, asked)
-    return Recorded(_lines(root, data), _seconds(seconds))
+    return read_record(work)
+
+
+def read_record(work: Path) -> Recorded:
+    """A record that was made before."""
+    return Recorded(_lines(work / "coverage.db"), _seconds(work / "seconds"))
 
 
 def _record(root: Path, data: Path, seconds: Path, jobs: int, asked: tuple[str, ...]) -> None:
@@ -76,14 +83,14 @@ def _record(root: Path, data: Path, seconds: Path, jobs: int, asked: tuple[str, 
     fresh.replace(data)
 
 
-def _lines(root: Path, data: Path) -> dict[tuple[str, int], frozenset[str]]:
+def _lines(data: Path) -> dict[tuple[str, int], frozenset[str]]:
     """What coverage.py has kept: arcs between lines, by file and test."""
     by_line: dict[tuple[str, int], set[str]] = defaultdict(set)
     with sqlite3.connect(f"file:{data}?mode=ro", uri=True) as connection:
         files = {
-            number: str(Path(path).relative_to(root / "src"))
+            number: path.rpartition("/src/")[2]
             for number, path in connection.execute("select id, path from file")
-            if Path(path).is_relative_to(root / "src")
+            if "/src/assay/" in path
         }
         tests = {
             number: name.rpartition("|")[0]

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +12,7 @@ from typing import Any
 import pytest
 
 from mutation.recording import Recorded
+from mutation.server import Server
 from mutation.tokens import Mutant
 
 # The first round is small, since most mutants fall to any test of their line.
@@ -59,7 +56,7 @@ class Trial:
         }
 
 
-def tried(mutant: Mutant, copy: Path, root: Path, record: Recorded, seconds: float) -> Trial:
+def tried(mutant: Mutant, copy: Path, server: Server, record: Recorded, seconds: float) -> Trial:
     """Run the tests of a line with the mutant in a copy of the source."""
     began = time.monotonic()
     tests = record.tests(mutant.file, mutant.line)
@@ -67,7 +64,7 @@ def tried(mutant: Mutant, copy: Path, root: Path, record: Recorded, seconds: flo
     original = path.read_text("utf-8")
     path.write_text(mutant.text(original), "utf-8")
     try:
-        ended = _run_all(tests, copy, root, record, seconds)
+        ended = _run_all(tests, copy, server, record, seconds)
     finally:
         path.write_text(original, "utf-8")
     killed = ended is not None
@@ -75,11 +72,11 @@ def tried(mutant: Mutant, copy: Path, root: Path, record: Recorded, seconds: flo
     return Trial(mutant, killed, by, len(tests), time.monotonic() - began)
 
 
-def fail_anyway(trials: Sequence[Trial], copy: Path, root: Path) -> set[str]:
+def fail_anyway(trials: Sequence[Trial], copy: Path, server: Server) -> set[str]:
     """Of the tests that killed mutants, those that fail without one too."""
     tests, broken = {trial.by for trial in trials if "::" in trial.by}, set()
     while tests:
-        failed = _run(sorted(tests), copy, root, 30 * len(tests) + _PATIENCE)
+        failed = _run(sorted(tests), copy, server, 30 * len(tests) + _PATIENCE)
         if failed is None:
             break
         broken.add(failed)
@@ -87,11 +84,20 @@ def fail_anyway(trials: Sequence[Trial], copy: Path, root: Path) -> set[str]:
     return broken
 
 
-def _run_all(tests: list[str], copy: Path, root: Path, record: Recorded, most: float) -> str | None:
+def must_pass(tests: list[str], copy: Path, server: Server) -> None:
+    """Stop where tests fail without a mutant."""
+    failed = _run(tests, copy, server, 600 + _PATIENCE)
+    if failed is not None:
+        raise SystemExit(f"without a mutant a test fails already: {failed}")
+
+
+def _run_all(
+    tests: list[str], copy: Path, server: Server, record: Recorded, most: float
+) -> str | None:
     for some in _rounds(tests, record, most):
         # A test that hangs has noticed too; the others end in a few times what they took.
         patience = _PATIENCE + 3 * sum(record.seconds.get(test, 1.0) for test in some)
-        failed = _run(some, copy, root, patience)
+        failed = _run(some, copy, server, patience)
         if failed is not None:
             return failed
     return None
@@ -105,31 +111,16 @@ def _rounds(tests: list[str], record: Recorded, most: float) -> Iterator[list[st
     yield from filter(None, (first, further))
 
 
-def _run(tests: list[str], copy: Path, root: Path, seconds: float) -> str | None:
+def _run(tests: list[str], copy: Path, server: Server, seconds: float) -> str | None:
     """The test that fails, or None."""
-    with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as listed:
-        listed.write("\n".join(tests))
-        listed.flush()
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=no"]
-        command += ["-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:assay"]
-        try:
-            done = subprocess.run(
-                [*command, f"@{listed.name}"],
-                cwd=root,
-                env=os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"},
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                timeout=seconds,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return "runs too long"
-    if done.returncode == 0:
+    code, said = server.run(tests, copy, seconds)
+    if code is None:
+        return "runs too long"
+    if code == 0:
         return None
-    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
-    if done.returncode == pytest.ExitCode.USAGE_ERROR and not failed:
-        raise SystemExit(f"tests of the record are not there; make it anew:\n{done.stdout[-2000:]}")
+    failed = [line for line in said.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+    if code == pytest.ExitCode.USAGE_ERROR and not failed:
+        raise SystemExit(f"tests of the record are not there; make it anew:\n{said[-2000:]}")
     if not failed:
-        return f"pytest ends with {done.returncode}"
+        return f"pytest ends with {code}"
     return failed[0].partition(" ")[2].partition(" - ")[0]
