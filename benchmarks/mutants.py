@@ -84,14 +84,12 @@ def main() -> int:
     if asked.tests:
         with closing(Server(ROOT)) as server:
             must_pass(asked.tests, SOURCE, server)
-    if asked.record or not asked.tests:
-        record = (
-            recorded(ROOT, asked.work, asked.jobs, TESTS)
-            if not asked.record
-            else (read_record(asked.record))
-        )
-    else:
+    if asked.record:
+        record = read_record(asked.record)
+    elif asked.tests:
         record = Recorded({}, {})
+    else:
+        record = recorded(ROOT, asked.work, asked.jobs, TESTS)
     record = replace(record, first=tuple(asked.tests))
     files = [path for name in asked.packages for path in _modules(SOURCE / "assay" / name)]
     drawn = mutants(SOURCE, files, asked.count, asked.seed)

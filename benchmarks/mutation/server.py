@@ -1,7 +1,7 @@
 """Runs tests again and again, each time in a child that has the libraries loaded already.
 
-Starting pytest with numpy, polars and hypothesis takes longer than most tests. This process loads them
-once, and forks for each order that comes in: one JSON object a line, and one a line goes back.
+Starting pytest with numpy, polars and hypothesis takes longer than most tests. This process loads
+them once, and forks for each order that comes in: one JSON object a line, and one a line goes back.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _in_child(order: dict[str, Any], said: int) -> int | None:
             os.dup2(said, 1)
             os.dup2(said, 2)
             code = _run(order["tests"], order["copy"])
-        except BaseException:
+        except BaseException:  # noqa: BLE001 - whatever it was, the order failed
             traceback.print_exc()
         finally:
             sys.stdout.flush()
