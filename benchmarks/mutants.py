@@ -3,7 +3,8 @@
 Which tests execute a line is recorded once, with branch coverage by test; a mutant is then tried
 against those tests alone, quickest first, until one fails. Nothing of the checkout is changed: each
 worker has its own copy of `src`. What survives is listed with its line. A mutant that no input can
-tell from the original stands in `mutation/equivalent.json` with the reason, and is counted apart.
+tell from the original stands in `mutation/equivalent` with the reason, and is counted apart; `*` is
+any change of a line, such as that of a size of blocks on which no result depends.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -29,7 +30,7 @@ from mutation.trial import Trial, fail_anyway, must_pass, tried
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
-EQUIVALENT = Path(__file__).parent / "mutation" / "equivalent.json"
+EQUIVALENT = Path(__file__).parent / "mutation" / "equivalent"
 PACKAGES = (
     "formula",
     "tally",
@@ -95,7 +96,7 @@ def main() -> int:
     drawn = mutants(SOURCE, files, asked.count, asked.seed)
     if asked.only:
         drawn = [mutant for mutant in drawn if asked.only in mutant.place]
-    reasons = {(one["file"], one["line"], one["change"]): one["reason"] for one in _equivalent()}
+    reasons = _equivalent(drawn)
     trials = []
     for trial in _all(drawn, record, asked.jobs, asked.seconds):
         reason = reasons.get(trial.mutant.key)
@@ -114,9 +115,17 @@ def _modules(place: Path) -> list[Path]:
     return [place] if place.is_file() else sorted(place.rglob("*.py"))
 
 
-def _equivalent() -> list[dict[str, str]]:
-    listed: list[dict[str, str]] = json.loads(EQUIVALENT.read_text("utf-8"))
-    return listed
+def _equivalent(drawn: Iterable[Mutant]) -> dict[tuple[str, str, str], str]:
+    """Why no input can tell a mutant from the original, of those that are listed."""
+    listed = [one for path in EQUIVALENT.glob("*.json") for one in json.loads(path.read_bytes())]
+    reasons = {(one["file"], one["line"], one["change"]): one["reason"] for one in listed}
+    told = {}
+    for mutant in drawn:
+        file, line, change = mutant.key
+        reason = reasons.get((file, line, change)) or reasons.get((file, line, "*"))
+        if reason:
+            told[mutant.key] = reason
+    return told
 
 
 def _all(drawn: list[Mutant], record: Recorded, jobs: int, seconds: float) -> Iterator[Trial]:
