@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from assay.errors import ScoreError, TallyError
 from assay.tally import ScoreTally
+from assay.tally.blocks import add_ones
 from assay.tally.counters import BLOCK, CutCounter, CutPoints, GridCounter, PatternCounter
 from assay.tally.keeping import Cuts, Grid
 
@@ -126,15 +127,19 @@ def test_memory_is_that_of_the_pages_that_are_touched() -> None:
     assert tally.counts.dtype == np.uint8
 
 
-def test_pages_are_laid_out_up_to_the_first_power_of_two_that_few_rows_touch() -> None:
+@pytest.mark.parametrize(("threads", "copies"), [("1", 1), ("2", 2), ("5", 2)])
+def test_pages_are_laid_out_up_to_the_first_power_of_two_that_few_rows_touch(
+    threads: str, copies: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_THREADS", threads)
     every_other_page = np.arange(0, 1 << 23, 2 << 12, dtype=np.uint32)
     scores = (every_other_page + np.float32(0.5).view(np.uint32)).view(np.float32)
     scores = np.concatenate([np.tile(scores, 7), np.array([1, 4], np.float32)])
     counter = PatternCounter(TWO)
     assert counter.add(scores, np.zeros(len(scores), np.uint8)) == []
-    # All from 1/2 to 1, and those of 1 and 4.
-    pages = (1 << 23 - 12) + 2
-    assert counter.nbytes == pages * (2 * (1 << 12) + 8) + 8 * len(TWO) * (1 << 32 - 12)
+    # All from 1/2 to 1 for two threads at most, and those of 1 and 4.
+    run, others = copies << 23 - 12, 2
+    assert counter.nbytes == (run + others) * 2 * (1 << 12) + 8 * (others + len(TWO) * (1 << 20))
     assert counter.done() == ScoreTally.of_rows(TWO, scores, np.zeros(len(scores), np.uint8))
 
 
@@ -209,3 +214,49 @@ def test_rows_without_cuts_lie_in_one_gap() -> None:
     counter = CutCounter(TWO, CutPoints(TWO[0], np.empty(0)))
     counter.add(np.array([0.5, -3.0]), np.array([0, 0]))
     assert counter.done().counts.tolist() == [[2], [0]]
+
+
+@pytest.mark.parametrize("places", [np.int32, np.int64])
+@pytest.mark.parametrize("counters", [np.uint16, np.uint32, np.int64])
+def test_one_is_added_for_each_place(places: type, counters: type) -> None:
+    held = np.arange(5, dtype=counters)
+    add_ones(held, np.array([4, 0, 4, 4, 1], places))
+    assert held.tolist() == [1, 2, 2, 3, 7]
+    add_ones(held, np.empty(0, places))
+    assert held.tolist() == [1, 2, 2, 3, 7]
+
+
+@pytest.mark.parametrize("place", [-1, 5, -(1 << 31), (1 << 31) - 1])
+def test_a_place_without_a_counter_is_refused_before_anything_is_written(place: int) -> None:
+    held = np.zeros(5, np.uint16)
+    with pytest.raises(IndexError, match="there are 5 counters"):
+        add_ones(held, np.array([1, place], np.int32))
+    assert not held.any()
+
+
+def test_cells_of_more_rows_than_small_counters_hold_are_added_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("assay.tally.counters._MOST_ROWS", 3)
+    scores = np.array([0.25, 0.75, 0.75, 0.25], np.float32)
+    truth = np.array([0, 1, 0, 0], np.uint8)
+    counter = GridCounter(TWO)
+    for _ in range(3):
+        counter.add(scores, truth)
+    kept = Grid()
+    assert counter.done() == ScoreTally.merge(
+        [ScoreTally.of_rows(TWO, scores, truth, kept=kept)] * 3
+    )
+
+
+def test_what_copies_of_a_run_hold_is_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_THREADS", "2")
+    scores = np.concatenate(
+        [np.linspace(0.5, 1, 1 << 17, endpoint=False), np.full(5 * (1 << 17), 0.75)]
+    ).astype(np.float32)
+    truth = (np.arange(len(scores)) % 3 == 0).astype(np.uint8)
+    counter = PatternCounter(TWO)
+    for _ in range(2):
+        assert counter.add(scores, truth) == []
+    both = [np.tile(column, 2) for column in (scores, truth)]
+    assert counter.done() == ScoreTally.of_rows(TWO, *both)

@@ -71,6 +71,35 @@ def map_blocks(
     return [parts[i % count][i // count] for i in range(len(cut))]
 
 
+def add_ones(counters: Array, places: Array) -> None:
+    """Add one to a counter for each of the places, which may repeat.
+
+    As ``numpy.add.at`` does, but other threads go on meanwhile: of what numpy and SciPy have, only
+    the sum of a sparse row into a dense one adds at random places without the interpreter's lock.
+    """
+    # Imported here: few tables are large enough.
+    from scipy.sparse import _sparsetools
+
+    if not len(places):
+        return
+    # What is below 0 is a large number without a sign. Nobody else looks where is written.
+    if int(places.view(f"u{places.itemsize}").max()) >= len(counters):
+        raise IndexError(f"there are {len(counters)} counters, and none for {places.max()}")
+    ends = np.array([0, len(places)], places.dtype)
+    ones = _ones(counters.dtype, len(places))
+    _sparsetools.csr_todense(1, len(counters), ends, places, ones, counters)
+
+
+@cache
+def _many_ones(dtype: np.dtype[Any], size: int) -> Array:
+    return np.ones(size, dtype)
+
+
+def _ones(dtype: np.dtype[Any], size: int) -> Array:
+    """As many ones, of which there is one array for all."""
+    return _many_ones(dtype, 1 << (size - 1).bit_length())[:size]
+
+
 def start(work: Callable[[], Result]) -> Future[Result]:
     """Let one of the threads do a whole piece of work, whose own blocks it then does alone."""
     return _pool(threads(), os.getpid()).submit(work)

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from queue import SimpleQueue
 from threading import Lock
 from typing import Any, TypeAlias
 
@@ -18,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import TallyError
-from assay.tally.blocks import bounds, map_blocks, narrow
+from assay.tally.blocks import add_ones, bounds, map_blocks, narrow, threads
 from assay.tally.keeping import BITS, LOWEST, Cuts, Grid, cells, lowest
 from assay.tally.scores import ScoreTally, extremes
 
@@ -37,6 +38,8 @@ _FAN = 8
 # So many rows are counted at once: what they take stays near the processor, and threads do not
 # wait for the interpreter more than they work.
 BLOCK = 1 << 17
+# So many rows at most are in counters of 32 bits before the next ones are added.
+_MOST_ROWS = (1 << 32) - 1 - BLOCK
 
 
 class GridCounter:
@@ -54,7 +57,9 @@ class GridCounter:
         # Of each label the cells of scores up to 1/2, then those above it, from the end inwards.
         # The first of either is that of 0 or 1 itself.
         self._size = (_BINADES << bits) + 1
-        self._counters = np.zeros(2 * len(self.labels) * self._size, np.int64)
+        self._total = np.zeros(2 * len(self.labels) * self._size, np.int64)
+        # Those that no thread counts with at the moment, and how many rows each holds.
+        self._idle: list[tuple[Array, int]] = []
         self._lock = Lock()
         self._apart: list[ScoreTally] = []
         self._extremes = math.inf, -math.inf
@@ -67,7 +72,7 @@ class GridCounter:
     @property
     def nbytes(self) -> int:
         """How many bytes the counters take."""
-        return self._counters.nbytes
+        return self._total.nbytes + sum(counters.nbytes for counters, _ in self._idle)
 
     def add(self, scores: Array, truth: Array) -> list[slice]:
         """Count further rows: a score each, and the label as a position in the labels.
@@ -96,15 +101,10 @@ class GridCounter:
         whole: Any = np.dtype(f"i{scores.itemsize}").type
         lost, before = mantissa - self._bits, ((bias - _BINADES) << self._bits) - 1
         sizes, halves = np.empty(BLOCK, scores.dtype), np.empty(BLOCK, whole)
-        sides, places = np.empty(BLOCK, np.uint8), np.empty(BLOCK, np.int64)
+        sides = np.empty(BLOCK, np.uint8)
 
         def work(i: int, j: int) -> bool:
-            rows, half, side, place = (
-                scores[i:j],
-                halves[: j - i],
-                sides[: j - i],
-                places[: j - i],
-            )
+            rows, half, side = scores[i:j], halves[: j - i], sides[: j - i]
             self._reach(*extremes(rows))
             size = np.subtract(scores.dtype.type(1), rows, out=sizes[: j - i])
             np.minimum(size, rows, out=size)
@@ -125,12 +125,25 @@ class GridCounter:
             np.copyto(half, side)
             np.multiply(half, self._size, out=half)
             np.add(cell, half, out=cell)
-            np.copyto(place, cell)
-            with self._lock:
-                np.add.at(self._counters, place, 1)
+            self._count(cell)
             return True
 
         return work
+
+    def _count(self, places: Array) -> None:
+        """Add one at each place, by counters that no other thread has meanwhile."""
+        with self._lock:
+            counters, rows = self._idle.pop() if self._idle else (self._fresh(), 0)
+        add_ones(counters, places)
+        rows += len(places)
+        with self._lock:
+            if rows > _MOST_ROWS:
+                self._total += counters
+                counters, rows = self._fresh(), 0
+            self._idle.append((counters, rows))
+
+    def _fresh(self) -> Array:
+        return np.zeros(len(self._total), np.uint32)
 
     def _reach(self, low: float, high: float) -> None:
         with self._lock:
@@ -138,7 +151,8 @@ class GridCounter:
 
     def done(self) -> ScoreTally:
         """The tally of all rows."""
-        both = self._counters.reshape(len(self.labels), 2, self._size)
+        both = sum((counters for counters, _ in self._idle), start=self._total)
+        both = both.reshape(len(self.labels), 2, self._size)
         first = int(cells(np.array([2.0**-_BINADES]), self._bits)[0])
         last = int(cells(np.array([1.0]), self._bits)[0])
         low, high = (np.flatnonzero(both[:, side].any(axis=0)) for side in (0, 1))
@@ -277,49 +291,133 @@ _PAGE_BYTES = _PAGE * 2
 _FIRST_PAGES = _ROOM // _PAGE_BYTES
 # Added to the bits of a score, this is no place.
 _NOWHERE = -1 << 32
-# So many of them are added at once, to counters that hold no more than leaves room for them.
-_AT_ONCE = 1 << 15
-_MOST = np.iinfo(np.uint16).max - _AT_ONCE
+# So many rows are added at once. A counter holds fewer than _FULL when its page was last looked at,
+# and a page is looked at when it got so many rows since, so that no counter outgrows 16 bits.
+_AT_ONCE, _FULL = 1 << 15, 1 << 14
 # So many pages are read at once.
 _TOGETHER = 64
 # So many pages are those of a power of two.
 _BINADE_PAGES = 1 << 23 - _PAGE_BITS
-# So many of the first rows tell which pages are filled; a run holds such a share of them.
-_LOOK, _SHARE = 1 << 20, 0.8
+# So many of the first rows tell which pages are filled; a run holds such a share of them, and so
+# many threads at most have one of their own.
+_LOOK, _SHARE, _COPIES = 1 << 20, 0.8, 2
 
 
-@dataclass(frozen=True, eq=False)
-class _PageRun:
+class _Pages:
+    """Counters of 16 bits; what full ones held is noted down, by their places."""
+
+    def __init__(self, pages: int) -> None:
+        self.counters = np.zeros(pages * _PAGE, np.uint16)
+        # How many rows each page got since it was looked at.
+        self._since = np.zeros(pages, np.uint32)
+        self.noted: list[tuple[Array, Array]] = []
+
+    def __len__(self) -> int:
+        return len(self._since)
+
+    def add(self, places: Array) -> None:
+        """Add one to the counter at each place, and look at the pages that got many rows."""
+        for first, last in bounds(len(places), _AT_ONCE):
+            part = places[first:last]
+            add_ones(self.counters, part)
+            add_ones(self._since, part >> _PAGE_BITS)
+            if self._since.max() >= _FULL:
+                self._look(np.flatnonzero(self._since >= _FULL))
+
+    def _look(self, pages: Array) -> None:
+        """Note down what the full counters of pages hold; one row stays, so each score is seen."""
+        page, pattern = np.nonzero(self.counters.reshape(-1, _PAGE)[pages] >= _FULL)
+        if len(page):
+            places = (pages[page] << _PAGE_BITS) + pattern
+            self.noted.append((places, self.counters[places].astype(np.int64) - 1))
+            self.counters[places] = 1
+        self._since[pages] = 0
+
+    def grow(self, pages: int) -> None:
+        """Make room for so many pages.
+
+        In a copy: what is grown in place loses its large pages of memory, and then finding a
+        counter takes twice as long.
+        """
+        grown = _Pages(pages)
+        for new, old in ((grown.counters, self.counters), (grown._since, self._since)):
+            new[: len(old)] = old
+        self.counters, self._since = grown.counters, grown._since
+
+    def absorb(self, other: _Pages) -> None:
+        """Take over what other counters of the same places hold; those are used up."""
+
+        def work(first: int, last: int) -> None:
+            for one in (self, other):
+                one._look(np.arange(first, last))
+            part = slice(first << _PAGE_BITS, last << _PAGE_BITS)
+            self.counters[part] += other.counters[part]
+
+        map_blocks(len(self), lambda: work, _TOGETHER)
+        self.noted += other.noted
+        other.counters = other.counters[:0]
+
+
+class _Run:
     """Pages of neighbouring patterns in their order, of each label that fills them.
 
-    In there a counter is found by a sum. ``starts`` has the place of the first pattern by label,
-    and what is no place where a label fills no pages.
+    In there a counter is found by a difference, and threads have pages of their own, so that none
+    waits for another. ``first`` is the first pattern, ``size`` how many there are.
     """
 
-    first: int
-    size: int
-    starts: npt.NDArray[np.int64]
+    def __init__(self, first: int, size: int, labels: Sequence[int], copies: int) -> None:
+        self.first, self.size, self.labels = first, size, labels
+        # Behind them is one page for rows that have their counter elsewhere.
+        self.pages = len(labels) * size >> _PAGE_BITS
+        self._elsewhere = np.int32(len(labels) * size)
+        self._copies = [_Pages(self.pages + 1) for _ in range(copies)]
+        self._idle: SimpleQueue[_Pages] = SimpleQueue()
+        for copy in self._copies:
+            self._idle.put(copy)
 
-    def finding(self) -> Callable[[Array, Array, Array], Array]:
-        """What writes down the places of rows, and tells which rows have theirs elsewhere."""
-        labels = np.flatnonzero(self.starts >= 0).tolist()
+    @property
+    def nbytes(self) -> int:
+        """How many bytes the counters take."""
+        return len(self._copies) * self.pages * _PAGE_BYTES
+
+    def finding(self, labels: int) -> Callable[[Array, Array], tuple[Array, Array]]:
+        """What finds the places of rows by their bits, and which have their counter elsewhere."""
         ranks, elsewhere = np.empty(BLOCK, np.uint32), np.empty((2, BLOCK), bool)
+        starts = np.full(labels, self._elsewhere)
+        starts[self.labels] = np.arange(len(self.labels)) * self.size
 
-        def find(bits: Array, truth: Array, place: Array) -> Array:
+        def find(bits: Array, truth: Array) -> tuple[Array, Array]:
             rank, (beyond, other) = ranks[: len(bits)], elsewhere[:, : len(bits)]
             # What is below the first pattern becomes a number beyond the last one.
             np.subtract(bits, np.uint32(self.first), out=rank)
             np.greater_equal(rank, np.uint32(self.size), out=beyond)
-            if len(labels) == 1:
-                np.add(rank, self.starts[labels[0]], out=place)
-                np.not_equal(truth, labels[0], out=other)
+            place = rank.view(np.int32)
+            if len(self.labels) == 1:
+                np.not_equal(truth, self.labels[0], out=other)
             else:
-                self.starts.take(truth, out=place, mode="clip")
-                np.add(rank, place, out=place)
-                np.less(place, 0, out=other)
-            return np.flatnonzero(np.logical_or(beyond, other, out=beyond))
+                start = starts.take(truth, mode="clip")
+                np.equal(start, self._elsewhere, out=other)
+                np.add(place, start, out=place)
+            rest = np.flatnonzero(np.logical_or(beyond, other, out=beyond))
+            place[rest] = self._elsewhere
+            return place, rest
 
         return find
+
+    def add(self, places: Array) -> None:
+        """Count rows by the pages that no other thread has meanwhile."""
+        pages = self._idle.get()
+        try:
+            pages.add(places)
+        finally:
+            self._idle.put(pages)
+
+    def done(self) -> _Pages:
+        """All that was counted; the run is used up."""
+        first, *others = self._copies
+        for other in others:
+            first.absorb(other)
+        return first
 
 
 class PatternCounter:
@@ -327,8 +425,7 @@ class PatternCounter:
 
     A float32 has 2^32 bit patterns, so there can be a counter for each of them. Counters have 16
     bits and lie in pages of 2^12 patterns, which are laid out when the first row falls into them;
-    pages that the first rows show to be filled are laid out in their order. A counter that may soon
-    be full is emptied, and what it held is noted down.
+    pages that the first rows show to be filled are laid out in their order.
 
     >>> counter = PatternCounter(("benign", "attack"))
     >>> _ = counter.add(np.array([0.5, -0.25, 0.5], np.float32), np.array([1, 0, 0]))
@@ -345,11 +442,10 @@ class PatternCounter:
         # What to add to the bits of a score to come to its counter, by label and page.
         self._shifts = np.full(len(self.labels) * _PAGES, _NOWHERE, np.int64)
         self._used = self._rows = 0
-        self._counters = np.zeros(_FIRST_PAGES * _PAGE, np.uint16)
+        self._pages = _Pages(_FIRST_PAGES)
         # Which label and page lies at each place.
-        self._pages = np.empty(_FIRST_PAGES, np.int64)
-        self._noted: list[tuple[Array, Array]] = []
-        self._run: _PageRun | None = None
+        self._numbers = np.empty(_FIRST_PAGES, np.int64)
+        self._run: _Run | None = None
 
     def add(self, scores: npt.NDArray[np.float32], truth: Array) -> list[slice]:
         """Count further rows: a score each, and the label as a position in the labels.
@@ -371,56 +467,44 @@ class PatternCounter:
     @property
     def nbytes(self) -> int:
         """How many bytes the counters take."""
-        return self._used * (_PAGE_BYTES + 8) + self._shifts.nbytes if self._used else 0
+        run = 0 if self._run is None else self._run.nbytes
+        used = self._used * (_PAGE_BYTES + 8)
+        return run + used + self._shifts.nbytes if run or used else 0
 
     def _counting(
         self, scores: npt.NDArray[np.float32], truth: Array
     ) -> Callable[[int, int], bool]:
         """What counts a block of rows; False, and none is counted, where a page has no room."""
-        find = None if self._run is None else self._run.finding()
-        keys, codes = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.uint32)
-        pages, places, shifts = (np.empty(BLOCK, np.int64) for _ in range(3))
-        held = np.empty(_AT_ONCE, np.uint16)
+        run = self._run
+        find = None if run is None else run.finding(len(self.labels))
+        keys = np.empty(BLOCK, np.float32)
 
         def work(i: int, j: int) -> bool:
-            place, labels, rest = places[: j - i], truth[i:j], None
+            labels = truth[i:j]
             extremes(scores[i:j])
             # -0.0 is 0.0
             bits = np.add(scores[i:j], np.float32(0), out=keys[: j - i]).view(np.uint32)
-            own = place
-            if find is not None:
-                rest = find(bits, labels, place)
-                bits, labels, own = bits[rest], labels[rest], place[rest]
-            code, page, shift = (column[: len(bits)] for column in (codes, pages, shifts))
-            np.copyto(own, bits)
-            np.copyto(code, labels, casting="unsafe")
-            np.left_shift(code, 32 - _PAGE_BITS, out=code)
-            np.right_shift(bits, _PAGE_BITS, out=bits)
-            np.bitwise_or(bits, code, out=bits)
-            np.copyto(page, bits)
-            np.add(own, self._shifts.take(page, out=shift, mode="clip"), out=own)
-            nowhere = np.flatnonzero(own < 0) if len(own) and own.min() < 0 else None
-            with self._lock:
-                if nowhere is not None and not self._find_room(own, page, nowhere, j - i):
-                    return False
-                if rest is not None:
-                    place[rest] = own
-                self._rows += j - i
-                for first, last in bounds(j - i, _AT_ONCE):
-                    self._add(place[first:last], held[: last - first])
-            return True
+            if run is None or find is None:
+                return self._count(bits, labels, j - i)
+            place, rest = find(bits, labels)
+            counted = self._count(bits[rest], labels[rest], j - i)
+            if counted:
+                run.add(place)
+            return counted
 
         return work
 
-    def _add(self, place: Array, held: Array) -> None:
-        """Add one to each counter, of which those that may soon be full are emptied first.
-
-        Counters are far from the processor; read here they come near.
-        """
-        self._counters.take(place, out=held, mode="clip")
-        if held.max() > _MOST:
-            self._empty(np.unique(place[held > _MOST]))
-        np.add.at(self._counters, place, np.uint16(1))
+    def _count(self, bits: Array, truth: Array, rows: int) -> bool:
+        """Count what lies in no run, of so many rows; False, and none is counted, without room."""
+        page = truth.astype(np.int64) << 32 - _PAGE_BITS | bits >> _PAGE_BITS
+        place = bits + self._shifts[page]
+        nowhere = np.flatnonzero(place < 0)
+        with self._lock:
+            if len(nowhere) and not self._find_room(place, page, nowhere, rows):
+                return False
+            self._rows += rows
+            self._pages.add(place)
+        return True
 
     def _find_room(self, place: Array, page: Array, nowhere: Array, rows: int) -> bool:
         """Lay out the pages that had no place, and put the places right; False without room.
@@ -440,8 +524,8 @@ class PatternCounter:
         """How many pages there may be once so many further rows are counted."""
         return max(_ROOM, _ROOM_A_ROW * (self._rows + rows)) // _PAGE_BYTES
 
-    def _laid_out_run(self, scores: npt.NDArray[np.float32], truth: Array) -> _PageRun | None:
-        """Lay out the pages that the first rows fill; None where they hold too few of the rows.
+    def _laid_out_run(self, scores: npt.NDArray[np.float32], truth: Array) -> _Run | None:
+        """The run of pages that the first rows fill; None where it would hold too few of them.
 
         Those are of the most frequent power of two and its neighbours, as long as every other page
         is touched, and of the labels that have as many rows as pages. Half of the room is left to
@@ -456,89 +540,113 @@ class PatternCounter:
         high = min(sparse[sparse >= most].tolist(), default=len(rows))
         amounts = np.bincount(truth, minlength=len(self.labels))
         labels = np.flatnonzero(amounts >= _BINADE_PAGES * (high - low)).tolist()
-        most_pages = self._room(0) // 2 // max(len(labels), 1)
+        copies = min(threads(), _COPIES)
+        most_pages = self._room(0) // 2 // max(copies * len(labels), 1)
         low = max(low, high - most_pages // _BINADE_PAGES)
         if not labels or rows[low:high].sum() < _SHARE * len(scores):
             return None
-        chosen = np.arange(low * _BINADE_PAGES, high * _BINADE_PAGES)
-        starts = np.full(len(self.labels), _NOWHERE, np.int64)
-        for label in labels:
-            starts[label] = self._used << _PAGE_BITS
-            self._lay_out(label * _PAGES + chosen)
-        return _PageRun(low * _BINADE_PAGES << _PAGE_BITS, len(chosen) << _PAGE_BITS, starts)
+        first, last = (edge * _BINADE_PAGES << _PAGE_BITS for edge in (low, high))
+        return _Run(first, last - first, labels, copies)
 
     def _lay_out(self, pages: Array) -> None:
         """Give a place to pages that have none."""
         used = self._used + len(pages)
         if used > len(self._pages):
-            self._grow(max(2 * len(self._pages), used))
-        self._pages[self._used : used] = pages
+            size = max(2 * len(self._pages), used)
+            self._pages.grow(size)
+            self._numbers = np.append(self._numbers, np.empty(size - len(self._numbers), np.int64))
+        self._numbers[self._used : used] = pages
         places = np.arange(self._used, used)
         self._shifts[pages] = (places - (pages & (_PAGES - 1))) << _PAGE_BITS
         self._used = used
 
-    def _grow(self, pages: int) -> None:
-        """Make room for so many pages.
-
-        In a copy: what is grown in place loses its large pages of memory, and then finding a
-        counter takes twice as long.
-        """
-        counters = np.zeros(pages * _PAGE, np.uint16)
-        counters[: self._used * _PAGE] = self._counters[: self._used * _PAGE]
-        self._counters = counters
-        self._pages = np.append(self._pages, np.empty(pages - len(self._pages), np.int64))
-
-    def _empty(self, places: Array) -> None:
-        """Note down what counters hold; one row stays, so each score is seen at the end."""
-        self._noted.append((places, self._counters[places].astype(np.int64) - 1))
-        self._counters[places] = 1
-
     def done(self) -> ScoreTally:
         """The exact tally of all rows; the counter is used up."""
-        places, rows = self._notes()
-        counters = self._counters[: self._used * _PAGE]
-        largest = max(int(counters.max(initial=0)), int((counters[places] + rows).max(initial=0)))
-        keys, counts = self._table(np.min_scalar_type(largest))
-        page = self._pages[places >> _PAGE_BITS]
-        key = (page & (_PAGES - 1)) << _PAGE_BITS | places & (_PAGE - 1)
-        at = np.searchsorted(keys, key.astype(np.uint32))
-        counts[page // _PAGES, at] += rows.astype(counts.dtype)
+        parts = [_Laid(self._numbers[: self._used], self._pages)]
+        if self._run is not None:
+            first = self._run.first >> _PAGE_BITS
+            pages = np.arange(first, first + (self._run.size >> _PAGE_BITS))
+            numbers = [label * _PAGES + pages for label in self._run.labels]
+            parts.append(_Laid(np.concatenate(numbers), self._run.done()))
+        largest = max(part.largest for part in parts)
+        keys, counts = self._table(parts, np.min_scalar_type(largest))
+        for part in parts:
+            page, key, rows = part.notes
+            counts[page // _PAGES, np.searchsorted(keys, key)] += rows.astype(counts.dtype)
         self._start()
         return ScoreTally(self.labels, *_ascending(keys, narrow(counts)))
 
-    def _table(self, kind: np.dtype[Any]) -> tuple[npt.NDArray[np.uint32], Array]:
+    def _table(
+        self, parts: Sequence[_Laid], kind: np.dtype[Any]
+    ) -> tuple[npt.NDArray[np.uint32], Array]:
         """The bits of all scores, ascending, and what the counters hold of each."""
-        numbers = self._pages[: self._used] & (_PAGES - 1)
-        pages, where = np.unique(numbers, return_inverse=True)
-        slots = np.full((len(self.labels), len(pages)), -1)
-        slots[self._pages[: self._used] // _PAGES, where] = np.arange(self._used)
-        parts = [slice(i, i + _TOGETHER) for i in range(0, len(pages), _TOGETHER)]
-        sizes = [int(np.count_nonzero(_any(self._read(slots[:, part])))) for part in parts]
-        keys = np.empty(sum(sizes), np.uint32)
+        pages = np.unique(np.concatenate([part.numbers & (_PAGES - 1) for part in parts]))
+        slots = [part.slots(len(self.labels), pages) for part in parts]
+
+        def read(i: int, j: int) -> Array:
+            """The counters of some pages by label, one page after the other."""
+            both = zip(parts, slots, strict=True)
+            return np.asarray(sum(part.read(slot[:, i:j]) for part, slot in both))
+
+        def count(i: int, j: int) -> int:
+            return int(np.count_nonzero(_any(read(i, j))))
+
+        ends = np.cumsum(map_blocks(len(pages), lambda: count, _TOGETHER), dtype=np.int64)
+        keys = np.empty(ends[-1] if len(ends) else 0, np.uint32)
         counts = np.empty((len(self.labels), len(keys)), kind)
-        filled = 0
-        for part, size in zip(parts, sizes, strict=True):
-            amounts, filled = self._read(slots[:, part]), filled + size
+
+        def fill(i: int, j: int) -> None:
+            amounts = read(i, j)
             held = np.flatnonzero(_any(amounts))
-            first = pages[part] << _PAGE_BITS
-            keys[filled - size : filled] = first[held >> _PAGE_BITS] + (held & (_PAGE - 1))
-            counts[:, filled - size : filled] = amounts[:, held]
+            stop = ends[i // _TOGETHER]
+            own = slice(stop - len(held), stop)
+            keys[own] = (pages[i:j] << _PAGE_BITS)[held >> _PAGE_BITS] + (held & (_PAGE - 1))
+            counts[:, own] = amounts[:, held]
+
+        map_blocks(len(pages), lambda: fill, _TOGETHER)
         return keys, counts
 
-    def _read(self, slots: Array) -> Array:
+
+@dataclass(frozen=True, eq=False)
+class _Laid:
+    """Pages, and which label and page each of them is."""
+
+    numbers: npt.NDArray[np.int64]
+    pages: _Pages
+
+    def slots(self, labels: int, pages: Array) -> Array:
+        """Where pages of each label lie; -1 where they do not."""
+        slots = np.full((labels, len(pages)), -1)
+        where = np.searchsorted(pages, self.numbers & (_PAGES - 1))
+        slots[self.numbers // _PAGES, where] = np.arange(len(self.numbers))
+        return slots
+
+    def read(self, slots: Array) -> Array:
         """The counters of some pages by label, one page after the other."""
-        pages = self._counters.reshape(-1, _PAGE)[slots]
+        pages = self.pages.counters.reshape(-1, _PAGE)[slots]
         pages[slots < 0] = 0
         return pages.reshape(len(slots), -1)
 
-    def _notes(self) -> tuple[Array, Array]:
-        """The places of counters that were emptied, and how many rows were taken from each."""
-        if not self._noted:
-            return np.empty(0, np.int64), np.empty(0, np.int64)
-        places, which = np.unique(np.concatenate([p for p, _ in self._noted]), return_inverse=True)
+    @cached_property
+    def notes(self) -> tuple[Array, Array, Array]:
+        """The page, the bits and the rows that were noted down of each score with full counters."""
+        noted = [(np.empty(0, np.int64), np.empty(0, np.int64)), *self.pages.noted]
+        places, which = np.unique(np.concatenate([p for p, _ in noted]), return_inverse=True)
         rows = np.zeros(len(places), np.int64)
-        np.add.at(rows, which, np.concatenate([r for _, r in self._noted]))
-        return places, rows
+        np.add.at(rows, which, np.concatenate([r for _, r in noted]))
+        # What lies behind the last page was of rows that are counted elsewhere.
+        own = places < len(self.numbers) << _PAGE_BITS
+        places, rows = places[own], rows[own]
+        page = self.numbers[places >> _PAGE_BITS]
+        key = (page & (_PAGES - 1)) << _PAGE_BITS | places & (_PAGE - 1)
+        return page, key.astype(np.uint32), rows
+
+    @property
+    def largest(self) -> int:
+        """The most rows that a score of a label has."""
+        *_, rows = self.notes
+        held = self.pages.counters[: len(self.numbers) << _PAGE_BITS]
+        return int(held.max(initial=0)) + int(rows.max(initial=0))
 
 
 def _any(counts: Array) -> Array:
