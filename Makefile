@@ -10,8 +10,11 @@ PY := $(VENV)/bin/python
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
 # An editable install is compiled here, so that the first import is as quick as the next.
 COMPILE := $(PY) -m compileall -q src
-# Neighbours stay with one worker, so that what they share is made once.
-PYTEST := $(PY) -m pytest -n $(JOBS) --dist worksteal
+# Neighbours stay with one worker, so that what they share is made once. Asserts are left as they are:
+# to rewrite them takes each worker 20 seconds on a fresh clone. What fails is run again with them
+# rewritten, to show the values, and has failed even if it passes then.
+PYTEST := $(PY) -m pytest -n $(JOBS) --dist worksteal --assert=plain
+AGAIN := { $(PY) -m pytest --last-failed --last-failed-no-failures=none; false; }
 # What is compiled is kept for the next run.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -61,14 +64,14 @@ screens: $(TEST) ## Take the screenshots of the documentation anew, with Chromiu
 	$(PY) docs/generate_screens.py docs/screens
 
 quick: $(TEST) ## Run a choice of the tests in under a minute
-	$(PYTEST) -m 'not slow' $(QUICK)
+	$(PYTEST) -m 'not slow' $(QUICK) || $(AGAIN)
 
 test: $(TEST) $(DOCUMENTS) ## Run the tests of everything that a change can break (six minutes)
-	$(PYTEST) -m 'not slow' tests
+	$(PYTEST) -m 'not slow' tests || $(AGAIN)
 
 slow: $(ENGINES) $(DOCUMENTS) ## Run the exhaustive rest: all cases, longer searches (20 minutes)
 	$(PYTEST) -m 'slow or hypothesis' \
-	    --hypothesis-profile=slow --hypothesis-seed=$(SEED) tests
+	    --hypothesis-profile=slow --hypothesis-seed=$(SEED) tests || $(AGAIN)
 
 documents: $(DOCUMENTS) ## Check the numbers of the source documents, after a change of them
 

@@ -25,10 +25,8 @@ _HEAVY = (
     *("hypothesis", "hypothesis.strategies", "hypothesis.extra.numpy", "pytest", "click.testing"),
     *("mpmath", "rich.console", "jinja2", "sklearn.metrics", "sqlite3", "xml.dom.minidom"),
 )
-_OPTIONS = (
-    "-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider",
-    "-W", "ignore:Module already imported:pytest.PytestAssertRewriteWarning",
-)  # fmt: skip
+# Asserts are left as they are, since rewriting them takes longer than many tests.
+_OPTIONS = ("-x", "-q", "--no-header", "--tb=no", "--assert=plain", "-p", "no:cacheprovider")
 # What a test leaves behind is of no use to anybody, and neither is the order of tests.
 _WITHOUT = ("xdist", "assay", "randomly", "pytest_cov")
 

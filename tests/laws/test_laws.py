@@ -17,10 +17,10 @@ _FEW = 6
 @pytest.mark.hypothesis
 @pytest.mark.parametrize("law", STATEMENTS, ids=lambda law: law.name)
 def test_law(law: Statement) -> None:
-    """Each law takes a third of the faces here, another one than its neighbours; all in slow."""
+    """Each law takes a fifth of the faces here, another one than its neighbours; all in slow."""
     held = [face for each, face in cases() if each is law]
     quick = settings().derandomize and len(held) > _FEW
-    for face in held[STATEMENTS.index(law) % 3 :: 3] if quick else held:
+    for face in held[STATEMENTS.index(law) % 5 :: 5] if quick else held:
         try:
             law.check(face)
         except Exception as error:
