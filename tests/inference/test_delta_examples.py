@@ -8,6 +8,7 @@ import pytest
 from scipy import special, stats
 
 from assay import Confusion
+from assay.formula import of_classes
 from assay.inference import Quantity
 from assay.inference.delta import (
     _at_edge,
@@ -81,6 +82,21 @@ def test_share_too_small_to_be_told_from_its_bound_has_no_width() -> None:
 @pytest.mark.parametrize("value", [2.0, 6.0, 1.0, 7.0])
 def test_value_on_a_bound_or_beyond_it_has_no_width(value: float) -> None:
     assert on_scale(value, 1.0, (2.0, 6.0), Z) == (value, value)
+
+
+def test_value_on_the_one_bound_of_its_range_has_no_width() -> None:
+    assert on_scale(2.0, 1.0, (2.0, math.inf), Z) == (2.0, 2.0)
+    assert on_scale(2.0, 1.0, (-math.inf, 2.0), Z) == (2.0, 2.0)
+
+
+def test_range_without_ends_has_no_scale() -> None:
+    assert on_scale(3.0, 4.0, (-math.inf, math.inf), 1.5) == (0.0, 6.0)
+
+
+def test_no_spread_has_no_width_and_a_large_one_has() -> None:
+    assert on_scale(3.0, 0.0, (2.0, math.inf), Z) == (3.0, 3.0)
+    low, high = on_scale(3.0, 1.0, (2.0, math.inf), 1.0)
+    assert (low, high) == pytest.approx((2 + 1 / math.e, 2 + math.e), rel=1e-12)
 
 
 def test_angles_end_at_none_and_at_a_right_one() -> None:
@@ -182,6 +198,23 @@ def test_value_that_no_row_moves_is_smoothed_though_it_is_at_no_edge() -> None:
     low, high = on_scale(centre, spread(C_ID, more, more), SIGNED, Z)
     found = interval(C_ID, counts(table.astype(int)), SIGNED, 0.95)
     assert found == pytest.approx((min(low, 0), high), rel=1e-12)
+
+
+def test_classes_that_are_left_out_of_a_perfect_average_get_nothing() -> None:
+    table = np.array([[4, 0, 0], [0, 5, 0], [1, 2, 3]])
+    more = table + np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0, 0, 0]])
+    recall = Quantity(of_classes(find("recall").formula, "macro"), classes=(0, 1))
+    low = on_scale(float(recall.of_tables(more)), spread(recall, more, more), UNIT, Z)[0]
+    found = interval(recall, counts(table), UNIT, 0.95)
+    assert found == (pytest.approx(low, rel=1e-12), 1.0)
+
+
+def test_decisions_that_tell_nothing_get_half_a_row_more_on_the_right_side() -> None:
+    table = np.array([[6, 2], [3, 1]])
+    more = table + np.diag([0.5, 0.5])
+    high = on_arcsine(float(C_ID.of_tables(more)), spread(C_ID, more, more), Z)[1]
+    found = interval(C_ID, counts(table), UNIT, 0.95, touching=True)
+    assert found == (0.0, pytest.approx(high, rel=1e-12))
 
 
 def test_value_of_all_classes_at_an_edge_moves_in() -> None:
@@ -298,3 +331,28 @@ def test_clusters_at_an_edge_without_an_empty_cell_by_hand() -> None:
     rows = interval(C_ID, clusters(cells.tolist()).confusion(), UNIT, 0.95)
     found = cluster_interval(C_ID, clusters(cells.tolist()), UNIT, 0.95)
     assert found == (0, pytest.approx(max(high, rows[1]), rel=1e-9))
+
+
+def test_clusters_are_smoothed_where_one_class_alone_has_no_errors() -> None:
+    labels, names = tuple("abc"), list("pqr")
+    cells = np.array(
+        [
+            [[3, 0, 0], [1, 2, 0], [0, 1, 2]],
+            [[2, 0, 0], [0, 4, 1], [1, 0, 1]],
+            [[4, 0, 0], [2, 1, 0], [0, 0, 5]],
+        ]
+    )
+    rows = [place for place in np.ndindex(3, 3, 3) for _ in range(cells[place])]
+    cluster, truth, decision = np.array(rows).T
+    tally = ClusterTally.of_codes(labels, truth, decision, cluster, names)
+    recall = Quantity(of_classes(find("recall").formula, "macro"))
+    table = cells.sum(axis=0).astype(float)
+    part = table.sum() / 3 / 9 / 2
+    gradient = recall.gradient(table + part)
+    variance = sum(float((one * gradient).sum()) ** 2 for one in cells) * 3 / 2
+    variance += float(((part * gradient) ** 2).sum())
+    reach = float(stats.t.ppf(0.975, 2))
+    low, high = on_scale(float(recall.of_tables(table + part)), variance, UNIT, reach)
+    by_rows = interval(recall, tally.confusion(), UNIT, 0.95)
+    found = cluster_interval(recall, tally, UNIT, 0.95)
+    assert found == pytest.approx((min(low, by_rows[0]), max(high, by_rows[1])), rel=1e-9)

@@ -8,6 +8,7 @@ from scipy import stats
 
 from assay import Confusion, FayFeuer, Tiwari
 from assay.errors import InputError, MethodError
+from assay.formula import FP, TP
 from assay.inference import Quantity, Strata
 from assay.inference.delta import WeightedSum, interval, on_scale, stratified
 from assay.measures import find
@@ -194,6 +195,23 @@ def test_further_row_is_of_any_stratum_where_none_has_rows_decided_so() -> None:
     assert (strata.heaviest(0), strata.heaviest(1)) == (5.0, 5.0)
 
 
+def test_one_row_decided_so_is_enough() -> None:
+    counts = np.array([[[3.0, 1.0], [2.0, 0.0]], [[4.0, 0.0], [1.0, 0.0]]])
+    assert Strata(("a", "b"), WEIGHTS, counts).heaviest(1) == 2.0
+
+
+def test_each_stratum_has_its_own_table_against_the_rest() -> None:
+    counts = np.arange(18.0).reshape(2, 3, 3)
+    found = Strata(("a", "b"), WEIGHTS, counts).against_rest(1)
+    # Of 0 to 8 the label has its hit at 4, its misses at 3 and 5, its false alarms at 1 and 7.
+    assert found.counts.tolist() == [[[16, 8], [8, 4]], [[52, 26], [26, 13]]]
+    assert (found.names, found.weights.tolist()) == (("a", "b"), [2.0, 5.0])
+
+
+def test_strata_are_told_apart_by_what_they_are_and_not_by_what_they_hold() -> None:
+    assert len({STRATA, STRATA, Strata(("a", "b"), WEIGHTS, COUNTS)}) == 2
+
+
 def test_variance_that_is_taken_off_by_hand() -> None:
     slopes = np.array([[1.0, -2.0], [3.0, 0.5]])
     # 3 - 2 + 6 + 2 = 9 of 10 rows, and 5 + 3 + 1 = 9 of 8 rows.
@@ -277,6 +295,17 @@ def test_cell_that_is_empty_moves_a_formula_one_way() -> None:
     false = -math.log(0.025)
     assert low == pytest.approx(1 / (1 + false), rel=1e-9)
     assert high == 1.0
+
+
+def test_formula_that_every_cell_raises_has_its_value_as_the_low_end() -> None:
+    unlike = (TP - FP) * (TP - FP) / ((TP + FP) * (TP + FP))
+    strata = Strata(("a",), np.array([1.0]), np.array([[[3.0, 4.0], [2.0, 4.0]]]))
+    low, high = strata.formula_ends(Quantity(unlike, label=1), FayFeuer())
+    assert low == 0.0
+    assert high > 0.1
+    low, high = strata.formula_ends(Quantity(1 - unlike, label=1), FayFeuer())
+    assert high == 1.0
+    assert low < 0.9
 
 
 def test_three_classes_have_nine_cells() -> None:
