@@ -421,3 +421,62 @@ def test_rankings_that_are_the_same_are_told_only_if_areas_may_be() -> None:
     near = delong_of(rows, known=(between(0.5, 0.4, 0.6), between(0.8, 0.6, 0.9)))
     assert (near.statistic, near.p) == (0.0, 1.0)
     assert (near.effect.low, near.effect.high) == pytest.approx((0.0, 0.5))
+
+
+@pytest.mark.parametrize("size", [9, 13, 19, 24, 28])
+def test_spread_of_rounding_alone_is_none(size: int) -> None:
+    # Each row is ranked right against half of one row of the other class less by the new model.
+    steps = np.arange(size)
+    truth = np.repeat([0, 1], size)
+    scores = {"old": np.append(2 * steps, 2 * steps + 1), "new": np.append(steps, steps)}
+    rows = Sample.of_rows(("no", "yes"), truth, scores)
+    found = delong_of(rows)
+    assert found.effect == pytest.approx(-1 / (2 * size))
+    assert found.statistic is None
+    assert math.isnan(found.p)
+    assert math.isnan(found.effect.low)
+    same = delong_of(rows, known=(Estimate(0.75), Estimate(0.75)))
+    assert (same.statistic, same.p) == (0.0, 1.0)
+    assert (same.effect.low, same.effect.high) == pytest.approx((0, 0), abs=1e-8)
+
+
+def test_small_spread_of_very_many_rows_is_one() -> None:
+    rows = two_of_each()
+    many = Sample.of_rows(
+        rows.labels,
+        rows.truth,
+        {"old": rows.scores[:, 0], "new": rows.scores[:, 1]},
+        counts=np.full(4, 10**12),
+    )
+    found = delong_of(many)
+    assert found.statistic == pytest.approx(0.125 / math.sqrt(5 / 32 / (2 * 10**12 - 1)), rel=1e-9)
+    assert found.sentence.endswith("new ranks better (p < 0.0001).")
+
+
+def test_delongs_test_is_that_of_one_score_a_row_without_clusters() -> None:
+    assert paired_scores(sample(), AUC).test == "delong"
+    assert paired_scores(in_clusters([0, 1, 1, 0]), AUC).test == "paired_influence"
+    assert paired_scores(sample(), BRIER).test == "paired_influence"
+
+
+def test_both_models_move_a_difference() -> None:
+    said = np.array([0.75, 0.25, 0.5, 0.5])
+    rows = Sample.of_rows(("no", "yes"), TRUTH, {"old": said, "new": NEW})
+    # Losses 1/16, 1/16, 1/4, 1/4 become 0, 1/4, 1/4, 0: less by 1/16 - 3/16 + 0 + 1/4, by 4.
+    gaps = np.array([-1, 3, 0, -4]) / 16
+    found = paired_influence(rows, BRIER)
+    assert found.effect == pytest.approx(gaps.mean())
+    assert found.table["standard_error"] == pytest.approx(gaps.std() / 2)
+
+
+def test_rows_of_clusters_count_as_often_as_they_occur() -> None:
+    rows = sample(
+        cluster=np.array([0, 1, 2, 2]), clusters=list("pqr"), counts=np.array([5, 1, 2, 3])
+    )
+    found = paired_influence(rows, BRIER)
+    often = np.array([5, 1, 2, 3])
+    gaps = np.array([-0.25, 0, 0, -0.25])
+    moves = often * (gaps - (often * gaps).sum() / 11) / 11
+    sums = [moves[0], moves[1], moves[2] + moves[3]]
+    error = math.sqrt(sum(move**2 for move in sums) * 3 / 2)
+    assert found.table["standard_error"] == pytest.approx(error)

@@ -82,7 +82,7 @@ class BCa(Bootstrap):
             z = bias + float(ndtri(quantile))
             ranks.append(float(ndtr(bias + z / (1 - acceleration * z))) * len(kept))
         low, high = (
-            kept[min(max(rank, 1), len(kept)) - 1]
+            kept[max(rank, 1) - 1]
             for rank in (math.floor(ranks[0] + 1e-9), math.ceil(ranks[1] - 1e-9))
         )
         return BootstrapInterval(float(low), float(high), len(values), undefined)
