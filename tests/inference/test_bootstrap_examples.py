@@ -1,6 +1,7 @@
 """The bootstrap by examples: which order statistics, which rows are left out, what is drawn."""
 
 import math
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
@@ -109,29 +110,35 @@ def test_undefined_values_are_left_out_and_counted(method) -> None:
     assert (found.drawn, found.undefined) == (23, 3)
 
 
+LEFT_OUT = "undefined in 4 of 9 resamples, which were left out"
+ONE_VALUE = "all resamples gave one value, which does not make it sure"
+
+
 @pytest.mark.parametrize(
     ("interval", "note"),
     [
         ((0.1, 0.2, 9, 0), None),
-        ((0.1, 0.2, 9, 1), "undefined in 1 of 9 resamples, which were left out"),
-        ((0.2, 0.2, 9, 0), "all resamples gave one value, which does not make it sure"),
-        (
-            (0.2, 0.2, 9, 4),
-            "; ".join(
-                (
-                    "undefined in 4 of 9 resamples, which were left out",
-                    "all resamples gave one value, which does not make it sure",
-                )
-            ),
-        ),
+        ((0.1, 0.2, 9, 4), LEFT_OUT),
+        ((0.2, 0.2, 9, 0), ONE_VALUE),
+        ((0.2, 0.2, 9, 4), f"{LEFT_OUT}; {ONE_VALUE}"),
     ],
 )
 def test_note_says_what_could_not_be_used(interval, note) -> None:
     assert BootstrapInterval(*interval).note == note
 
 
-def test_two_resamples_are_enough() -> None:
+def test_two_resamples_are_enough_and_a_thousand_are_usual() -> None:
     assert Bootstrap(resamples=2).resamples == 2
+    for method in METHODS:
+        assert (method().level, method().resamples, method().seed) == (0.95, 1000, 42)
+
+
+def test_ranks_that_are_whole_but_for_rounding_are_whole() -> None:
+    still = Slopes(np.array([1.0, 1.0]), np.array([2.0, 2.0]))
+    for size, level in ((100, 0.9), (1000, 0.95), (40, 0.8), (200, 0.7)):
+        tail = round((1 - level) / 2 * size)
+        values = np.arange(1.0, size + 1)
+        assert ends(BCa(level).ends(values, (size + 1) / 2, still)) == (tail, size - tail)
 
 
 # -- acceleration ----------------------------------------------------------------------------------
@@ -178,23 +185,23 @@ def test_all_of_two_hundred_cells_are_left_out() -> None:
 
 
 def test_of_more_cells_sixty_at_each_end_and_eighty_rows_between_are_left_out() -> None:
-    counts = np.ones(301)
+    counts = np.ones(202)
     counts[100] = 40.0
     counts[0] = 0.0
     cells, rows = _left_out(counts)
-    # Cells 1 to 60 and 241 to 300; between them 180 cells of 219 rows, one of which has 40.
-    assert cells[:120].tolist() == [*range(1, 61), *range(241, 301)]
+    # Cells 1 to 60 and 142 to 201; between them 81 cells of 120 rows, one of which has 40.
+    assert cells[:120].tolist() == [*range(1, 61), *range(142, 202)]
     assert (rows[:120] == 1).all()
-    sums = np.cumsum(counts[61:241])
+    sums = np.cumsum(counts[61:142])
     often: dict[int, int] = {}
     for i in range(80):
-        cell = 61 + next(at for at, total in enumerate(sums) if total >= (i + 0.5) / 80 * 219)
+        cell = 61 + next(at for at, total in enumerate(sums) if total >= (i + 0.5) / 80 * 120)
         often[cell] = often.get(cell, 0) + 1
     assert dict(zip(cells[120:].tolist(), rows[120:].tolist(), strict=True)) == pytest.approx(
-        {cell: times * 219 / 80 for cell, times in often.items()}
+        {cell: times * 1.5 for cell, times in often.items()}
     )
-    assert often[100] > 10
-    assert rows.sum() == pytest.approx(339)
+    assert often[100] > 20
+    assert rows.sum() == pytest.approx(240)
 
 
 # -- tables ----------------------------------------------------------------------------------------
@@ -329,6 +336,14 @@ def test_interval_of_scores_in_clusters_by_hand(method) -> None:
     assert found == pytest.approx(expected(chosen, values, of_clusters(np.ones(5)), left_out))
 
 
+def test_scores_of_clusters_that_were_not_drawn_are_not_there() -> None:
+    sizes = set()
+    clustered_score_interval(
+        in_clusters(), lambda tally: float(sizes.add(tally.size) or 0), Bootstrap(resamples=40)
+    )
+    assert min(sizes) < max(sizes) == 6
+
+
 # -- rows ------------------------------------------------------------------------------------------
 
 
@@ -371,3 +386,33 @@ def test_weighted_rows_are_not_redrawn() -> None:
     sample = Sample.of_rows(("no", "yes"), TRUTH, {"model": SCORES}, weights=OFTEN * 1.5)
     with pytest.raises(MethodError, match="rows with sampling weights can't be resampled"):
         row_interval(sample, lambda counts: float(counts.sum()), SCORES, Bootstrap())
+
+
+@dataclass(frozen=True)
+class Watched(BCa):
+    """What it is given."""
+
+    seen: list[Slopes] = field(default_factory=list)
+
+    def ends(self, values, estimate, slopes) -> BootstrapInterval:
+        self.seen.append(slopes)
+        return super().ends(values, estimate, slopes)
+
+
+def test_clusters_of_rows_are_left_out_whole() -> None:
+    sample, method = in_clusters(), Watched(resamples=5)
+    moves = np.arange(1.0, sample.size + 1)
+    row_interval(sample, lambda counts: float(counts.sum()), moves, method)
+    (slopes,) = method.seen
+    sums = [(moves * sample.counts)[sample.cluster == i].sum() for i in range(5)]
+    assert slopes.moves.tolist() == [18 - move for move in sums]
+    assert slopes.counts.tolist() == [1] * 5
+
+
+def test_rows_are_left_out_as_often_as_they_occur() -> None:
+    sample, method = rows(), Watched(resamples=5)
+    moves = np.arange(1.0, sample.size + 1)
+    row_interval(sample, lambda counts: float(counts.sum()), moves, method)
+    (slopes,) = method.seen
+    assert slopes.moves.tolist() == (18 - moves).tolist()
+    assert slopes.counts.tolist() == sample.counts.tolist()

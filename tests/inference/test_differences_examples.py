@@ -1,6 +1,7 @@
 """Differences between two models by examples that are worked out by hand."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -480,3 +481,17 @@ def test_rows_of_clusters_count_as_often_as_they_occur() -> None:
     sums = [moves[0], moves[1], moves[2] + moves[3]]
     error = math.sqrt(sum(move**2 for move in sums) * 3 / 2)
     assert found.table["standard_error"] == pytest.approx(error)
+
+
+def test_two_probabilities_a_row_are_those_of_classes() -> None:
+    said = np.array([[0.5, 0.5], [0.25, 0.75], [1.0, 0.0], [0.5, 0.5]])
+    rows = Sample.of_rows(("no", "yes"), TRUTH, {"old": said, "new": said[::-1]})
+    assert _by_row(AUC, "macro", rows) == ClassAverage(AUC.of_scores, weighted=False)
+
+
+def test_loss_of_two_classes_alone_has_no_difference_of_more() -> None:
+    alone = replace(BRIER, of_scores=replace(BRIER.of_scores, of_classes=None))
+    assert _by_row(alone, None, sample()) == alone.of_scores
+    assert differences_of_classes(alone) == ()
+    with pytest.raises(MethodError, match="brier does not say how a row moves it"):
+        _by_row(alone, None, of_classes())
