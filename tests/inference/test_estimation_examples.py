@@ -108,6 +108,24 @@ def test_weighted_share_at_an_edge_has_as_many_rows_as_its_weights_are_worth(cel
     assert ends(found) == pytest.approx(wilson(float(found), 18), abs=1e-12)
 
 
+def test_share_that_rounds_to_one_has_as_many_rows_as_its_weights_are_worth() -> None:
+    table = Confusion(LABELS, ((1.0, 1e-20), (1.0, 1e5)), ((1.0, 1e-40), (1.0, 5e8)))
+    found = estimate(PRECISION, table, UNIT)
+    assert found == 1.0
+    assert ends(found) == pytest.approx(wilson(1.0, 20), rel=1e-9)
+
+
+def test_share_of_strata_that_decide_alike_has_as_many_rows_as_their_weights_are_worth() -> None:
+    # Strata tell hits from misses, and their sizes are known: nothing is left to vary.
+    counts = np.array([[[0.0, 0.0], [0.0, 4.0]], [[0.0, 0.0], [4.0, 0.0]]])
+    recall = Quantity(find("recall").formula, label=1)
+    certain = Strata(("a", "b"), np.array([2.0**60, 2.0**60]), counts)
+    large = Confusion(LABELS, ((0.0, 0.0), (2.0**62, 2.0**62)), ((0.0, 0.0), (2.0**122, 2.0**122)))
+    assert delta.stratified(recall, large, certain) == 0
+    found = estimate(recall, large, UNIT, strata=certain, method=Wilson())
+    assert ends(found) == pytest.approx(wilson(0.5, 8), rel=1e-9)
+
+
 def test_effective_rows_are_the_square_of_a_sum_by_the_sum_of_squares() -> None:
     assert effective_rows(WEIGHTED) == 103.0**2 / 164
     assert effective_rows(Confusion(LABELS, ((1, 2), (3, 4)))) == 10
@@ -323,7 +341,7 @@ ALL = TP + FP + FN + TN
 @pytest.mark.parametrize("signs", [(1, 1), (1, -1), (-1, 1), (-1, -1)])
 @pytest.mark.parametrize("apart", [True, False], ids=["other rows", "same rows"])
 def test_band_of_a_sum_of_shares_is_newcombes(signs, apart: bool) -> None:
-    weights = np.array([1.0, 0.5, 2.0, 0.25]) * signs[0], np.array([0.5, 1.0, 3.0, 1.0]) * signs[1]
+    weights = np.array([1.0, 0.5, 2.0, 0.25]) * signs[0], np.array([0.5, 1.0, 3.0, 0.0]) * signs[1]
     shares = (TP / (TP + FN), FP / (FP + TN)) if apart else (TP / ALL, FP / ALL)
     banded = with_band(summed(tuple(map(Term, weights, shares))))
     for row in range(4):
