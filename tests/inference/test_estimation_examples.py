@@ -155,6 +155,13 @@ def test_resamples_of_one_label_are_those_of_all() -> None:
     assert (found.method, found.n) == ("bootstrap", 150)
 
 
+def test_resamples_that_were_left_out_are_told() -> None:
+    table = Confusion(LABELS, ((40, 7), (1, 0)))
+    found = estimate(Quantity(find("recall").formula, label=1), table, UNIT, method=Bootstrap())
+    assert found.note.startswith("undefined in ")
+    assert estimate(PRECISION, THREE, UNIT, method=Bootstrap(resamples=30)).note is None
+
+
 def in_clusters(count: int) -> ClusterTally:
     generator = np.random.default_rng(4)
     truth = generator.integers(0, 3, 90)
