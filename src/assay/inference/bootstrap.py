@@ -82,7 +82,7 @@ class BCa(Bootstrap):
             z = bias + float(ndtri(quantile))
             ranks.append(float(ndtr(bias + z / (1 - acceleration * z))) * len(kept))
         low, high = (
-            kept[min(max(rank, 1), len(kept)) - 1]
+            kept[max(rank, 1) - 1]
             for rank in (math.floor(ranks[0] + 1e-9), math.ceil(ranks[1] - 1e-9))
         )
         return BootstrapInterval(float(low), float(high), len(values), undefined)
@@ -174,9 +174,9 @@ def _slopes(quantity: Quantity, table: Floats) -> Slopes:
     moves = []
     for i in range(0, len(cells), several):
         some = cells[i : i + several]
-        without = np.repeat(table.reshape(1, -1), len(some), axis=0)
+        without = np.repeat(table.ravel()[None], len(some), axis=0)
         without[np.arange(len(some)), some] -= 1
-        moves.append(quantity.of_tables(without.reshape(-1, *table.shape)))
+        moves.append(quantity.of_tables(without.reshape(len(some), *table.shape)))
     return Slopes(np.concatenate(moves), rows)
 
 

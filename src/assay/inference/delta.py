@@ -159,7 +159,7 @@ def interval(
     # Sums of weights round.
     at_edge = _at_edge(value, bounds, _SLACK if confusion.weighted else 0.0)
     uncertain = at_edge or spread == 0 or not math.isfinite(spread)
-    if table.all() and not uncertain and not (touching and value == 0):
+    if table.all() and not uncertain:
         # No cell is empty, so nothing is added.
         return _ends(value, value, spread, bounds, level, touching=touching)
     added = quantity.added(table)
@@ -227,17 +227,16 @@ def cluster_interval(
     cells = clusters.cells.astype(np.float64)
     table = cells.sum(axis=0)
     count = clusters.size
-    added = np.zeros_like(table)
-    if _at_edge(value, bounds, _SLACK) or quantity.added(table).any():
-        # Half an average cluster, split over the cells; each cell's part counts as a cluster.
-        added += table.sum() / count / table.size / 2
+    smoothed = _at_edge(value, bounds, _SLACK) or bool(quantity.added(table).any())
+    # Half an average cluster, split over the cells; each cell's part counts as a cluster.
+    added = table.sum() / count / table.size / 2 if smoothed else 0.0
     gradient = _gradient(quantity, table + added)
     moved = np.einsum("cij,ij->c", cells, gradient)
     spread = float(np.square(moved).sum()) * count / (count - 1)
     spread += float(np.square(added * gradient).sum())
-    centre = float(quantity.of_tables(table + added)) if added.any() else value
+    centre = float(quantity.of_tables(table + added)) if smoothed else value
     low, high = on_scale(centre, spread, bounds, student(level, count - 1))
-    if added.any():
+    if smoothed:
         # Clusters that agree on an empty cell tell no more of it than as many independent rows.
         rows = interval(quantity, clusters.confusion(), bounds, level)
         low, high = min(low, rows[0]), max(high, rows[1])
@@ -394,9 +393,7 @@ class Strata:
                     f"a row stands for one row at least, itself. Weights are N/n, rows of the "
                     f"stratum by rows drawn from it"
                 )
-            here = sums > 0
-            rows = np.zeros_like(sums)
-            rows[here] = np.round(sums[here] / weight)
+            rows = np.round(sums / weight)
             uneven = np.abs(squares - rows * weight**2) > _WEIGHT_ROUNDING * squares
             uneven |= np.abs(sums - rows * weight) > _WEIGHT_ROUNDING * sums
             if uneven.any():
@@ -416,7 +413,7 @@ class Strata:
 
     def against_rest(self, label: int) -> Strata:
         """The binary tables with one label as the positive, all others as one negative."""
-        kept = np.arange(self.counts.shape[1]) == label
+        kept = np.arange(len(self.counts[0])) == label
         cells = np.stack(
             [
                 self.counts[:, truth][:, :, decision].sum(axis=(1, 2))
@@ -425,7 +422,7 @@ class Strata:
             ],
             axis=1,
         )
-        return Strata(self.names, self.weights, cells.reshape(-1, 2, 2))
+        return Strata(self.names, self.weights, cells.reshape(len(cells), 2, 2))
 
     def sum_of(self, chosen: Floats) -> WeightedSum:
         """The rows of some cells; ``chosen`` is 1 at those.
@@ -486,7 +483,7 @@ class Strata:
             moved[2 * at : 2 * at + 2, at // size, at % size] = method.of_sum(weighted)
         value = float(quantity.of_tables(table[None])[0])
         # Where an end leaves the formula undefined, it does not move it.
-        by = (quantity.of_tables(moved) - value).reshape(-1, 2)
+        by = (quantity.of_tables(moved) - value).reshape(len(ends), 2)
         by = np.where(np.isnan(by), 0.0, by)
         down, up = np.minimum(by.min(axis=1), 0), np.maximum(by.max(axis=1), 0)
         return value - math.hypot(*down), value + math.hypot(*up)

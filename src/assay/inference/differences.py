@@ -52,7 +52,7 @@ def resampled_pairs(pairs: PairTally, method: Bootstrap) -> tuple[Floats, Floats
         cell = pairs.codes[:, 0].astype(np.int64) * size + pairs.codes[:, model]
         spread = np.zeros((len(cell), size * size))
         spread[np.arange(len(cell)), cell] = 1
-        tables.append((draws @ spread).reshape(-1, size, size))
+        tables.append((draws @ spread).reshape(len(draws), size, size))
     return tables[0], tables[1]
 
 
@@ -344,10 +344,7 @@ def placements(sample: Sample, model: int) -> tuple[Floats, float]:
 
 def covariance(sample: Sample) -> tuple[Floats, Floats]:
     """The AUC of each model and their covariance matrix (DeLong et al. 1988)."""
-    return _covariance(sample, [placements(sample, i) for i in range(len(sample.models))])
-
-
-def _covariance(sample: Sample, placed: Sequence[tuple[Floats, float]]) -> tuple[Floats, Floats]:
+    placed = [placements(sample, model) for model in range(len(sample.models))]
     aucs = np.array([auc for _, auc in placed])
     shares = np.stack([share for share, _ in placed])
     total = np.zeros((len(aucs), len(aucs)))
@@ -399,8 +396,7 @@ def delong_of(
         raise MethodError(f"DeLong's test compares two models; found {len(sample.models)}")
     if len(np.unique(sample.truth)) < 2:
         raise MethodError("DeLong's test needs positives and negatives; there is only one of them")
-    placed = [placements(sample, model) for model in (0, 1)]
-    aucs, cov = _covariance(sample, placed)
+    aucs, cov = covariance(sample)
     if known:
         aucs = np.array([float(auc) for auc in known])
     difference = float(aucs[1] - aucs[0])
@@ -409,9 +405,8 @@ def delong_of(
     variance = float(cov[0, 0] + cov[1, 1] - 2 * cov[0, 1])
     first, second = sample.models
     z: float | None
-    same = np.array_equal(placed[0][0], placed[1][0])
-    # Differences of rounding alone are no spread.
-    if same or not variance > 1e-14 * float(cov[0, 0] + cov[1, 1]):
+    # Differences of rounding alone are no spread, and that of one row is not known.
+    if not variance > 1e-14 * float(cov[0, 0] + cov[1, 1]):
         z, p = (0.0, 1.0) if nearest == 0 else (None, math.nan)
     else:
         z = nearest / math.sqrt(variance)

@@ -193,7 +193,8 @@ def _effective(quantity: Quantity, confusion: Confusion, strata: Strata | None) 
         spread = delta.variance(quantity, table_of(confusion), squares_of(confusion))
     else:
         spread = delta.stratified(quantity, confusion, strata)
-    if 0 < share < 1 and spread > 0:
+    # A share of nearly all rows may round to 1.
+    if share < 1 and spread > 0:
         return share * (1 - share) / spread
     return _kish(quantity, confusion)
 
@@ -319,7 +320,7 @@ def _correlation(curve: Curve, shares: list[Floats]) -> Floats:
     """The correlation of both terms, with the signs of their weights."""
     (one, first), (other, second) = curve.terms
     if share_of(first).trials != share_of(second).trials:
-        return np.zeros_like(shares[0])
+        return np.zeros(len(curve))
     p, q = shares
     with np.errstate(divide="ignore", invalid="ignore"):
         size = np.sqrt(p * q / ((1 - p) * (1 - q)))

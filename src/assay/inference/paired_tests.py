@@ -317,12 +317,12 @@ def _result(
 def _verdict(tested: float, p: float, level: float, names: Pair) -> str:
     if math.isnan(p):
         return "nothing varies between folds, so nothing can be said"
-    better = names[1] if tested > 0 else names[0]
-    return (
-        f"{better} scores higher ({p_text(p)})"
-        if p < 1 - level
-        else (f"no difference is shown ({p_text(p)})")
-    )
+    if p >= 1 - level:
+        return f"no difference is shown ({p_text(p)})"
+    if tested == 0:
+        # The F test sees repeats that differ, in either direction alike.
+        return f"they differ, but not on average ({p_text(p)})"
+    return f"{names[1] if tested > 0 else names[0]} scores higher ({p_text(p)})"
 
 
 def paired_t(
