@@ -254,7 +254,7 @@ class KaplanMeier:
         """
         left = self.at_risk - self.events
         with np.errstate(divide="ignore"):
-            return np.cumsum(np.where(self.events > 0, self.events / (self.at_risk * left), 0.0))
+            return np.cumsum(self.events / (self.at_risk * left))
 
     @cached_property
     def variance(self) -> Floats:
