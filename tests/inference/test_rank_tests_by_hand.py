@@ -292,6 +292,11 @@ def test_two_finite_values_of_each_model_are_needed(a: Any, b: Any, error: type[
         signed_rank_posterior(a, b, rope=0.01)
 
 
+def test_ranks_that_are_shared_are_counted_out_too() -> None:
+    # Ranks 1.5 twice and 3.5 twice: of 16 signs, sums of 0, 1.5, 1.5 and 3 on either side.
+    assert wilcoxon([0.0] * 4, [-1.0, -1.0, 2.0, 2.0]).p == 8 / 16
+
+
 def test_two_data_sets_are_enough() -> None:
     assert wilcoxon([0.1, 0.2], [0.2, 0.4]).p == 0.5
 

@@ -461,17 +461,17 @@ def test_parts_with_few_errors_move_the_ends_of_an_average_out(
 ) -> None:
     low, width = bounds[0], bounds[1] - bounds[0]
     parts = [
-        Share(0.25, Smooth(low + width * 0.95, 0.0004), 60.0, 30.0),  # few errors: 1.5 rows
-        Share(0.25, Smooth(low + width * 0.04, 0.0004), 60.0, 90.0),  # few hits: 2.4 rows
-        Share(0.5, Smooth(low + width * 0.5, 0.0009), 10.0, 90.0),  # just enough errors
+        Share(0.25, Smooth(low + width * 0.95, 0.0004), 200.0, 30.0),  # few errors: 1.5 rows
+        Share(0.25, Smooth(low + width * 0.04, 0.0004), 60.0, 200.0),  # few hits: 2.4 rows
+        Share(0.5, Smooth(low + width * 0.25, 0.0009), 20.0, 90.0),  # just enough: 5 rows
     ]
     value = sum(part.weight * part.smooth.value for part in parts)
-    ends = on_logit(value, 0.11, t(9), bounds)
+    ends = on_logit(value, 0.11, t(19), bounds)
     short = [0.0, 0.0]
     for part, smaller in zip(parts[:2], (30, 60), strict=True):
         own = on_logit(*part.smooth, t(smaller - 1), bounds)
         for side in (0, 1):
-            gap = (own[side] - part.smooth.value) ** 2 - t(9) ** 2 * part.smooth.variance
+            gap = (own[side] - part.smooth.value) ** 2 - t(19) ** 2 * part.smooth.variance
             short[side] = math.hypot(short[side], part.weight * math.sqrt(max(gap, 0.0)))
     assert max(short) > 0
     found = averaged_interval(rows_of_classes(), average(Interval.INFLUENCE), parts, bounds, 0.95)
