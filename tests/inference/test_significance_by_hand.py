@@ -208,6 +208,11 @@ def test_bounds_decide_as_the_tails_do(rows: int, risk: float) -> None:
     assert found.tolist() == expected
 
 
+def test_a_tail_that_equals_the_risk_is_shown() -> None:
+    assert shows_each([0, 1, 1], 1, [0.5, 0.5, 0.5], 0.5).tolist() == [True, False, False]
+    assert shows_each([1], 3, [0.5], 0.5).tolist() == [True]
+
+
 def test_any_errors_show_a_rate_of_one() -> None:
     assert shows_each([0, 5, 10], 10, [1.0, 1.0, 1.5], 0.01).tolist() == [True, True, True]
     assert shows_each([0, 0], 10, [0.0, -0.1], 0.9).tolist() == [False, False]

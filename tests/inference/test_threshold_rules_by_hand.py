@@ -96,10 +96,23 @@ def test_floats_of_any_size_are_compared_exactly(scale: float) -> None:
     assert compared(a, 2, b, 3) == expected
 
 
+def test_the_smallest_floats_are_compared_exactly() -> None:
+    least = np.array([5e-324])
+    # Two thirds of it are rounded to all of it.
+    assert compared(least, 3, least, 2) == [False]
+    assert compared(least, 2, least, 3) == [True]
+
+
 def test_nothing_is_as_much_as_nothing() -> None:
     assert compared(np.array([0, 1]), 0, np.array([0, 2]), 0) == [True, True]
     assert compared(np.array([0, 1]), 0, np.array([0, 2]), 3) == [True, True]
     assert compared(np.array([0, 1]), 3, np.array([0, 2]), 0) == [True, False]
+
+
+def test_floats_and_whole_numbers_are_compared_as_fractions() -> None:
+    # The float of 0.3 is a little less, which ten times of it as a float is not.
+    assert compared(np.array([1]), 3, np.array([0.3]), 10) == [False]
+    assert compared(np.array([0.3]), 10, np.array([1]), 3) == [True]
 
 
 def test_one_number_stands_for_all_positions() -> None:
@@ -176,6 +189,7 @@ def test_false_positives_pass_their_limit_in_one_block() -> None:
     # 10% of 30 are 3: the block that goes from 3 to 4 may hold the last threshold with 3.
     sweep = blocks([1, 2, 3, 4], [2, 3, 4, 30], [0, 1, 2, 3], [0, 2, 3, 4])
     assert MaxFpr(0.1).undecided(sweep).tolist() == [False, False, True, False]
+    assert MaxFpr(0.12).undecided(sweep).tolist() == [False, False, True, False]
     assert MaxFpr(0.14).undecided(sweep).tolist() == [False, False, False, True]
     assert MaxFpr(0.01).undecided(sweep).tolist() == [True, False, False, False]
     single = blocks([1, 2], [3, 30], [1, 2], [3, 30])
@@ -229,6 +243,7 @@ def test_sweeps_may_be_keys() -> None:
     sweep = NarrowedSweep.of_data(pyramid)
     assert len({sweep.blocks.high, sweep.blocks, pyramid, sweep}) == 4
     assert sweep != NarrowedSweep.of_data(pyramid)
+    assert sweep.blocks != Blocks(sweep.blocks.high, sweep.blocks.low)
     assert pyramid != Pyramid.of(tally)
     assert sweep.blocks.high != SweepCounts(*(sweep.blocks.high.tp,) * 2, 1, 1)
 
@@ -343,6 +358,10 @@ def test_positions_and_their_scores() -> None:
     at = [-1, 0, 7, 15, 16, 19]
     expected = [[0] * 3 if i < 0 else falling[:, i].tolist() for i in at]
     assert pyramid.sums(at).T.tolist() == expected
+    deep = Pyramid.of(tally_of(300), 9)
+    falling = np.cumsum(tally_of(300).counts[:, ::-1], axis=1)
+    at = [0, 15, 16, 254, 255, 256, 271, 299]
+    assert deep.sums(at).tolist() == falling[:, at].tolist()
 
 
 def test_a_sweep_of_data_is_cut_where_it_is_asked() -> None:
@@ -359,6 +378,25 @@ def test_a_sweep_of_data_is_cut_where_it_is_asked() -> None:
     falling = np.cumsum(tally_of(300).counts[:, ::-1], axis=1)
     assert finest.sums.tolist() == falling[:, finest.ends].tolist()
     assert finest.index.tolist() == [0, 16, *range(272, 300)]
+
+
+def test_no_row_is_drawn_where_there_is_none() -> None:
+    """Blocks of one label alone, and with a single row of it."""
+    table = np.zeros((2, 64), np.int64)
+    table[0, [3, 40]] = 1
+    table[1, [20, 50]] = [1, 30]
+    pyramid = Pyramid.of(ScoreTally(LABELS[:2], np.arange(64.0), table), 2)
+    often = []
+    for seed in range(30):
+        sweep = NarrowedSweep.redrawn(pyramid, np.random.default_rng(seed))
+        while (sweep.level > 0).any():
+            sweep = sweep.cut(sweep.level > 0)
+        assert sweep.amounts.sum() == 33
+        assert (sweep.amounts[table[:, ::-1] == 0] == 0).all()
+        often.append(sweep.amounts[table[:, ::-1] > 0].tolist())
+    # Each place is drawn from time to time, the last one most of the time.
+    assert (np.array(often).sum(axis=0) > 0).all()
+    assert np.mean(often, axis=0).max() == pytest.approx(30, abs=1)
 
 
 def test_what_rules_see_of_a_block_is_its_start_and_its_end() -> None:
