@@ -90,6 +90,23 @@ def test_choices_from_counts_are_those_of_all_thresholds(
         assert [chosen.table.tolist(), chosen.hits.tolist(), chosen.sizes.tolist()] == parts
 
 
+@pytest.mark.parametrize("cells", [1, 6, 30])
+@pytest.mark.parametrize("start", [0, 1, 2, 3])
+def test_scores_that_no_row_has_are_never_chosen(cells: int, start: int) -> None:
+    """As in a resample in which they were not drawn."""
+    scores, truth = np.arange(200.0), np.arange(200) * 7 % 11 % 3
+    counts = np.zeros((3, 200), np.int64)
+    held = np.arange(start, 200, 4)
+    counts[truth[held], held] = 1 + held % 3
+    counts[0, 150:] = 0
+    tally = ScoreTally(LABELS, scores, counts)
+    found = choose_from_counts(Pyramid.of(tally, cells), RULES[:5], Bootstrap(resamples=2))
+    for rule, chosen in found.items():
+        threshold, *parts = by_hand(scores, counts, rule)
+        assert chosen.threshold == threshold
+        assert [chosen.table.tolist(), chosen.hits.tolist(), chosen.sizes.tolist()] == parts
+
+
 def test_resamples_of_few_cells_are_multinomial_draws() -> None:
     tally = ScoreTally.of_rows(LABELS, *rows_of(40, 1))
     falling = tally.counts[:, ::-1].astype(np.int64)

@@ -126,6 +126,11 @@ def test_three_periods_have_a_scatter() -> None:
     line = sm.WLS(values, sm.add_constant(np.arange(3.0)), 1 / errors**2).fit()
     statistic = float((np.square(line.resid) / errors**2).sum())
     assert slope(range(3), estimates).scatter_p == pytest.approx(stats.chi2.sf(statistic, 1))
+    # Errors are told from intervals by the level of the first period.
+    first = estimates[0].changed(level=0.5)
+    statistic *= (stats.norm.ppf(0.75) / z) ** 2
+    found = slope(range(3), [first, *estimates[1:]])
+    assert found.scatter_p == pytest.approx(stats.chi2.sf(statistic, 1))
 
 
 def test_a_scatter_that_gives_the_narrower_interval_is_not_used() -> None:
@@ -225,9 +230,15 @@ EVENTS = kaplan_meier([1, 2, 3, 4, 5, 6], [True, True, False, True, True, True])
 
 def test_the_curve_holds_from_its_time_on() -> None:
     assert EVENTS.at([0, 0.5, 1, 1.5, 2]).tolist() == pytest.approx([1, 1, 5 / 6, 5 / 6, 4 / 6])
+    assert EVENTS.at([4, 5.5]).tolist() == pytest.approx([4 / 9, 2 / 9])
     cut_off = kaplan_meier([1, 5], [True, False])
     assert cut_off.at([5]).tolist() == [0.5]
     assert np.isnan(cut_off.at([5.1])).all()
+
+
+def test_what_is_detected_at_once_takes_no_time() -> None:
+    curve = kaplan_meier([0, 0.5], [True, False])
+    assert (curve.times.tolist(), curve.survival.tolist()) == ([0, 0.5], [0.5, 0.5])
 
 
 def test_of_no_incidents_nothing_is_known() -> None:
