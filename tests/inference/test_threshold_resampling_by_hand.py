@@ -158,6 +158,25 @@ def test_a_sweep_is_cut_until_its_ends_decide(rule: MaxFpr | MaxFar) -> None:
     assert narrowed_for(sweep, [rule]) is sweep
 
 
+@pytest.mark.parametrize(("rule", "most"), [(MaxFpr(0.1), 6), (AtThreshold(0.7), 6)], ids=str)
+def test_a_choice_looks_into_few_blocks(
+    rule: MaxFpr | AtThreshold, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+    cut = NarrowedSweep.cut
+
+    def counted(sweep: NarrowedSweep, mask: Any) -> NarrowedSweep:
+        seen.append(int(mask.sum()))
+        return cut(sweep, mask)
+
+    monkeypatch.setattr(NarrowedSweep, "cut", counted)
+    pyramid = Pyramid.of(ScoreTally.of_rows(LABELS, *rows_of(2000, 9)), 60)
+    assert pyramid.top.shape[1] == 8
+    choose_from_counts(pyramid, [rule], Bootstrap(resamples=2))
+    # Of the data and of two resamples, one block of 256 and one of 16 each, or two.
+    assert 6 <= sum(seen) <= 2 * most
+
+
 # -- rows ------------------------------------------------------------------------------------------
 
 
