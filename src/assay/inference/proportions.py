@@ -341,7 +341,7 @@ class PairedBets:
             *(np.asarray(each, np.float64) for each in (gained, lost, rows))
         )
         with np.errstate(all="ignore"):
-            mean: Any = np.where(n > 0, (up - down) / np.maximum(n, 1), 0.0)
+            mean: Any = np.where(n > 0, (up - down) / n, 0.0)
         limit = math.log(1 / (1 - self.level))
         inside: Any = np.stack([mean, mean])
         outside: Any = np.stack([np.full_like(mean, -1.0), np.full_like(mean, 1.0)])

@@ -79,9 +79,7 @@ class Newcombe:
             variance = newcombe_variance(theta, positives, negatives)
             return (theta - auc.value) ** 2 - reach * variance
 
-        low = 0.0 if auc.value == 0 else _root(excess, auc.value, 0.0)
-        high = 1.0 if auc.value == 1 else _root(excess, auc.value, 1.0)
-        return low, high
+        return _root(excess, auc.value, 0.0), _root(excess, auc.value, 1.0)
 
 
 def newcombe_variance(auc: float, positives: Any, negatives: Any) -> float:
@@ -263,10 +261,9 @@ def chosen_interval(
 
     It is centred on what is left without the optimism, of which half is taken as its own error.
     """
-    low, high = bounds
-    if ranking.positives + ranking.negatives > _MOST_ROWS or not low < smooth.value < high:
+    if ranking.positives + ranking.negatives > _MOST_ROWS:
         return influence_interval(smooth, smaller, bounds, level)
-    bias = min(optimism(declared, smooth, ranking), (smooth.value - low) / 2)
+    bias = min(optimism(declared, smooth, ranking), (smooth.value - bounds[0]) / 2)
     honest = Smooth(smooth.value - bias, smooth.variance + bias**2 / 2)
     return influence_interval(honest, smaller, bounds, level)
 

@@ -254,7 +254,7 @@ class KaplanMeier:
         """
         left = self.at_risk - self.events
         with np.errstate(divide="ignore"):
-            return np.cumsum(np.where(self.events > 0, self.events / (self.at_risk * left), 0.0))
+            return np.cumsum(self.events / (self.at_risk * left))
 
     @cached_property
     def variance(self) -> Floats:
@@ -302,8 +302,8 @@ class KaplanMeier:
         with np.errstate(invalid="ignore"):
             reach = self.survival * (1 + n * self.log_variance) * bound / math.sqrt(n)
         # What the curve can't do narrows it for nothing: leave 0 to 1, or rise.
-        low = np.where(self.survival > 0, np.clip(self.survival - reach, 0, 1), 0.0)
-        high = self._closed(np.clip(self.survival + reach, 0, 1), 1.0)
+        low = np.where(self.survival > 0, np.maximum(self.survival - reach, 0.0), 0.0)
+        high = self._closed(np.minimum(self.survival + reach, 1.0), 1.0)
         return np.maximum.accumulate(low[::-1])[::-1], np.minimum.accumulate(high)
 
     def median(self, level: float = 0.95) -> Estimate:

@@ -35,6 +35,8 @@ _BESIDE = 0.5
 _ROWS_BESIDE = 10
 # So few days may agree by accident; then the interval is at least that of independent rows.
 _ENOUGH_DAYS = 5
+# How far from 1 a share lies by rounding alone.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ def of_rows(tally: ScoreTally, share: float, level: float) -> TopAlerts:
         (moved + read_of - hits / own * (1 - own)) / own / rows,
         (moved + hits) / own / rows,
     )
-    last = min(int(np.searchsorted(flagged[1:], share)), tally.size - 1)
+    last = int(np.searchsorted(flagged[1:], share))
     at_border = {THRESHOLD: float(tally.scores[::-1][last])}
     alerts = max(share * sum(effective), 1.0)
     return TopAlerts(
@@ -141,7 +143,8 @@ def of_rows(tally: ScoreTally, share: float, level: float) -> TopAlerts:
 def _influenced(
     influence: Influence, tally: ScoreTally, n: float, level: float, parts: Mapping[str, float]
 ) -> Estimate:
-    value = min(influence.value, 1.0)
+    # All that are read may be attacks, whatever rounding has left of 1.
+    value = 1.0 if math.isclose(influence.value, 1.0, rel_tol=_ROUNDING) else influence.value
     ends = influence_interval(Smooth(value, influence.variance(tally)), n, (0.0, 1.0), level)
     low, high = min(ends[0], value), max(ends[1], value)
     return Estimate(value, low, high, method="delta", n=n, level=level, parts=parts)
@@ -171,7 +174,7 @@ def of_sample(tally: ScoreTally, share: float, base_rate: float, level: float) -
     low = max(hit - (float(moved) - moved.low), 0.0)
     high = min(hit + (moved.high - float(moved)), most)
     scale = base_rate / share
-    last = min(int(np.searchsorted(flagged[1:], share)), tally.size - 1)
+    last = int(np.searchsorted(flagged[1:], share))
     at_border = {THRESHOLD: float(tally.scores[::-1][last])}
     recall = Estimate(hit, low, high, method=MOVER, n=sizes[0], level=level, parts=at_border)
     value, lower, upper = (min(rate * scale, 1.0) for rate in (hit, low, high))
