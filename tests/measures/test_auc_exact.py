@@ -11,7 +11,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from assay.measures import Points, auc, rank
+from assay.measures import Points, auc, rank, reliability
+from assay.measures.calibration import BinRanges
+from assay.measures.roc_points import farthest
 from assay.tally import ScoreTally
 from assay.tally.blocks import map_blocks
 
@@ -33,7 +35,7 @@ every_table = pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 
 def tally_of(table: Table) -> ScoreTally:
     counts = np.array(table, np.uint8)
-    return ScoreTally(LABELS, np.arange(counts.shape[1], dtype=float), counts)
+    return ScoreTally(LABELS, np.arange(counts.shape[1]) / 16, counts)
 
 
 def in_blocks(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,6 +129,9 @@ def test_a_partial_area_and_its_variance_are_exact(
         found = rank(tally_of(table)).partial_auc(float(limit), corrected=False)
         assert found.value == value
         assert found.variance == pytest.approx(variance, rel=1e-11)
+        corrected = rank(tally_of(table)).partial_auc(float(limit))
+        stretch = 1 / (2 * float(limit) - float(limit) ** 2)
+        assert corrected.variance == pytest.approx(variance * stretch**2, rel=1e-11)
 
 
 @pytest.mark.parametrize("size", BLOCKS)
@@ -149,6 +154,28 @@ def test_the_default_limit_is_a_tenth() -> None:
     ranking = rank(tally_of(TABLES["mixed"]))
     assert ranking.partial_auc() == ranking.partial_auc(0.1, corrected=True)
     assert ranking.partial_auc() != ranking.partial_auc(0.1, corrected=False)
+
+
+def test_a_variance_takes_two_rows_of_each_class() -> None:
+    # One of four pairs is lost: each class has a row that beats half and one that beats all.
+    two = rank(tally_of(((1, 0, 1, 0), (0, 1, 0, 1)))).auc
+    assert two == (0.75, pytest.approx(2 * (2 * 0.25**2) / 2))
+    for table in (((1, 0, 0), (1, 1, 1)), ((1, 1, 1), (0, 0, 1)), ((1, 0), (0, 1))):
+        found = rank(tally_of(table)).auc
+        assert not math.isnan(found.value)
+        assert math.isnan(found.variance)
+
+
+def test_what_holds_arrays_is_equal_to_itself_alone() -> None:
+    tally = tally_of(TABLES["mixed"])
+
+    def made() -> list[object]:
+        points = Points.of(tally)
+        return [rank(tally), points, farthest(points), reliability(tally), BinRanges.of(tally)]
+
+    for one, other in zip(made(), made(), strict=True):
+        assert one == one  # noqa: PLR0124 - that is what is said
+        assert one != other
 
 
 def test_many_rows_of_one_score_are_counted_exactly() -> None:
