@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -10,10 +11,10 @@ import numpy as np
 import pytest
 
 from assay.errors import InputError, UnknownMeasure
-from assay.formula import enclosure, value
+from assay.formula import Cell, Expression, enclosure, value
 from assay.measures import CATALOGUE, EXPECTED_COST, NET_BENEFIT, Costs, Law, find
 from assay.measures.measure import Interval, Measure, spoken
-from assay.measures.rates import LARGEST_BETA, f_beta
+from assay.measures.rates import ALL, LARGEST_BETA, f_beta
 
 INF = math.inf
 
@@ -274,6 +275,33 @@ def test_how_the_default_interval_of_each_formula_is_found() -> None:
     assert {name for name, way in shaped.items() if way is Interval.TOUCHING} == {"c_id"}
     assert {name for name, way in shaped.items() if way is Interval.BY_JACCARD} == {"f1"}
     assert set(shaped.values()) == {Interval.TOUCHING, Interval.BY_JACCARD, Interval.BY_SHAPE}
+
+
+def test_a_share_that_is_flat_at_nothing_alone_has_the_interval_of_a_square() -> None:
+    rows = ALL * ALL
+    off = (Cell("TP") * Cell("TN") - Cell("FP") * Cell("FN")) / rows
+    square = off * off
+
+    def interval(formula: Expression, **changes: object) -> Interval:
+        return replace(find("c_id"), name="made", formula=formula, **changes).interval
+
+    assert interval(square) is Interval.TOUCHING
+    # It has a slope; it is flat elsewhere; it reaches below 0; it is a share of rows.
+    assert interval(off) is Interval.BY_SHAPE
+    assert interval(1 - square) is Interval.BY_SHAPE
+    assert interval(square, range=(-1, 1)) is Interval.BY_SHAPE
+    assert interval(Cell("TP") / ALL) is Interval.BY_SHAPE
+
+
+def test_twice_a_share_over_one_more_is_mapped_from_it() -> None:
+    hits, errors = Cell("TP"), Cell("FP") + Cell("FN")
+
+    def interval(formula: Expression) -> Interval:
+        return replace(find("f1"), name="made", formula=formula).interval
+
+    assert interval(2 * hits / (2 * hits + errors)) is Interval.BY_JACCARD
+    assert interval(3 * hits / (3 * hits + errors)) is Interval.BY_SHAPE
+    assert interval(hits / (hits + errors)) is Interval.BY_SHAPE
 
 
 def test_names_as_they_are_spoken() -> None:

@@ -13,12 +13,14 @@ from assay.formula import Expression, value
 from assay.measures import (
     BRIER,
     BRIER_RELIABILITY,
+    CATALOGUE,
     EXPECTED_CALIBRATION_ERROR,
     LOG_LOSS,
     RECALL_AT_FPR,
     ROC_AUC,
     Binned,
     MeanLoss,
+    Needs,
     Ranked,
     find,
     rank,
@@ -155,6 +157,14 @@ def test_the_variance_of_auc_by_influence_is_delongs() -> None:
     declared = ROC_AUC.of_scores
     assert isinstance(declared, Ranked)
     assert declared.by_influence(tally) == pytest.approx(rank(tally).auc, rel=1e-13)
+
+
+def test_what_is_computed_of_probabilities_alone() -> None:
+    found = {m.name for m in CATALOGUE if m.needs is Needs.LOSSES}
+    lines = {"brier_resolution", "calibration_slope", "calibration_intercept"}
+    assert found == {"log_loss", "brier"} | lines
+    assert {m.name for m in CATALOGUE if m.needs is Needs.OPEN_SET} == {"oscr", "known_auc"}
+    assert [find(name).of_scores.right_only for name in ("oscr", "known_auc")] == [True, False]
 
 
 # -- losses ----------------------------------------------------------------------------------------
