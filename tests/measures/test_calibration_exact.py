@@ -372,6 +372,27 @@ def test_a_slope_is_found_where_one_row_in_many_keeps_the_classes_from_being_par
     assert found.value == pytest.approx(math.log(rows), rel=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("scores", "counts"),
+    [
+        ([0.5, 0.6], [[1, 5], [100, 2]]),
+        ([1e-6, 0.1], [[2, 100], [1, 1]]),
+        ([0.01, 0.1], [[100, 1], [2, 1000]]),
+        ([0.3, 0.999999], [[1000, 1], [1, 1]]),
+    ],
+)
+def test_a_line_through_two_scores_goes_through_the_log_odds_of_both(
+    scores: list[float], counts: list[list[int]]
+) -> None:
+    """Newton's method alone leads too far in some of them."""
+    tally = tally_of(scores, counts)
+    low, high = (math.log(p / q) for q, p in zip(*counts, strict=True))
+    odds = log_odds(tally)
+    expected = (high - low) / float(odds[1] - odds[0])
+    assert calibration_slope_influence(tally).value == pytest.approx(expected, rel=1e-11)
+    assert calibration_slope_in_blocks(tally).value == pytest.approx(expected, rel=1e-11)
+
+
 def test_neighbouring_scores_are_put_together_as_evenly_as_can_be(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -371,6 +371,22 @@ def test_an_average_over_classes_moves_with_each_row_as_its_slope_says(
     assert declared.resampled(SAMPLE, 1, anew) == pytest.approx(float(expected), rel=1e-13)
 
 
+def test_pairs_are_of_two_of_four_classes() -> None:
+    random = np.random.default_rng(7)
+    truth, said = np.repeat(np.arange(4), 3), random.integers(0, 6, (12, 4)) / 8
+    sample = Sample.of_rows(("a", "b", "c", "d"), truth, {"m": said})
+    once = Fraction(1)
+    values = [
+        auc_of(*([(s, once) for s in said[truth == k, i].tolist()] for k in (i, j)))
+        for i in range(4)
+        for j in range(4)
+        if i != j
+    ]
+    value, moves = OverPairs(AUC).moves(sample, 0)
+    assert value == pytest.approx(float(sum(values, Fraction(0)) / 12), rel=1e-13)
+    assert (moves * sample.counts).sum() == pytest.approx(0, abs=1e-14)
+
+
 def test_the_weights_of_classes() -> None:
     sizes = np.array([2.0, 0.0, 6.0])
     assert ClassAverage(AUC).shares(sizes) == {0: 1 / 3, 1: 1 / 3, 2: 1 / 3}
@@ -387,6 +403,11 @@ def test_an_average_without_rows_of_a_class_is_undefined() -> None:
         assert math.isnan(declared.moves(without, 1)[0])
     # Weighted by rows, a class without any does not count.
     assert not math.isnan(ClassAverage(AUC, weighted=True).resampled(SAMPLE, 1, only))
+    value, moves = ClassAverage(AUC, weighted=True).moves(
+        SAMPLE.of_rows_where(SAMPLE.truth == 1), 1
+    )
+    assert math.isnan(value)
+    assert moves.tolist() == [0.0] * 3
     single = np.where(SAMPLE.truth == 1, SAMPLE.counts, 0).astype(np.int64)
     assert math.isnan(ClassAverage(AUC, weighted=True).resampled(SAMPLE, 1, single))
 
@@ -527,8 +548,9 @@ def test_positives_above_all_negatives_lose_nothing_and_ties_are_ties() -> None:
     exact = ScoreTally(LABELS, np.array([0.1, 0.5, 0.9]), counts)
     expected = float(4 + 2 * Fraction(6, 9) + Fraction(7, 12)) / 7
     assert of_precision(exact) == pytest.approx((expected, expected), rel=1e-13)
-    half = ScoreTally(LABELS, np.array([0.25, 0.5, 0.75]), counts, kept=Grid(1))
-    worst = float(4 + 2 * Fraction(6, 9) + Fraction(7, 12)) / 7
+    counts = np.array([[2, 3], [2, 2]], np.uint8)
+    half = ScoreTally(LABELS, np.array([0.5, 0.75]), counts, kept=Grid(1))
+    worst = float(Fraction(1, 4) + Fraction(2, 5) + 2 * Fraction(4, 9)) / 4
     assert of_precision(half)[0] == pytest.approx(worst, rel=1e-13)
 
 
@@ -547,6 +569,10 @@ def test_weights_come_in_any_small_steps() -> None:
     counts = np.array([[2.0], [1.5]])
     tally = ScoreTally(LABELS, np.array([0.25]), counts, counts, Grid(1))
     assert of_precision(tally)[0] == pytest.approx(1 - 2 * math.log(3.5 / 2) / 1.5, rel=1e-14)
+    # Those above all negatives lose nothing.
+    above = np.array([[2.0, 0.0], [1.5, 0.5]])
+    tally = ScoreTally(LABELS, np.array([0.25, 0.75]), above, above, Grid(1))
+    assert of_precision(tally)[0] == pytest.approx(1 - 2 * math.log(4 / 2.5) / 2, rel=1e-14)
 
 
 def test_a_reading_is_not_moved_by_the_share_unless_it_says_so() -> None:
