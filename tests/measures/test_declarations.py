@@ -291,6 +291,7 @@ def test_a_share_that_is_flat_at_nothing_alone_has_the_interval_of_a_square() ->
     assert interval(1 - square) is Interval.BY_SHAPE
     assert interval(square, range=(-1, 1)) is Interval.BY_SHAPE
     assert interval(Cell("TP") / ALL) is Interval.BY_SHAPE
+    assert replace(EXPECTED_COST, range=(0, 1)).interval is Interval.BY_SHAPE
 
 
 def test_twice_a_share_over_one_more_is_mapped_from_it() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.errors import UnknownMeasure
-from assay.measures import CATALOGUE, find
+from assay.measures import CATALOGUE, find, parse
 from assay.measures.catalogue import (
     ADVANCED,
     MAIN,
@@ -241,3 +241,11 @@ def test_a_beta_belongs_to_the_f_score_alone() -> None:
             find(name)
     with pytest.raises(UnknownMeasure, match="beta= is of fbeta alone"):
         find("recall", beta=2)
+
+
+def test_of_a_name_with_a_suffix_the_part_before_it_is_not_known() -> None:
+    for name in ("nonsense", "nonsense.macro", "nonsense.a.b"):
+        with pytest.raises(UnknownMeasure, match="there is no measure 'nonsense'"):
+            parse(name)
+    assert (parse("f3.5.a.b")[0].name, parse("f3.5.a.b")[1]) == ("f3.5", "a.b")
+    assert parse("f7")[1] is None
