@@ -150,6 +150,16 @@ def test_a_limit_that_is_met_at_the_border_of_a_block_is_not_passed(
     assert corrected.value == pytest.approx(0.5 + (6 / 40 - 1 / 8) / (2 * (1 / 2 - 1 / 8)))
 
 
+def test_a_positive_right_at_the_limit_is_passed_by_no_negative() -> None:
+    """One of two negatives lies above the positive in the middle, at a limit of a half."""
+    found = rank(tally_of(((1, 0, 1), (1, 1, 1)))).partial_auc(0.5, corrected=False)
+    # The highest positive gains 1/4, tied with a negative; that one passes half a positive.
+    of_positives = ((1 / 4 - 1 / 12) ** 2 + 2 * (1 / 12) ** 2) / 9
+    of_negatives = 2 * (1 / 12) ** 2 / 4
+    assert found.value == pytest.approx(1 / 12, rel=1e-15)
+    assert found.variance == pytest.approx(of_positives + of_negatives, rel=1e-13)
+
+
 def test_the_default_limit_is_a_tenth() -> None:
     ranking = rank(tally_of(TABLES["mixed"]))
     assert ranking.partial_auc() == ranking.partial_auc(0.1, corrected=True)

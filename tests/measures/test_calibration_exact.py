@@ -210,10 +210,10 @@ def test_the_bounds_of_a_calibration_error_are_the_least_and_largest_distances_f
     None
 ):
     # A sum of gaps that is certain to be above, certain to be below, and one that may be 0.
-    gaps = np.array([[1.0, -4.0, -2.0], [3.0, -2.5, 0.5]])
+    gaps = np.array([[1.0, -4.0, -1.0], [3.0, -2.5, 0.5]])
     rows = np.array([[4.0, 2.0, 0.0], [5.0, 8.0, 3.0]])
     found = BinRanges(gaps, rows, np.zeros((2, 3)), 10.0, 0.5)
-    assert found.calibration_error() == pytest.approx(((1 + 2.5 + 0) / 10, (3 + 4 + 2) / 10))
+    assert found.calibration_error() == pytest.approx(((1 + 2.5 + 0) / 10, (3 + 4 + 1) / 10))
     low = 1 / 5 + 2.5**2 / 8
     # At most 1 a row: the largest of a bin that may be empty is how many rows it may have.
     high = 9 / 4 + min(16 / 2, 8) + 3
@@ -359,6 +359,39 @@ def test_an_intercept_is_found_however_far_probabilities_are_off(shift: float) -
     odds = math.log(said) - math.log1p(-said)
     found = calibration_intercept_influence(tally_of([said], [[1], [2]]))
     assert found.value == pytest.approx(math.log(2) - odds, rel=1e-13)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_intercept_is_found_where_certain_rows_were_wrong(sign: int) -> None:
+    """Two rows were said to be certain one way, six the other, of which half have to be."""
+    counts = [[2, 1], [4, 1]] if sign > 0 else [[1, 4], [1, 2]]
+    tally = tally_of([0.0, 1.0], counts)
+    edge = math.log1p(-EDGE) - math.log(EDGE)
+    for found in (
+        calibration_intercept_influence(tally).value,
+        calibration_intercept_in_blocks(tally).value,
+    ):
+        assert found == pytest.approx(sign * edge, rel=1e-12)
+
+
+def test_a_fit_goes_on_until_both_of_its_steps_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Classes that mirror each other: the intercept is right from the start, the slope is not."""
+    counts = [[9, 5, 4, 3, 2, 1], [1, 2, 3, 4, 5, 9]]
+    tally = tally_of([0.05, 0.2, 0.4, 0.6, 0.8, 0.95], counts)
+    expected = calibration_slope_influence(tally).value
+    monkeypatch.setattr(calibration, "_CELLS", 2)
+    assert calibration_slope_in_blocks(tally).value == pytest.approx(expected, rel=1e-12)
+
+
+def test_certain_rows_are_fitted_in_blocks_as_they_are_in_arrays() -> None:
+    tally = tally_of([0.0, 0.3, 0.7, 1.0], [[9, 3, 2, 1], [1, 2, 3, 8]])
+    for in_blocks, by_rows in (
+        (calibration_slope_in_blocks, calibration_slope_influence),
+        (calibration_intercept_in_blocks, calibration_intercept_influence),
+    ):
+        found, expected = in_blocks(tally), by_rows(tally)
+        assert found.value == pytest.approx(expected.value, rel=1e-12)
+        assert found.variance == pytest.approx(expected.variance(tally), rel=1e-10)
 
 
 @pytest.mark.parametrize("rows", [10**3, 10**6])

@@ -286,8 +286,10 @@ def test_a_share_that_is_flat_at_nothing_alone_has_the_interval_of_a_square() ->
         return replace(find("c_id"), name="made", formula=formula, **changes).interval
 
     assert interval(square) is Interval.TOUCHING
-    # It has a slope; it is flat elsewhere; it reaches below 0; it is a share of rows.
+    # It has a slope, if only by two cells; it is flat where it is 1; it reaches below 0; it is a
+    # share of rows.
     assert interval(off) is Interval.BY_SHAPE
+    assert interval((Cell("TP") - Cell("FP") / 2) / ALL) is Interval.BY_SHAPE
     assert interval(1 - square) is Interval.BY_SHAPE
     assert interval(square, range=(-1, 1)) is Interval.BY_SHAPE
     assert interval(Cell("TP") / ALL) is Interval.BY_SHAPE
