@@ -4,8 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from assay.measures import CATALOGUE, find
-from assay.measures.catalogue import average_of, cell_of, heading_of, spellings, squeezed
+from assay.errors import UnknownMeasure
+from assay.measures import CATALOGUE, find, parse
+from assay.measures.catalogue import (
+    ADVANCED,
+    MAIN,
+    PRINTED,
+    Heading,
+    average_of,
+    cell_of,
+    heading_of,
+    letter_of,
+    may_count,
+    of_scores,
+    other_part,
+    spellings,
+    squeezed,
+)
 
 MATCHED = {
     "Accuracy": "accuracy",
@@ -105,3 +120,132 @@ def test_rows_of_averages_and_cells_are_known_by_their_words() -> None:
     ]
     assert found == ["macro", "weighted", "weighted", "average", None]
     assert [cell_of(t) for t in ("TP", "False negatives", "TPR")] == ["tp", "fn", None]
+
+
+# -- all that a heading says -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("Average F1", {"key": "f1", "mean": True}),
+        ("F1 avg", {"key": "f1", "mean": True}),
+        ("mean average precision", {"key": "average_precision", "mean": True}),
+        ("Mean accuracy (%)", {"key": "accuracy", "mean": True, "percent": True}),
+        ("Macro F1 (%)", {"key": "f1", "average": "macro", "percent": True}),
+        ("macro weighted recall", {"key": "recall", "average": "macro"}),
+        ("Accuracy std", {"key": "accuracy", "spread": True}),
+        ("Acc. (std. dev.)", {"key": "accuracy", "spread": True}),
+        ("Accuracy \u00b1 std", {"key": "accuracy"}),
+        ("Recall (DoS)", {"key": "recall", "label": "DoS"}),
+        ("Recall ( )", {"key": "recall"}),
+        ("Precision for the class DoS", {"key": "precision", "label": "DoS"}),
+        ("Precision of Port Scan", {"key": "precision", "label": "Port Scan"}),
+        ("Sensitivity (Recall)", {"key": "sensitivity"}),
+        ("FAR (FPR)", {"key": "fpr"}),
+        ("The overall classification accuracy", {"key": "accuracy"}),
+        ("Recall values", {"key": "recall"}),
+        ("Colour (red)", {}),
+        ("Size of rows", {}),
+        ("Depth", {}),
+        ("Depth %", {"percent": True}),
+    ],
+)
+def test_a_heading_says_no_more_and_no_less(text: str, facts: dict[str, object]) -> None:
+    assert heading_of(text) == Heading(text, **facts)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("TPR @ 1%", "it is at an operating point of its own"),
+        ("FPR \u2030", "its scale is neither shares nor percent"),
+        ("FPR (x 10)", "its scale is neither shares nor percent"),
+        ("Validation accuracy", "it is of the training or validation part"),
+        (
+            "Average precision",
+            "it may be the average precision of scores or a mean over classes",
+        ),
+        ("Precision (FPR)", "it names both precision and false positive rate"),
+    ],
+)
+def test_a_heading_that_is_not_matched_says_why(text: str, why: str) -> None:
+    found = heading_of(text)
+    assert found == Heading(text, why=why)
+    assert found.measure is None
+
+
+def test_a_letter_stands_for_a_measure() -> None:
+    assert [letter_of(text) for text in ("P", "r.", "F", "x", "P R")] == [
+        "precision",
+        "recall",
+        "f1",
+        None,
+        None,
+    ]
+
+
+def test_a_part_of_the_data_is_known_by_its_words() -> None:
+    parts = ("Train", "the training set", "Validation data", "val.", "dev split")
+    assert all(map(other_part, parts))
+    assert not any(map(other_part, ("Test", "Trained model", "data", "train accuracy", "")))
+
+
+def test_what_may_be_counts_is_known_by_its_words() -> None:
+    words = ("Misclassified", "correctly classified", "Error", "miss", "Correct")
+    assert all(map(may_count, words))
+    assert not any(map(may_count, ("Accuracy", "Recall", "error rate")))
+
+
+@pytest.mark.parametrize(
+    ("text", "average"),
+    [
+        ("macro", "macro"),
+        ("Micro avg", "micro"),
+        ("avg macro", "macro"),
+        ("Weighted average", "weighted"),
+        ("avg/total", "weighted"),
+        ("Overall", "average"),
+        ("All classes", "average"),
+        ("the average values", "average"),
+        ("Average DoS", None),
+        ("total / avg", None),
+    ],
+)
+def test_the_name_of_a_row_says_an_average(text: str, average: str | None) -> None:
+    assert average_of(text) == average
+
+
+def test_what_stands_first_ends_with_the_measures_of_scores_of_two_classes() -> None:
+    scored = of_scores()
+    assert scored[:3] == ("roc_auc", "partial_auc", "average_precision")
+    apart = {"recall_at_fpr_1e2", "h_measure_symmetric", "roc_auc_ovo", "oscr", "precision"}
+    assert apart.isdisjoint(scored)
+    assert {"ks", "h_measure", "log_loss", "calibration_slope"} <= set(scored)
+    assert PRINTED.of(binary=True) == (*PRINTED.two, *scored)
+    assert ADVANCED.of(binary=True) == (*ADVANCED.two, *scored)
+    assert MAIN.of(binary=True) == MAIN.two
+    assert PRINTED.of(binary=False) == PRINTED.many
+
+
+def test_a_name_that_is_near_many_brings_three() -> None:
+    with pytest.raises(UnknownMeasure) as refused:
+        find("recall_at_fpr_1e")
+    assert str(refused.value).count(" or ") == 2
+
+
+def test_a_beta_belongs_to_the_f_score_alone() -> None:
+    for name in ("fbeta", "f_beta"):
+        assert find(name, beta=2).name == "f2"
+        with pytest.raises(UnknownMeasure, match="needs its beta="):
+            find(name)
+    with pytest.raises(UnknownMeasure, match="beta= is of fbeta alone"):
+        find("recall", beta=2)
+
+
+def test_of_a_name_with_a_suffix_the_part_before_it_is_not_known() -> None:
+    for name in ("nonsense", "nonsense.macro", "nonsense.a.b"):
+        with pytest.raises(UnknownMeasure, match="there is no measure 'nonsense'"):
+            parse(name)
+    assert (parse("f3.5.a.b")[0].name, parse("f3.5.a.b")[1]) == ("f3.5", "a.b")
+    assert parse("f7")[1] is None

@@ -242,10 +242,9 @@ class BinRanges:
 
     def resolution(self) -> Ends:
         """The bounds of the mean squared distance of observed shares from that of all rows."""
-        held = self.rows[1] > 0
-        (p_low, p_high), (n_low, n_high) = self.positives[:, held], self.negatives[:, held]
+        (p_low, p_high), (n_low, n_high) = self.positives, self.negatives
         least, most = _distances(_share(p_low, n_high), _share(p_high, n_low), self.share)
-        fewest, largest = self.rows[:, held]
+        fewest, largest = self.rows
         low, high = fewest * np.square(least), largest * np.square(most)
         return float(low.sum()) / self.total, min(float(high.sum()) / self.total, 0.25)
 

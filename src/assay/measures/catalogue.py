@@ -126,12 +126,10 @@ def mean_of(measure: Measure) -> MeanOf | None:
     if measure.classes is None or not measure.symmetric:
         return None
     for rate in RATES:
-        if rate.formula is None or rate.symmetric or rate.better is not measure.better:
-            continue
-        of_class = substitute(rate.formula, ONE_VERSUS_REST)
+        of_class = substitute(rate.of_counts, ONE_VERSUS_REST)
         for how, mean in (
-            ("macro", of_classes(rate.formula, "macro")),
-            ("weighted", of_classes(rate.formula, "weighted")),
+            ("macro", of_classes(rate.of_counts, "macro")),
+            ("weighted", of_classes(rate.of_counts, "weighted")),
             ("geometric", geometric_mean(of_class)),
         ):
             if same_classes(measure.classes, mean):
@@ -175,9 +173,8 @@ def parse(name: str) -> tuple[Measure, str | None]:
             return table[head], name[len(head) + 1 :] or None
         head = head.rpartition(".")[0]
     beta = re.match(r"f\d+(?:\.\d+)?(?=\.|$)", name)
-    if beta:
-        return find(beta[0]), name[beta.end() + 1 :] or None
-    return find(name.partition(".")[0]), name.partition(".")[2] or None
+    head = beta[0] if beta else name.partition(".")[0]
+    return find(head), name[len(head) + 1 :] or None
 
 
 # -- what is shown where -------------------------------------------------------------------------

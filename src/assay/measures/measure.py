@@ -249,7 +249,7 @@ class Measure:
     @property
     def _touches_zero(self) -> bool:
         """Whether it is flat where it is 0, like a square: then errors there have no slope."""
-        if self.formula is None or self.is_proportion or tuple(self.range) != (0.0, 1.0):
+        if self.formula is None or tuple(self.range) != (0.0, 1.0):
             return False
         by_chance = value(self.formula, _CHANCE)
         slopes = [value(derivative(self.formula, cell), _CHANCE) for cell in BINARY]

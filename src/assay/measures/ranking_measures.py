@@ -78,8 +78,6 @@ def least_average_precision(tp: int, fp: int, fn: int, tn: int) -> Fraction:
 
 def _ascending(steps: int, hits: int, alarms: int) -> float:
     """The sum of (hits + i) / (hits + alarms + i) for i from 1 to ``steps``, or just below it."""
-    if not steps or not alarms:
-        return float(steps)
     from scipy.special import digamma
 
     start, end = float(hits + alarms + 1), float(hits + alarms + 1 + steps)

@@ -338,7 +338,7 @@ def equal_error(points: Points) -> RocReading:
     reach = _REACH * math.sqrt(max(spread, 0.0))
     low = bisect.bisect_right(range(len(points)), -reach, key=lambda at: -excess(at)) - 1
     high = bisect.bisect_left(range(len(points)), reach, key=lambda at: -excess(at))
-    up, across = points.slope(min(max(low, 0), before), max(min(high, len(points) - 1), after))
+    up, across = points.slope(max(low, 0), max(min(high, len(points) - 1), after))
     # Along a curve of slope up / across an error of one rate is shared out by both.
     of_fpr, of_recall = up / (up + across), across / (up + across)
     return _reading(
@@ -483,7 +483,7 @@ def gain_area(points: Points) -> RocReading:
 def top_lift(points: Points, top: float = TOP_SHARE) -> RocReading:
     """How many times the share of positives is found among the highest scores.
 
-    A score at which the limit is crossed is shared out in proportion.
+    They are fewer than all; a score at which the limit is crossed is shared out in proportion.
     """
     share = points.share
 
@@ -491,15 +491,14 @@ def top_lift(points: Points, top: float = TOP_SHARE) -> RocReading:
         return float(points.tp[at] + points.fp[at]) / (points.positives + points.negatives)
 
     after = points.first_below(top, flagged)
-    before = max(after - 1, 0)
-    step = flagged(before) - flagged(after)
-    part = (top - flagged(after)) / step if step else 0.0
+    before = after - 1
+    part = (top - flagged(after)) / (flagged(before) - flagged(after))
     up, across = points.slope(before, after)
     held = points.rates(after)[0] + part * up
     # Rows near the limit: by how much the detection rate rises with the share that is flagged.
     reach = _REACH * math.sqrt(top * (1 - top) / sum(points.effective))
-    low = min(max(points.first_below(top + reach, flagged) - 1, 0), before)
-    high = max(min(points.first_below(top - reach, flagged), len(points) - 1), after)
+    low = max(points.first_below(top + reach, flagged) - 1, 0)
+    high = min(points.first_below(top - reach, flagged), len(points) - 1)
     slope = points.slope(low, high)[0] / (flagged(low) - flagged(high))
     apart = points.rates(after)[0] - points.rates(after)[1] + part * (up - across)
     of_recall, of_fpr = (1 - slope * share) / top, -slope * (1 - share) / top
