@@ -241,7 +241,7 @@ class LossSums:
         """The sums as plain values, in units of 2^-bits that are as large as they can be."""
         sums = (*self.log, *self.brier)
         spare = UNIT_BITS - LOWEST_BITS
-        while spare > 0 and any(number & ((1 << spare) - 1) for number in sums):
+        while any(number & ((1 << spare) - 1) for number in sums):
             spare -= LEVEL_BITS
         return {
             "rows": self.rows,
