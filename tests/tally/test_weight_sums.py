@@ -256,6 +256,15 @@ def test_what_is_left_of_sums_goes_to_arrays_and_back() -> None:
     assert again.places == READ.rest.places
     assert remainder_of({}, "sums", READ.nearest) is None
     assert remainder_of(_arrays(), "others", READ.nearest) is None
+    with pytest.raises(KeyError, match="sums places"):
+        remainder_of({"sums at": _own("at")}, "sums", READ.nearest)
+
+
+def test_sums_are_compared_as_objects() -> None:
+    # Arrays have no hash, and are not equal or unlike as a whole.
+    assert READ.rest is not None
+    assert len({READ, WeightSums(READ.nearest, READ.rest)}) == 2
+    assert len({READ.rest, remainder_of(_arrays(), "sums", READ.nearest)}) == 2
 
 
 def _own(name: str) -> Array:

@@ -249,7 +249,7 @@ FORMS: Mapping[str, Form] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class IncidentTally:
     """What was raised: a small table for each question, which all add.
 

@@ -82,7 +82,7 @@ class Names:
         return [self.kind, list(self.names)]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Tally:
     """What was counted of some rows, by the names of their labels.
 

@@ -28,7 +28,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 Weights: TypeAlias = tuple[WeightSums, WeightSums]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Sample:
     """Rows of label, the scores of each model, cluster and count, in one canonical order.
 
@@ -335,7 +335,7 @@ def _canonical_sample(
 # -- cluster by confusion matrix -------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class ClusterTally:
     """One table a cluster: ``cells[cluster, truth, decision]``, clusters sorted by name.
 

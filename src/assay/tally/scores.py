@@ -38,7 +38,7 @@ Scores: TypeAlias = npt.NDArray[np.floating[Any]]
 Array: TypeAlias = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class ScoreTally:
     """How many rows of each label have each distinct score, scores ascending.
 
