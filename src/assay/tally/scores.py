@@ -133,7 +133,6 @@ class ScoreTally:
         if not held.all():
             places = np.repeat(np.where(held, np.cumsum(held) - 1, -1), len(labels))
             numbers = places * len(labels) + np.tile(np.arange(len(labels)), len(scores))
-            numbers[places < 0] = -1
             size = int(held.sum()) * len(labels)
             weights, squares = (each.moved(numbers, size) for each in (weights, squares))
         sums, of_squares = (
@@ -195,7 +194,7 @@ class ScoreTally:
 
         Labels that one of them does not have have no rows there; unlike labels are sorted as text.
         """
-        named = [part for part in parts if part.labels or part.size] or parts[:1]
+        named = [part for part in parts if part.labels] or parts
         labels = named[0].labels
         if any(part.labels != labels for part in named):
             labels = tuple(sorted({label for part in named for label in part.labels}))

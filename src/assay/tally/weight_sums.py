@@ -236,7 +236,7 @@ def remainder_of(arrays: Mapping[str, Array], name: str, nearest: Floats) -> Rem
     if not fits or (np.diff(where) <= 0).any() or where[0] < 0 or where[-1] >= len(nearest):
         raise ValueError(f"the digits of {name} do not fit")
     ascending = places.tolist()
-    if ascending != sorted(set(ascending)) or not set(ascending) <= set(_PLACES):
+    if ascending != sorted(set(ascending)) or not set(_PLACES).issuperset(ascending):
         raise ValueError(f"the places of {name} are {ascending}")
     rounded, whole = _nearest(digits.astype(np.int64), tuple(ascending))
     if digits.max() > _DIGIT or whole.any() or (rounded != nearest[where]).any():
