@@ -192,7 +192,7 @@ def _canonical(
         texts[name] = tuple(names[name][i] for i in used.tolist())
         kept[name] = codes.astype(np.int64)
     by = [*form.keys, *((START,) if form.runs else ())]
-    if by and len(kept[by[0]]):
+    if len(kept[by[0]]):
         order = np.lexsort([kept[name] for name in reversed(by)])
         kept = {name: column[order] for name, column in kept.items()}
         kept = _joined(form, kept, link)
