@@ -129,6 +129,8 @@ def test_the_losses_over_classes_are_those_of_the_rows() -> None:
     assert (ww, wwx) == (20.25, 0.25 * 3 / 16 + 16 * 37 / 64)
     assert wwxx == 0.25 * 9 / 256 + 16 * 37**2 / 64**2
     assert weighted.rows == 3
+    assert weighted.brier_score() == Moments(w, wx, ww, wwx, wwxx)
+    assert weighted.log_loss().first == pytest.approx(math.log(2) * (0.5 + 3 * 4), rel=1e-15)
 
 
 # -- losses of a table of scores -------------------------------------------------------------------
