@@ -202,7 +202,7 @@ class LossSums:
                 p_true,
                 wrong,
                 brier,
-                np.empty(j - i),
+                np.empty_like(brier),
                 None if counts is None else counts[i:j],
                 None if weights is None else weights[i:j],
             )
