@@ -1,5 +1,6 @@
 """Binary rows counted by sorted keys: every sign, tie and range, and tables that are merged."""
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -15,6 +16,7 @@ from assay.tally.blocks import (
     narrow,
     narrow_scores,
     start,
+    threads,
 )
 
 Array = np.ndarray[Any, Any]
@@ -75,6 +77,10 @@ def test_the_highest_negative_score_is_told_from_the_lowest_other(label: int, ki
     # Turned over, the bits of the one are those of the other but for the sign.
     above = np.array([1.5], kind)
     below = np.invert(above.view(f"u{above.itemsize}")).view(kind)
+    # And those of the float above it but for the last bit.
+    for other in (above, np.nextafter(above, kind(2))):
+        _must_count(np.concatenate([below, other]), np.full(2, label, np.uint8))
+        _must_count(np.concatenate([below, other]), np.array([label, 1 - label]))
     for others in ([], [2.0], [-1e-30, 2.0], [2.0, 2.0]):
         scores = np.concatenate([np.repeat(below, 2), above, np.array(others, kind)])
         _must_count(scores, np.full(len(scores), label, np.uint8))
@@ -97,6 +103,8 @@ def test_ties_that_begin_and_end_at_the_borders_of_blocks_are_counted(size: int)
         rows // 2,
         (rows + 1) // 2,
         rows - BLOCK,
+        rows - BLOCK - 7,
+        (rows - BLOCK - 7) // 2,
         (rows - BLOCK) // 2,
         (rows - BLOCK + 1) // 2,
         -1 - (rows // 2),
@@ -202,6 +210,14 @@ def test_scores_become_narrow_where_each_of_them_is() -> None:
 def test_a_block_has_65536_rows() -> None:
     assert BLOCK == 65_536
     assert bounds(100_000) == [(0, 65_536), (65_536, 100_000)]
+
+
+def test_a_single_thread_may_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {1, 2, 3}, raising=False)
+    monkeypatch.setenv("ASSAY_THREADS", "1")
+    assert threads() == 1
+    monkeypatch.delenv("ASSAY_THREADS")
+    assert threads() == 3
 
 
 def test_work_that_is_started_gives_its_result() -> None:

@@ -311,8 +311,7 @@ def _count_groups(keys: Array, negatives: int) -> int:
 
     changes: list[int] = map_blocks(len(keys), worker)
     # Without their sign the highest negative score and the lowest other may have the same bits.
-    border = keys[max(negatives - 1, 0) : negatives + 1]
-    alike = 0 < negatives < len(keys) and int(border[0] ^ border[1]) <= 1
+    alike = 0 < negatives < len(keys) and int(keys[negatives - 1] ^ keys[negatives]) <= 1
     return 1 + sum(changes) + alike
 
 
