@@ -137,6 +137,9 @@ def test_some_rows_keep_their_exact_weights() -> None:
         some = sample.of_rows_where(mask)
         expected = [row for i, row in enumerate(_naive().items()) if i in kept]
         assert _rows(some) == dict(expected)
+    # The square of a tiny weight is zero.
+    tiny = Sample.of_rows(TWO, np.array([1]), {"a": np.array([0.5])}, weights=np.array([1e-200]))
+    assert (tiny.counts.tolist(), tiny.amounts_squared.tolist()) == ([1e-200], [0.0])
     counted = _sample(how="counts").of_rows_where(np.arange(5) > 2)
     assert counted.counts.tolist() == [50, 80]
     assert counted.squares is None
@@ -338,6 +341,8 @@ def test_labels_and_columns_of_clusters_are_united() -> None:
             ("y", "benign", "a"): first,
         }
     square = ClusterTally.zero(("dos", "worm"))
+    assert (square.cells.shape, square.size, square.columns) == ((0, 2, 2), 0, None)
+    assert square != one != total
     for a, b in ((one, square), (square, one), (square, ClusterTally.zero(("worm", "dos")))):
         with pytest.raises(TallyError, match="cluster tallies of unlike labels can't be added"):
             a + b
