@@ -61,6 +61,7 @@ def test_models_are_told_apart() -> None:
     assert pairs.of_models("other").counts.tolist() == [3, 3, 4]
     assert pairs.of_models().codes.tolist() == [[0], [1], [2]]
     assert pairs.of_label(2).counts.tolist() == [4]
+    assert pairs.of_label(0).codes.tolist() == [[0, 0, 0, 2], [0, 1, 2, 2]]
     assert pairs.correct().tolist()[0] == [True, True, False]
     zero = PairTally.zero(THREE, ("old", "new", "other"))
     assert (zero.codes.shape, zero.codes.dtype, zero.total) == ((0, 4), np.uint16, 0)
@@ -95,7 +96,7 @@ def test_arrays_that_are_no_pairs_are_refused(changed: dict[str, Any], message: 
 
 SCORES = {
     "a": np.array([0.3, 0.9, 0.3, -2.0, 0.3, 0.9, 7.0, 0.3]),
-    "b": np.array([0.5, 0.2, 0.5, 1e-9, 0.4, 0.2, 0.5, 0.5001]),
+    "b": np.array([0.5, 1e-9, 0.5, 0.2, 0.4, 0.2, 0.5, 0.5001]),
 }
 TRUTH = np.array([1, 0, 1, 0, 1, 2, 2, 1])
 COUNTS = np.array([1, 2, 300, 4, 0, 5, 6, 7])
@@ -157,6 +158,9 @@ def test_a_grid_has_12_bits_where_none_are_named() -> None:
     assert JointScores.of_rows(THREE, TRUTH, SCORES).kept == Grid(12)
     zero = JointScores.zero(TWO, ("a", "b"), Grid(3))
     assert (zero.cells.shape, zero.counts.dtype, zero.kept) == ((2, 0), np.uint8, Grid(3))
+    none = JointScores.of_rows(TWO, TRUTH[:0], {name: s[:0] for name, s in SCORES.items()})
+    for empty in (zero, none):
+        assert (empty.truth.shape, empty.cells.shape, empty.counts.shape) == ((0,), (2, 0), (0,))
     for models in (("a",), ("a", "b", "c")):
         with pytest.raises(TallyError, match="those of two models; found"):
             JointScores.zero(TWO, models)
@@ -172,6 +176,10 @@ def test_parts_add_on_the_coarsest_grid_of_those_that_have_rows() -> None:
         assert total.kept == Grid(4)
         assert _pairs(total) == _naive(4, counts=np.full(8, 3))
     assert JointScores.merge([none, fine]) == fine
+    assert (fine + fine).counts.tolist() == (2 * fine.counts).tolist()
+    two = JointScores.of_rows(TWO, np.minimum(TRUTH, 1), SCORES)
+    assert (two + two).labels == TWO == ("benign", "attack")
+    assert (two + fine).labels == ("attack", *THREE)
     assert JointScores.merge([exact, none, exact]).kept == Exact()
     assert JointScores.merge([none, none]).kept == Grid(2)
     wider = JointScores.zero(THREE, ("a", "b"), Grid(5))
@@ -202,7 +210,7 @@ def test_marginals_and_decisions_are_those_of_the_rows() -> None:
     joint = JointScores.of_rows(THREE, TRUTH, SCORES, counts=COUNTS, bits=None)
     second = joint.marginal(1)
     assert second.scores.tolist() == [1e-9, 0.2, 0.5, 0.5001]
-    assert second.counts.tolist() == [[4, 2, 0, 0], [0, 0, 301, 7], [0, 5, 6, 0]]
+    assert second.counts.tolist() == [[2, 4, 0, 0], [0, 0, 301, 7], [0, 5, 6, 0]]
     assert (second.counts.dtype, second.kept) == (np.uint16, Exact())
     two = JointScores.of_rows(TWO, np.minimum(TRUTH, 1), SCORES, counts=COUNTS, bits=None)
     decided = two.decided([0.3, 0.5])
@@ -212,6 +220,7 @@ def test_marginals_and_decisions_are_those_of_the_rows() -> None:
     sample = two.sample()
     assert (sample.labels, sample.models, sample.clusters) == (TWO, ("a", "b"), ())
     assert (sample.cluster.tolist(), sample.counts.dtype) == ([0] * two.size, np.int64)
+    assert sample.scores.tolist()[:3] == [[-2.0, 0.2], [0.9, 1e-9], [0.3, 0.5]]
 
 
 def test_labels_take_other_places() -> None:
