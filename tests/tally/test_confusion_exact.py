@@ -38,6 +38,7 @@ def test_rows_counts_and_weights_are_counted_cell_by_cell() -> None:
     assert _exactly(weighted.squares[0][1]) == Fraction(0.1**2) + Fraction(0.2**2)
     assert (weighted.cells[1], weighted.cells[2]) == ((2, 0, 0), (4, 0, 0.5))
     assert (weighted.squares[1], weighted.squares[2]) == ((4, 0, 0), (16, 0, 0.25))
+    assert (weighted.weighted, rows.weighted) == (True, False)
     none = Confusion.of_codes(THREE, TRUTH[:0], DECISION[:0])
     assert none == Confusion.zero(THREE)
 
@@ -151,6 +152,7 @@ def test_tables_by_name_add() -> None:
     assert (weighted + weighted).squares == {cell: 2 * n for cell, n in SQUARES.items()}
     assert (weighted + weighted).cells == {cell: 2 * n for cell, n in CELLS.items()}
     assert weighted + Crosstab() == Crosstab() + weighted == weighted
+    assert one != total != weighted
     assert Crosstab.merge([]) == Crosstab()
     for a, b in ((one, weighted), (weighted, one)):
         with pytest.raises(TallyError, match="with and without sampling weights"):

@@ -309,6 +309,7 @@ def test_tallies_add_table_by_table() -> None:
     assert total == other + one == from_bytes(total.to_bytes())
     assert hash(total) == hash(other + one)
     assert total + IncidentTally(GAP) == total
+    assert total != one != other
     with pytest.raises(TallyError, match="incident 'worm' is of the family 'A' and of 'C'"):
         one + _tally(families={"worm": "C"})
     with pytest.raises(TallyError, match="no tallies to add"):

@@ -64,7 +64,7 @@ class Cells:
     form: Form
     names: Mapping[str, tuple[str, ...]]
     columns: Mapping[str, Array]
-    link: int = 0
+    link: int
 
     @classmethod
     def zero(cls, form: Form, link: int = 0) -> Cells:
