@@ -87,6 +87,7 @@ def test_one_label_against_the_rest_keeps_its_weights() -> None:
     assert two.one_versus_rest(0) == {"TP": 1, "FP": 4, "FN": 2, "TN": 8}
     assert two.one_versus_rest(1) == {"TP": 8, "FP": 2, "FN": 4, "TN": 1}
     assert two.against_rest(0).labels == ("attack", "benign")
+    assert two.against_rest(1) is two
 
 
 def test_a_table_goes_to_plain_values_and_back() -> None:
@@ -105,7 +106,7 @@ def test_a_table_goes_to_plain_values_and_back() -> None:
     squares = Confusion.of_codes(TWO, ones, ones, weights=np.array([1.0, 2.0**-40]))
     assert squares.schema == 2
     assert squares.to_header()["cells"] == [[0, 0], [0, 1 + 2.0**-40]]
-    for table in (plain, even, uneven, squares):
+    for table in (plain, even, uneven, squares, Confusion(TWO, ((0, 1), (0, 0)))):
         assert from_bytes(table.to_bytes()) == table
         assert confusion_of(table.to_header(), {}) == table
 
