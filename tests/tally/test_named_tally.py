@@ -105,6 +105,7 @@ def test_tallies_add_part_by_part() -> None:
     assert total == other + one == from_bytes(total.to_bytes())
     assert repr(total) == "Tally(rows=10, labels=('dos', 'good'))"
     assert hash(total) == hash(other + one)
+    assert total != one != other
 
 
 def test_a_tally_of_no_rows_adds_to_any_other() -> None:

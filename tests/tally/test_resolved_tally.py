@@ -60,6 +60,7 @@ def test_losses_follow_from_probabilities_that_are_all_kept() -> None:
 def test_losses_of_unlike_parts_are_added() -> None:
     grid = _record(scores=(TABLE.to_grid(3),), summed_losses=LOSSES)
     exact = _record()
+    assert from_bytes(grid.to_bytes()).losses == from_bytes(exact.to_bytes()).losses == LOSSES
     for total in (grid + exact, exact + grid):
         assert total.losses == LOSSES + LOSSES
         assert total.scores is not None
