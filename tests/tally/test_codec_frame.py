@@ -56,8 +56,13 @@ def test_each_kind_is_read_up_to_its_newest_schema(kind: str) -> None:
 
 def test_arrays_are_read_as_they_were_written() -> None:
     _, header, arrays = codec._read(
-        codec.write("some", {"x": 1}, {"a": np.arange(6).reshape(2, 3), "b": np.array([7.5])})
+        codec.write(
+            "some",
+            {"x": 1},
+            {"a": np.arange(6).reshape(2, 3), "none": np.empty((0, 2)), "b": np.array([7.5])},
+        )
     )
+    assert arrays.pop("none").shape == (0, 2)
     assert header == {"x": 1}
     assert [(n, a.dtype, a.tolist()) for n, a in arrays.items()] == [
         ("a", np.int64, [[0, 1, 2], [3, 4, 5]]), ("b", np.float64, [7.5]),

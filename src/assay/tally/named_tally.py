@@ -405,8 +405,8 @@ def _by_key(parts: Sequence[Mapping[Any, Any]], add: Callable[[list[Any]], Any])
 
 
 def _summed(parts: Sequence[Any]) -> Any:
-    """The sum; None where any part has none."""
-    if any(part is None for part in parts):
+    """The sum; None where the parts have none."""
+    if parts[0] is None:
         return None
     return sum(parts[1:], start=parts[0])
 
