@@ -170,7 +170,7 @@ def _run_of_keys(scores: Scores, counts: Array, edges: Scores, dtype: np.dtype[A
     both = np.stack([bits, bits | bits.dtype.type(1)], axis=1)
     rows = np.cumsum(counts.sum(axis=0, dtype=np.int64))
     before = np.append(0, rows)[cuts]
-    return np.split(np.repeat(both.reshape(-1), counts.T.reshape(-1)), before)
+    return np.split(np.repeat(both.ravel(), counts.T.ravel()), before)
 
 
 def _edges(scores: Scores, low: float) -> Scores:

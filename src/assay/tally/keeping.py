@@ -360,7 +360,8 @@ def _chunk_cells(scores: Scores, truth: Array, labels: int, bits: int) -> tuple[
     else:
         places, rows = np.unique(keys, return_inverse=True)
         rows = rows * labels + truth
-        counts = np.bincount(rows, minlength=len(places) * labels).reshape(-1, labels).T
+        counts = np.bincount(rows, minlength=len(places) * labels)
+        counts = counts.reshape(len(places), labels).T
     ids = (binades[places >> bits] << bits) + (places & ((1 << bits) - 1)) + low
     return ids, counts
 

@@ -456,7 +456,7 @@ class ClusterTally:
         everything = self.cells.sum(axis=(1, 2))
         cells = np.stack([everything - row - column + hit, column - hit, row - hit, hit], axis=1)
         name = self.labels[label]
-        return ClusterTally((f"not {name}", name), self.clusters, cells.reshape(-1, 2, 2))
+        return ClusterTally((f"not {name}", name), self.clusters, cells.reshape(self.size, 2, 2))
 
     def of_labels(self, kept: Callable[[str], bool]) -> ClusterTally:
         """The rows of some labels alone."""

@@ -334,7 +334,7 @@ class ScoreTally:
             two = np.zeros((2, self.size, 2), table.dtype)
             two[below, :, 0], two[1 - below, :, 1] = table[below], table[1 - below]
             two[1 - below, tied, 0], two[1 - below, tied, 1] = table[1 - below, tied], 0
-            return two.reshape(2, -1)
+            return two.reshape(2, 2 * self.size)
 
         counts = split(self.counts)
         held = counts.any(axis=0)
