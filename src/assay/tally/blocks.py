@@ -199,7 +199,7 @@ def _run_of_keys(scores: Scores, counts: Array, edges: Scores, dtype: np.dtype[A
     both = np.stack([bits, bits | bits.dtype.type(1)], axis=1)
     rows = np.cumsum(counts.sum(axis=0, dtype=np.int64))
     before = np.append(0, rows)[cuts]
-    return np.split(np.repeat(both.reshape(-1), counts.T.reshape(-1)), before)
+    return np.split(np.repeat(both.ravel(), counts.T.ravel()), before)
 
 
 def _edges(scores: Scores, low: float) -> Scores:
@@ -340,8 +340,7 @@ def _count_groups(keys: Array, negatives: int) -> int:
 
     changes: list[int] = map_blocks(len(keys), worker)
     # Without their sign the highest negative score and the lowest other may have the same bits.
-    border = keys[max(negatives - 1, 0) : negatives + 1]
-    alike = 0 < negatives < len(keys) and int(border[0] ^ border[1]) <= 1
+    alike = 0 < negatives < len(keys) and int(keys[negatives - 1] ^ keys[negatives]) <= 1
     return 1 + sum(changes) + alike
 
 

@@ -266,7 +266,7 @@ NamedCell: TypeAlias = tuple[str, str]
 REACHED = BELOW, FLAGGED = "below", "flagged"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Crosstab:
     """How many rows of each label were said to be what; only pairs that occur are kept.
 

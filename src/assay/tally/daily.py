@@ -116,13 +116,11 @@ class DailyTally:
             "slots": list(self.slots),
             "extremes": list(self.extremes),
         }
-        arrays: dict[str, Any] = {"cells": np.array(cells, np.int64).reshape(-1, 5)}
+        arrays: dict[str, Any] = {"cells": np.array(cells, np.int64).reshape(len(cells), 5)}
         for kind, dtype in (("slots", np.int64), ("extremes", np.float64)):
             for i, by_day in enumerate(getattr(self, kind).values()):
                 arrays[f"{kind} {i} days"] = np.array([at[day] for day in by_day], np.int64)
-                arrays[f"{kind} {i}"] = np.array(list(by_day.values()), dtype).reshape(
-                    len(by_day), -1
-                )
+                arrays[f"{kind} {i}"] = np.array(list(by_day.values()), dtype)
         return codec.write("daily", header, arrays)
 
 

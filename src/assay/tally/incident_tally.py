@@ -64,7 +64,7 @@ class Cells:
     form: Form
     names: Mapping[str, tuple[str, ...]]
     columns: Mapping[str, Array]
-    link: int = 0
+    link: int
 
     @classmethod
     def zero(cls, form: Form, link: int = 0) -> Cells:
@@ -192,7 +192,7 @@ def _canonical(
         texts[name] = tuple(names[name][i] for i in used.tolist())
         kept[name] = codes.astype(np.int64)
     by = [*form.keys, *((START,) if form.runs else ())]
-    if by and len(kept[by[0]]):
+    if len(kept[by[0]]):
         order = np.lexsort([kept[name] for name in reversed(by)])
         kept = {name: column[order] for name, column in kept.items()}
         kept = _joined(form, kept, link)
@@ -249,7 +249,7 @@ FORMS: Mapping[str, Form] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class IncidentTally:
     """What was raised: a small table for each question, which all add.
 

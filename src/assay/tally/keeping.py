@@ -222,8 +222,7 @@ def _ends(ids: Ids, bits: int) -> tuple[Floats, Floats]:
     position[above] = ids[above] - (middle + 1 - (_ONE << bits))
     low = _low(np.maximum(ids, 0), bits)
     high = np.nextafter(_first_float(position + 1, bits), 0.0)
-    # Cells that are cut off at 0, 1/2 and 1.
-    high[position == 0] = 0.0
+    # Cells that are cut off at 1/2 and 1.
     high[ids == half] = 0.5
     low[below], high[below] = -high[below], -_first_float(position[below], bits)
     high[mirrored] = 1 - _first_step(position[mirrored], bits) * 2.0**-_STEP
@@ -361,7 +360,8 @@ def _chunk_cells(scores: Scores, truth: Array, labels: int, bits: int) -> tuple[
     else:
         places, rows = np.unique(keys, return_inverse=True)
         rows = rows * labels + truth
-        counts = np.bincount(rows, minlength=len(places) * labels).reshape(-1, labels).T
+        counts = np.bincount(rows, minlength=len(places) * labels)
+        counts = counts.reshape(len(places), labels).T
     ids = (binades[places >> bits] << bits) + (places & ((1 << bits) - 1)) + low
     return ids, counts
 
@@ -371,7 +371,7 @@ def _chunk_cells(scores: Scores, truth: Array, labels: int, bits: int) -> tuple[
 
 def sum_tables(scores: Sequence[Scores], columns: Sequence[Array]) -> tuple[Scores, Array]:
     """The sum of tables of ascending scores: distinct scores, and the sums of each column."""
-    if len(columns[0]) == 2 and columns[0].dtype.kind == "u":
+    if len(columns[0]) == 2:
         rows = sum(int(part.sum(dtype=np.int64)) for part in columns)
         if rows <= _FEW_TIES * sum(len(part) for part in scores):
             return merge_binary(scores, columns)

@@ -202,7 +202,7 @@ class LossSums:
                 p_true,
                 wrong,
                 brier,
-                np.empty(j - i),
+                np.empty_like(brier),
                 None if counts is None else counts[i:j],
                 None if weights is None else weights[i:j],
             )
@@ -241,7 +241,7 @@ class LossSums:
         """The sums as plain values, in units of 2^-bits that are as large as they can be."""
         sums = (*self.log, *self.brier)
         spare = UNIT_BITS - LOWEST_BITS
-        while spare > 0 and any(number & ((1 << spare) - 1) for number in sums):
+        while any(number & ((1 << spare) - 1) for number in sums):
             spare -= LEVEL_BITS
         return {
             "rows": self.rows,

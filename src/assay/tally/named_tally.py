@@ -82,7 +82,7 @@ class Names:
         return [self.kind, list(self.names)]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Tally:
     """What was counted of some rows, by the names of their labels.
 
@@ -405,8 +405,8 @@ def _by_key(parts: Sequence[Mapping[Any, Any]], add: Callable[[list[Any]], Any])
 
 
 def _summed(parts: Sequence[Any]) -> Any:
-    """The sum; None where any part has none."""
-    if any(part is None for part in parts):
+    """The sum; None where the parts have none."""
+    if parts[0] is None:
         return None
     return sum(parts[1:], start=parts[0])
 

@@ -28,7 +28,7 @@ Array: TypeAlias = npt.NDArray[Any]
 _ROWS = 1 << 20
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class PairTally:
     """How often each combination of a label and the models' decisions occurs.
 
@@ -185,7 +185,7 @@ _BINADES, _FIRST = 13, 2100
 _KEY_BITS = 63
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class JointScores:
     """How many rows of each label have each pair of scores, of two models on the same rows.
 

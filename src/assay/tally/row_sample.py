@@ -28,7 +28,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 Weights: TypeAlias = tuple[WeightSums, WeightSums]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Sample:
     """Rows of label, the scores of each model, cluster and count, in one canonical order.
 
@@ -316,16 +316,15 @@ def _canonical_sample(
     order = np.lexsort((*scores.T[::-1], truth, cluster))
     truth, scores, cluster = truth[order], scores[order], cluster[order]
     new = np.ones(len(truth), bool)
-    if len(truth):
-        new[1:] = (
-            (truth[1:] != truth[:-1])
-            | (cluster[1:] != cluster[:-1])
-            | (scores[1:] != scores[:-1]).any(axis=1)
-        )
+    new[1:] = (
+        (truth[1:] != truth[:-1])
+        | (cluster[1:] != cluster[:-1])
+        | (scores[1:] != scores[:-1]).any(axis=1)
+    )
     rows = labels, models, tuple(distinct), truth[new], scores[new], cluster[new]
     if not isinstance(amounts, tuple):
         counts = amounts[held[order]]
-        return Sample(*rows, np.add.reduceat(counts, np.flatnonzero(new)) if len(new) else counts)
+        return Sample(*rows, np.add.reduceat(counts, np.flatnonzero(new)))
     numbers = np.zeros(len(amounts[0].nearest), np.int64)
     numbers[held[order]] = np.cumsum(new) - 1
     weights, squares = (add_up([(each, numbers)], int(new.sum())) for each in amounts)
@@ -335,7 +334,7 @@ def _canonical_sample(
 # -- cluster by confusion matrix -------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class ClusterTally:
     """One table a cluster: ``cells[cluster, truth, decision]``, clusters sorted by name.
 
@@ -457,7 +456,7 @@ class ClusterTally:
         everything = self.cells.sum(axis=(1, 2))
         cells = np.stack([everything - row - column + hit, column - hit, row - hit, hit], axis=1)
         name = self.labels[label]
-        return ClusterTally((f"not {name}", name), self.clusters, cells.reshape(-1, 2, 2))
+        return ClusterTally((f"not {name}", name), self.clusters, cells.reshape(self.size, 2, 2))
 
     def of_labels(self, kept: Callable[[str], bool]) -> ClusterTally:
         """The rows of some labels alone."""
@@ -467,7 +466,7 @@ class ClusterTally:
         part = self._placed(
             lambda label: names.index(label) if label in names else -1, columns.index, shape
         )
-        return _canonical_clusters(names, self.clusters, shape, [part], self.columns)
+        return _canonical_clusters(names, self.clusters, shape, [part], columns)
 
     def placed(
         self,
@@ -534,7 +533,7 @@ def _canonical_clusters(
     for amounts, numbers in parts:
         cells = numbers.copy()
         kept = numbers >= 0
-        clusters, within = np.divmod(numbers[kept], max(width, 1))
+        clusters, within = np.divmod(numbers[kept], width)
         cells[kept] = renumber[clusters] * width + within
         if isinstance(amounts, WeightSums):
             weights.append((amounts, cells))

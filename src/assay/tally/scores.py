@@ -38,7 +38,7 @@ Scores: TypeAlias = npt.NDArray[np.floating[Any]]
 Array: TypeAlias = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class ScoreTally:
     """How many rows of each label have each distinct score, scores ascending.
 
@@ -133,7 +133,6 @@ class ScoreTally:
         if not held.all():
             places = np.repeat(np.where(held, np.cumsum(held) - 1, -1), len(labels))
             numbers = places * len(labels) + np.tile(np.arange(len(labels)), len(scores))
-            numbers[places < 0] = -1
             size = int(held.sum()) * len(labels)
             weights, squares = (each.moved(numbers, size) for each in (weights, squares))
         sums, of_squares = (
@@ -195,7 +194,7 @@ class ScoreTally:
 
         Labels that one of them does not have have no rows there; unlike labels are sorted as text.
         """
-        named = [part for part in parts if part.labels or part.size] or parts[:1]
+        named = [part for part in parts if part.labels] or parts
         labels = named[0].labels
         if any(part.labels != labels for part in named):
             labels = tuple(sorted({label for part in named for label in part.labels}))
@@ -335,7 +334,7 @@ class ScoreTally:
             two = np.zeros((2, self.size, 2), table.dtype)
             two[below, :, 0], two[1 - below, :, 1] = table[below], table[1 - below]
             two[1 - below, tied, 0], two[1 - below, tied, 1] = table[1 - below, tied], 0
-            return two.reshape(2, -1)
+            return two.reshape(2, 2 * self.size)
 
         counts = split(self.counts)
         held = counts.any(axis=0)

@@ -208,8 +208,6 @@ def _of_atoms(values: Floats, cells: Array, size: int) -> WeightSums:
         numbers = np.flatnonzero(several)
         cells, values = (np.cumsum(several) - 1)[cells[~alone]], values[~alone]
     digits = _digit_sums(values, cells, len(numbers))
-    if not digits:
-        return WeightSums(nearest)
     places = tuple(place for place, _ in digits)
     table = np.stack([sums for _, sums in digits])
     rounded, whole = _nearest(table, places)
@@ -238,7 +236,7 @@ def remainder_of(arrays: Mapping[str, Array], name: str, nearest: Floats) -> Rem
     if not fits or (np.diff(where) <= 0).any() or where[0] < 0 or where[-1] >= len(nearest):
         raise ValueError(f"the digits of {name} do not fit")
     ascending = places.tolist()
-    if ascending != sorted(set(ascending)) or not set(ascending) <= set(_PLACES):
+    if ascending != sorted(set(ascending)) or not set(_PLACES).issuperset(ascending):
         raise ValueError(f"the places of {name} are {ascending}")
     rounded, whole = _nearest(digits.astype(np.int64), tuple(ascending))
     if digits.max() > _DIGIT or whole.any() or (rounded != nearest[where]).any():
@@ -274,7 +272,7 @@ def _split_sums(
     """
     sums = []
     parts = np.empty_like(left)
-    while len(left) and (largest := float(left.max())) > 0:
+    while (largest := float(left.max())) > 0:
         scale = (math.frexp(largest)[1] - 1) // bits * bits
         if scale >= _LOWEST_SCALE:
             np.multiply(left, 2.0**-scale, out=parts)
@@ -313,24 +311,24 @@ def _nearest(digits: Array, places: tuple[int, ...]) -> tuple[Floats, npt.NDArra
     The first four digits from the highest on are two floats, each exact; what follows them tells
     only on which side of the middle between two floats a sum lies.
     """
-    lowest, highest = places[0], places[-1]
-    table = np.zeros((highest - lowest + 4, digits.shape[1]), np.int64)
+    # Below the lowest digit there are four that are zero.
+    lowest = places[0] - 4
+    table = np.zeros((places[-1] - lowest + 1, digits.shape[1]), np.int64)
     for place, row in zip(places, digits, strict=True):
-        table[place - lowest + 3] = row
+        table[place - lowest] = row
     top = len(table) - 1 - (table[::-1] != 0).argmax(axis=0)
     columns = np.arange(digits.shape[1])
-    top = np.maximum(top, 3)
     first, second = (
         np.ldexp(
             (table[top - down, columns] << _DIGIT_BITS | table[top - down - 1, columns]).astype(
                 np.float64
             ),
-            _DIGIT_BITS * (top - down - 1 + lowest - 3),
+            _DIGIT_BITS * (top - down - 1 + lowest),
         )
         for down in (0, 2)
     )
     # Whether a digit follows those.
-    following = (np.cumsum(table != 0, axis=0)[np.maximum(top - 4, 0), columns] > 0) & (top > 3)
+    following = np.cumsum(table != 0, axis=0)[top - 4, columns] > 0
     nearest = first + second
     off = second - (nearest - first)
     above = np.nextafter(nearest, np.inf)
