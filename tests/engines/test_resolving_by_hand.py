@@ -382,6 +382,8 @@ def test_of_two_probabilities_the_rows_have_that_of_the_alarm() -> None:
     assert found.rows is not None
     assert sorted(found.rows.scores[:, 0].tolist()) == sorted(SCORES)
     assert found.rows.scores.shape == (6, 1)
+    alone = sided_families(kinds(y_proba=table), {"positive": "attack"}, by_family=True)
+    assert alone.rows is None
     other = sided_families(
         kinds(y_proba=table, clusters=hosts), {"positive": "normal"}, by_family=True
     )
