@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.engines import models
+from assay.engines import Ask, count_coded, models
 from assay.engines.models import (
     CountedModels,
     Flags,
@@ -22,7 +22,8 @@ from assay.sources import FAMILY, code_arrays
 from assay.sources.coded import Labels, NameColumn
 from assay.sources.files.several_models import ModelLot
 from assay.sources.labelling import Labelling
-from assay.tally import PairTally
+from assay.tally import JointScores, PairTally
+from assay.tally.keeping import Grid
 
 TRUTH = ["normal", "dos", "worm", "dos", "normal"]
 A, B = [0.5, 0.5, 0.2, 0.9, 0.1], [0.4, 0.6, 0.7, 0.5, 0.3]
@@ -289,6 +290,24 @@ def test_pairs_of_scores_are_added_lot_by_lot() -> None:
     assert joint is not None
     assert (joint.rows, joint.labels) == (10, ("normal", "not normal"))
     assert sorted(np.unique(joint.truth).tolist()) == [0, 1]
+
+
+def test_what_was_counted_elsewhere_is_added() -> None:
+    part = lot(TRUTH, names=NAMES)
+    elsewhere = ModelCounter({"a": None, "b": None})
+    elsewhere.add(part)
+    joint = JointScores.of_rows(NAMES, part.truth.codes, part.scores, bits=16)
+    tallies = {name: count_coded(part.rows_of(name), Ask(scores=Grid(16))) for name in part.scores}
+    for _ in range(2):
+        elsewhere.add_counted(tallies, part, {("a", "b"): joint})
+    thrice = sided({"a": None, "b": None}, part, part, part, negative="normal").counted({})
+    found = elsewhere.done(lambda _: {"negative": "normal"}).counted({})
+    assert found.decisions == thrice.decisions
+    assert found.families == thrice.families
+    assert found.paired("a", "b") == thrice.paired("a", "b")
+    assert [each.scores for each in found.tallies.values()] == [
+        each.scores for each in thrice.tallies.values()
+    ]
 
 
 def test_levels_are_counted_lot_by_lot() -> None:
