@@ -177,3 +177,28 @@ def test_bad_rows_are_named_by_their_number(piece: int, monkeypatch: pytest.Monk
             frames.count_polars(bad, COLUMNS)
         with pytest.raises(ScoreError, match=f"the frame, row {row + 6}: "):
             frames.count_polars([FRAME, bad], COLUMNS)
+
+
+# -- what is asked ---------------------------------------------------------------------------------
+
+
+def test_every_column_is_named_once_and_in_order() -> None:
+    columns = Columns(
+        "y", score="p", decision="d", probabilities={"a": "pa", "b": "pb"}, count="n", weight="w",
+        cluster="h", slices=("s", "y"), family="f", time="t", rows="r", incident="i", rule="u",
+        key=("k", "s"),
+    )  # fmt: skip
+    assert columns.names == ["y", "p", "d", "pa", "pb", *"nwhsftriuk"]
+    assert Columns("y").names == ["y"]
+    incidents = Columns.of_incidents("i", "t", score="p")
+    assert (incidents.label, incidents.names) == ("i", ["i", "p", "t"])
+
+
+def test_scores_and_probabilities_rank_rows() -> None:
+    assert Columns("y", score="p").rank
+    assert Columns("y", probabilities={"a": "p"}).rank
+    assert not Columns("y", decision="d").rank
+
+
+def test_losses_are_counted_unless_that_is_said() -> None:
+    assert Ask().losses
