@@ -33,6 +33,7 @@ def test_alerts_inside_and_outside_of_incidents() -> None:
     tally = count_pieces([ALERTS], BY_SCORE, ASK)
     assert (tally.alerts, tally.false_alarms, tally.scored) == (5, 2, True)
     assert sorted(tally.first_alerts()) == ["x", "y"]
+    assert sorted(tally.seen.texts("incident")) == ["x", "y"]
     assert tally.false_incidents.size == 2
     assert tally.at(0.65).false_alarms == 1
     wide = count_pieces([ALERTS], BY_SCORE, Ask(incidents=Grouping(gap=3_600_000_000)))
@@ -57,6 +58,8 @@ def test_rows_count_as_often_as_they_say() -> None:
     columns = Columns.of_incidents("of", "at", score="score", count="n")
     tally = count_pieces([ALERTS], columns, ASK)
     assert (tally.alerts, tally.false_alarms) == (10, 6)
+    none = count_pieces([ALERTS.with_columns(n=pl.Series([1, 2, 0, 4, 5]))], columns, ASK)
+    assert list(none.first_alerts()) == list(none.seen.texts("incident")) == ["x"]
     both = Columns.of_incidents("of", "at", score="score", count="n", rows="n")
     assert count_pieces([ALERTS], both, ASK).alerts == 1 + 4 + 9 + 16
 
