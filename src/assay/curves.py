@@ -182,8 +182,7 @@ class _Targets:
             start = below[0] * of_negatives + below[1] * of_positives
             first, last = np.searchsorted(shares, [start, reached[-1]])
             positions.append(np.searchsorted(reached, shares[first:last], side="right"))
-        chosen = np.unique(np.concatenate(positions))
-        return np.asarray(chosen[chosen < running.shape[1]])
+        return np.unique(np.concatenate(positions))
 
 
 # -- curves ----------------------------------------------------------------------------------------
@@ -304,7 +303,7 @@ def det(swept: Sweep) -> Curve:
 
 def _without_repeats(swept: Sweep) -> Sweep:
     """The sweep from the last threshold without false positives to the first without misses."""
-    first = max(int(np.searchsorted(swept.fp, 0.0, side="right")) - 1, 0)
+    first = int(np.searchsorted(swept.fp, 0.0, side="right")) - 1
     last = int(np.searchsorted(swept.tp, swept.positives)) + 1
     part = slice(first, max(last, first + 1))
     return replace(swept, threshold=swept.threshold[part], tp=swept.tp[part], fp=swept.fp[part])
@@ -441,8 +440,8 @@ def probability_cost(base_rate: float, cost_fn: float = 1.0, cost_fp: float = 1.
     """
     if not 0 <= base_rate <= 1:
         raise MethodError(f"a base rate lies between 0 and 1, such as 0.001; found {base_rate!r}")
-    if not (cost_fn >= 0 and cost_fp >= 0 and math.isfinite(cost_fn + cost_fp)):
-        raise MethodError(f"costs are not negative; found {cost_fn!r} and {cost_fp!r}")
+    if not (0 <= cost_fn < math.inf and 0 <= cost_fp < math.inf):
+        raise MethodError(f"costs are finite and not negative; found {cost_fn!r} and {cost_fp!r}")
     missed, raised = base_rate * cost_fn, (1 - base_rate) * cost_fp
     if missed + raised == 0:
         raise MethodError("no error costs anything: give cost_fn= or cost_fp= above 0")
@@ -544,7 +543,7 @@ def cost(tally: ScoreTally, *, in_use: tuple[float, float] | None = None) -> Cur
     best = vertices(tally)
     pc = np.append(PROBABILITIES, 1.0) if best.positives and best.negatives else np.empty(0)
     # Of two that cost the same, the higher threshold: it raises fewer alerts.
-    at = np.clip(np.searchsorted(breakpoints(best), pc) - 1, 0, len(best.tp) - 1)
+    at = np.maximum(np.searchsorted(breakpoints(best), pc) - 1, 0)
     cells = {name: column[at] for name, column in best.cells().items()}
     missed = cells["FN"] / (best.positives or math.nan)
     raised = cells["FP"] / (best.negatives or math.nan)

@@ -290,7 +290,6 @@ class Flags:
             for family, (label, _, flags) in zip(named, self.counts, strict=True)
         ]
         codes = np.array(rows, np.uint16)
-        codes = codes.reshape(len(rows), -1)
         counts = np.array(list(self.counts.values()), np.int64)
         models = tuple(self.thresholds)
         decided = dict(zip(models, codes[:, 2:].T, strict=True))
@@ -392,7 +391,7 @@ class SidedModels:
     extremes: Mapping[str, tuple[float, float]]
     joint: Mapping[tuple[str, str], JointScores]
     flags: Flags
-    one_negative: bool = False
+    one_negative: bool
 
     def counted(self, thresholds: Mapping[str, float], flags: Flags | None = None) -> CountedModels:
         """All of it; ``flags`` are those at ``thresholds`` that were chosen since."""

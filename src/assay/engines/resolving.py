@@ -133,8 +133,9 @@ class _Sides:
     label_at: Mapping[str, int]
     column_at: Callable[[str], int]
     whole: Tally
-    deciding: Statement | None
+    deciding: Statement
     ranking: Statement | None
+    decided: bool
     is_probability: bool
 
     @classmethod
@@ -159,9 +160,12 @@ class _Sides:
                 )
         elif tally.columns is not None and tally.threshold is not None:
             raise ScoreError(SEVERAL)
-        low, high = tally.extremes.get(ranking or SCORE, (0.0, 1.0))
-        is_probability = ranking is not None and low >= 0 and high <= 1
-        deciding: Statement | None = DECISION
+        is_probability = False
+        if ranking is not None:
+            low, high = tally.extremes[ranking]
+            is_probability = low >= 0 and high <= 1
+        deciding: Statement = DECISION
+        decided = True
         column_at: Callable[[str], int]
         if decision is not None and tally.decisions is not None:
             written = _as_written(tally.decisions, decision)
@@ -172,10 +176,11 @@ class _Sides:
             if len(tally.columns or ()) == 2:
                 raise ScoreError(no_ranking(labelling.labels))
         else:
-            undecided = tally.threshold is None and not is_probability
-            deciding = None if undecided else ranking
-            column_at = _nothing if undecided else _flagged
-        return cls(labelling, label_at, column_at, tally, deciding, ranking, is_probability)
+            decided = is_probability or tally.threshold is not None
+            deciding, column_at = ranking, _flagged if decided else _nothing
+        return cls(
+            labelling, label_at, column_at, tally, deciding, ranking, decided, is_probability
+        )
 
     @property
     def binary(self) -> bool:
@@ -185,30 +190,26 @@ class _Sides:
     @property
     def threshold(self) -> float | None:
         """The threshold that decides, where one does."""
-        if self.deciding is None or self.deciding != self.ranking:
+        if not self.decided or self.deciding != self.ranking:
             return None
         return USUAL if self.whole.threshold is None else self.whole.threshold
 
     def notes(self) -> list[str]:
         """Why nothing is decided, where that is so."""
-        if self.deciding is None and self.ranking is not None:
-            return [undecided_note(*self.whole.extremes[self.ranking])]
-        return []
+        return [] if self.decided else [undecided_note(*self.whole.extremes[self.deciding])]
 
     def confusion(self, decided: Mapping[Statement, Crosstab]) -> Confusion:
         """The confusion matrix of what decides; rows by label alone where nothing does."""
-        table = decided.get(self.deciding or self.ranking or SCORE, Crosstab())
+        table = decided.get(self.deciding, Crosstab())
         return table.confusion(self.labelling.labels, self.label_at, self.column_at)
 
     def families(self) -> dict[tuple[str, str], Confusion]:
-        """The matrix of each positive label alone, and that of all negatives."""
-        decided = self.whole.decided[self.deciding or self.ranking or SCORE]
+        """The matrix of each positive label alone, and that of the negative one."""
+        decided = self.whole.decided[self.deciding]
         tables: dict[tuple[str, str], Confusion] = {}
         for name, place in self.label_at.items():
-            key = FAMILY, name if place else self.labelling.labels[0]
-            own = {self.deciding or self.ranking or SCORE: decided.of_labels(name.__eq__)}
-            table = self.confusion(own)
-            tables[key] = tables[key] + table if key in tables else table
+            own = {self.deciding: decided.of_labels(name.__eq__)}
+            tables[FAMILY, name if place else self.labelling.labels[0]] = self.confusion(own)
         return tables
 
     def resolved(self, tally: Tally) -> Resolved:
@@ -240,14 +241,14 @@ class _Sides:
             )
         clusters = None
         if tally.clusters is not None:
-            table = tally.clusters[self.deciding or self.ranking or SCORE]
+            table = tally.clusters[self.deciding]
             clusters = table.placed(names, self.label_at, self.column_at)
         return Resolved(
             labels=names,
             positive=self.labelling.positive,
             confusion=self.confusion(tally.decided),
             threshold=self.threshold,
-            decided=self.deciding is not None,
+            decided=self.decided,
             kind=kind,
             scores=scores,
             summed_losses=losses,
@@ -427,7 +428,7 @@ def kinds_of(rows: Coded, family: str | None) -> Coded:
     occurs = np.bincount(pairs, minlength=len(truth.names) * len(named.names)) > 0
     names = [f"{label}{BETWEEN}{kind}" for label in truth.names for kind in named.names]
     kept = tuple(name for name, is_there in zip(names, occurs, strict=True) if is_there)
-    codes = (np.cumsum(occurs) - 1)[pairs].astype(np.min_scalar_type(max(len(kept) - 1, 0)))
+    codes = (np.cumsum(occurs) - 1)[pairs].astype(np.min_scalar_type(len(kept)))
     return replace(rows, truth=Labels(codes, kept, truth.kind))
 
 

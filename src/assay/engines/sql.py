@@ -171,7 +171,6 @@ class _Grouping:
         self._score = columns.score
         self._counts = columns.count is not None
         self._weighted = columns.weight is not None
-        self._spare = 0
         roles = [columns.label, columns.decision, columns.count, columns.weight, columns.cluster]
         named = [*roles, columns.family, *columns.slices, columns.time]
         self._keys = list(dict.fromkeys(name for name in named if name is not None))
@@ -193,8 +192,9 @@ class _Grouping:
     ) -> tuple[Keeping, tuple[str, ...]]:
         """How scores are kept that take no more than so many bytes here, and what to say of it."""
         kept = keeping_of_mode(mode)
-        bounded = isinstance(kept, Exact) and self._score is not None and limit is not None
-        if not bounded or limit is None or is_within(_GROUP * self._rows, limit):
+        if not isinstance(kept, Exact) or self._score is None or limit is None:
+            return kept, ()
+        if is_within(_GROUP * self._rows, limit):
             return kept, ()
         groups = self._rows if self._weighted else self._size(kept)
         if is_within(_GROUP * groups, limit):

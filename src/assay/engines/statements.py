@@ -113,7 +113,7 @@ def first_scores(table: Selection, rows: int) -> str:
     return _limited(table.dialect, f"{table.score} AS {SCORE}", table.source, rows)
 
 
-def grouped(table: Selection, keeping: Keeping | None, threshold: float, common: int = 0) -> str:
+def grouped(table: Selection, keeping: Keeping | None, threshold: float, common: int) -> str:
     """The statement that groups rows as scores are to be kept.
 
     ``common`` is how many rows with a finite score the most frequent label has, for cuts.

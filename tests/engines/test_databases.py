@@ -1,0 +1,240 @@
+"""Connections and sessions of many packages, by stand-ins: what they are asked, and how."""
+
+from __future__ import annotations
+
+import io
+import sqlite3
+from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
+import pytest
+
+from assay.engines.databases import (
+    Database,
+    _arrow_or_rows,
+    _of_spark,
+    _stacked,
+    must_differ,
+    opened,
+)
+from assay.engines.statements import DIALECTS
+from assay.errors import InputError
+
+from .standins import of
+
+FRAME = pl.DataFrame({"n": [3, 4]})
+
+
+# -- first values ----------------------------------------------------------------------------------
+
+
+def test_the_first_row_is_looked_at_where_a_database_offers_it() -> None:
+    looked = Database(DIALECTS["sqlite"], lambda _: FRAME, "t", lambda text: (text, 1))
+    assert looked.first("SELECT") == ("SELECT", 1)
+    run = Database(DIALECTS["sqlite"], lambda _: FRAME, "t")
+    assert (run.first(""), run.number("")) == ((3,), 3)
+    none = Database(DIALECTS["sqlite"], lambda _: FRAME[:0], "t")
+    assert (none.first(""), none.number("")) == (None, 0)
+
+
+# -- packages --------------------------------------------------------------------------------------
+
+
+def test_a_session_of_spark_runs_statements() -> None:
+    session = of("pyspark.sql.session", "SparkSession")
+    session.sql = lambda text: SimpleNamespace(collect=lambda: [(1, text)], columns=["a", "b"])
+    with opened(session, "select 1") as database:
+        assert database.dialect.name == "spark"
+        assert database.run("SELECT 2").rows() == [(1, "SELECT 2")]
+        assert database.source == "(\nselect 1\n) AS assay_query"
+
+
+def test_a_frame_of_spark_is_a_view_for_a_while() -> None:
+    views: list[str] = []
+    session = SimpleNamespace(
+        sql=lambda _: SimpleNamespace(toArrow=FRAME.to_arrow),
+        catalog=SimpleNamespace(dropTempView=views.remove),
+    )
+    frame = of("pyspark.sql.dataframe", "DataFrame", sparkSession=session)
+    frame.createOrReplaceTempView = views.append
+    with opened(frame, None) as database:
+        assert views == [database.source]
+        assert database.source.startswith("assay_")
+        assert database.run("").equals(FRAME)
+    assert views == []
+    with pytest.raises(InputError, match="pyspark frame already; leave the query out"):
+        opened(frame, "select 1").__enter__()
+
+
+def test_a_session_of_chdb_answers_in_arrow() -> None:
+    asked: list[tuple[str, str]] = []
+
+    def query(text: str, form: str) -> Any:
+        asked.append((text, form))
+        stream = io.BytesIO()
+        FRAME.write_ipc_stream(stream)
+        content = stream.getvalue()
+        return content if len(asked) == 1 else SimpleNamespace(bytes=lambda: content)
+
+    with opened(of("chdb.session", "Session", query=query), "select 1") as database:
+        assert database.dialect.name == "clickhouse"
+        for _ in range(2):
+            assert database.run("SELECT n").equals(FRAME)
+    text, form = asked[0]
+    assert form == "ArrowStream"
+    assert text.startswith("SELECT n SETTINGS output_format_arrow_string_as_string = 1, ")
+
+
+class Cursor:
+    """A cursor that tells what it was given."""
+
+    def __init__(self, rows: list[Any], names: list[str]) -> None:
+        self.rows, self.closed = rows, False
+        self.description = [(name, "type", None) for name in names]
+        self.executed: list[str] = []
+        self.options: dict[str, str] = {}
+        self.adbc_statement = SimpleNamespace(set_options=lambda **more: self.options.update(more))
+
+    def execute(self, text: str) -> None:
+        self.executed.append(text)
+
+    def fetchmany(self, size: int) -> list[Any]:
+        some, self.rows = self.rows[:size], self.rows[size:]
+        return some
+
+    def fetchone(self) -> Any:
+        return self.rows[0] if self.rows else None
+
+    def fetch_arrow(self) -> Any:
+        return FRAME.to_arrow()
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_a_connection_gives_rows_by_a_cursor_that_is_closed() -> None:
+    cursors: list[Cursor] = []
+
+    def cursor() -> Cursor:
+        cursors.append(Cursor([[1, "x"], [2, None]], ["a", "b"]))
+        return cursors[-1]
+
+    with opened(of("trino.dbapi", "Connection", cursor=cursor), "select 1") as database:
+        assert database.dialect.name == "trino"
+        assert database.run("SELECT 1").rows() == [(1, "x"), (2, None)]
+        assert database.run("SELECT 1").columns == ["a", "b"]
+        assert database.first("SELECT 2") == (1, "x")
+    assert all(each.closed for each in cursors)
+    assert cursors[-1].executed == ["SELECT 2"]
+
+
+def test_no_rows_have_the_names_of_their_columns() -> None:
+    connection = of("trino.dbapi", "Connection", cursor=lambda: Cursor([], ["a", "b"]))
+    with opened(connection, "select 1") as database:
+        assert database.run("").columns == ["a", "b"]
+        assert database.first("") is None
+
+
+def test_psycopg_is_asked_for_exact_values() -> None:
+    asked: list[dict[str, Any]] = []
+
+    def cursor(**options: Any) -> Cursor:
+        asked.append(options)
+        return Cursor([(1,)], ["a"])
+
+    with opened(of("psycopg", "Connection", cursor=cursor), "select 1") as database:
+        assert database.dialect.name == "postgresql"
+        assert database.run("").rows() == [(1,)]
+    assert asked[0]["binary"] is True
+    assert asked[0]["row_factory"].__name__ == "tuple_row"
+
+
+def test_rows_of_sqlite_are_tuples_whatever_the_connection_makes_of_them() -> None:
+    connection = sqlite3.connect(":memory:")
+    connection.row_factory = lambda cursor, row: {"row": row}
+    with opened(connection, "select 1") as database:
+        assert database.run("SELECT 1 AS a, 'x' AS b").rows() == [(1, "x")]
+        assert database.first("SELECT 1 AS a, 'x' AS b") == (1, "x")
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("vendor", "dialect", "options"),
+    [
+        ("SQLite", "sqlite", {"adbc.sqlite.query.batch_rows": "67108864"}),
+        ("PostgreSQL", "postgresql", {}),
+        ("DuckDB", "duckdb", {}),
+    ],
+)
+def test_adbc_tells_its_vendor(vendor: str, dialect: str, options: dict[str, str]) -> None:
+    cursor = Cursor([], [])
+    connection = of("adbc_driver_manager.dbapi", "Connection", cursor=lambda: cursor)
+    connection.adbc_get_info = lambda: {"vendor_name": vendor}
+    with opened(connection, "select 1") as database:
+        assert database.dialect.name == dialect
+        assert database.run("SELECT n").equals(FRAME)
+    assert (cursor.executed, cursor.options, cursor.closed) == (["SELECT n"], options, True)
+
+
+def test_an_unknown_vendor_has_to_say_its_dialect() -> None:
+    connection = of("adbc_driver_manager.dbapi", "Connection", cursor=lambda: Cursor([], []))
+    connection.adbc_get_info = dict
+    with pytest.raises(InputError, match="of adbc_driver_manager speaks is not known"):
+        opened(connection, "select 1").__enter__()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [of("polars.frame", "DataFrame"), of("chdb.session", "Session"), of("duckdb", "Other")],
+)
+def test_what_runs_no_statements_is_refused(given: Any) -> None:
+    with pytest.raises(InputError, match="runs no statements"):
+        opened(given, "select 1").__enter__()
+
+
+# -- results ---------------------------------------------------------------------------------------
+
+
+def test_rows_are_taken_where_arrow_needs_a_package_that_is_not_there() -> None:
+    result = Cursor([(1, "x")], ["a", "b"])
+
+    class Unable(Cursor):
+        def __arrow_c_stream__(self, *_: Any) -> Any:
+            raise ImportError("No module named 'pyarrow'")
+
+    unable = Unable(result.rows, ["a", "b"])
+    given = SimpleNamespace(sql=lambda _: unable)
+    assert _arrow_or_rows(given, "SELECT 1").rows() == [(1, "x")]
+    named = SimpleNamespace(query=lambda name, text: FRAME.to_arrow())
+    assert _arrow_or_rows(named, "SELECT 1", "t").equals(FRAME)
+
+
+def test_rows_of_an_older_spark_are_collected() -> None:
+    frame = SimpleNamespace(collect=lambda: [[1, "x"]], columns=["a", "b"])
+    assert _of_spark(frame).rows() == [(1, "x")]
+
+
+@pytest.mark.parametrize(
+    ("names", "twice"),
+    [(["a", "b"], ""), (["a", "b", "a"], "a"), (["b", "a", "a:1"], "a"), (["a:1", "b"], "")],
+)
+def test_two_columns_have_two_names(names: list[str], twice: str) -> None:
+    if not twice:
+        must_differ(names)
+        return
+    with pytest.raises(InputError, match=f"two columns named '{twice}'"):
+        must_differ(names)
+
+
+def test_batches_of_unlike_types_are_put_together() -> None:
+    whole, nothing = pl.DataFrame({"a": [1, 2]}), pl.DataFrame({"a": [None]})
+    assert _stacked([nothing, whole])["a"].to_list() == [None, 1, 2]
+    assert _stacked([whole, nothing])["a"].dtype == pl.Int64
+    assert _stacked([nothing, nothing])["a"].dtype == pl.Null
+    text = pl.DataFrame({"a": ["x"]})
+    mixed = _stacked([whole, nothing, text])["a"]
+    assert mixed.dtype == pl.Object
+    assert mixed.to_list() == [1, 2, None, "x"]
+    both = pl.DataFrame({"a": [1], "b": ["y"]})
+    assert _stacked([both, both]).columns == ["a", "b"]
