@@ -445,7 +445,8 @@ class _Boxes:
 
 # As many matrices of three classes as are counted out, and as many as may differ in what formulas
 # read. More classes cost more: what formulas read of a matrix, and how many of them there are.
-_COUNTED_OUT, _MOST = 1 << 22, 1 << 21
+_COUNTED_OUT = 1 << 22
+_MOST = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -505,8 +506,6 @@ def _joined(options: Sequence[Sequence[tuple[int, ...]]], classes: int) -> Class
         added = np.zeros((len(row), 2 * classes), np.int64)
         added[:, classes:] = np.array(row)
         added[:, i] = added[:, classes + i]
-        if len(states) * len(added) > 2 * _COUNTED_OUT:
-            return None
         states = (states[:, None, :] + added[None, :, :]).reshape(-1, 2 * classes)
         states = _unique(states)
         if len(states) > _MOST:
