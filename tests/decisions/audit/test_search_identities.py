@@ -71,12 +71,19 @@ def test_a_function_that_is_undefined_at_a_corner_may_be_anything() -> None:
         ((1.0, 2.0), (1.0, 1.0), True),
     ],
 )
+@pytest.mark.parametrize("start", [0.0, 1.0, -4.0])
 def test_a_range_is_cut_to_what_is_allowed(
-    allowed: tuple[float, float], left: tuple[float, float], *, moved: bool
+    allowed: tuple[float, float], left: tuple[float, float], start: float, *, moved: bool
 ) -> None:
-    box = {"x": (0.0, 1.0)}
-    assert _meet(box, "x", allowed) is moved
-    assert box == {"x": left}
+    box = {"x": (start, start + 1.0)}
+    assert _meet(box, "x", (start + allowed[0], start + allowed[1])) is moved
+    assert box == {"x": (start + left[0], start + left[1])}
+
+
+def test_a_gain_of_just_a_twentieth_is_told_to_nobody() -> None:
+    box = {"x": (0.0, 20.0)}
+    assert _meet(box, "x", (1.0, 30.0)) is False
+    assert box == {"x": (1.0, 20.0)}
 
 
 def test_an_endless_range_that_is_cut_has_moved() -> None:
@@ -107,6 +114,13 @@ def test_an_argument_without_any_value_is_impossible() -> None:
         _shaved(PRODUCT, [(0.0, 1.0), (0.5, 0.5)], 0, (0.6, 0.7))
     with pytest.raises(Impossible, match="y"):
         _shaved(PRODUCT, [(0.5, 0.5), (0.5, 1.0)], 1, (0.1, 0.2))
+
+
+def test_an_end_that_just_gives_the_result_is_kept() -> None:
+    same = Relation("z", ("x",), lambda values: values[0], "")
+    low, high = same.image([(0.5, 0.5)])
+    assert _shaved(same, [(0.5, 0.5)], 0, (0.0, low)) == (0.5, 0.5)
+    assert _shaved(same, [(0.5, 0.5)], 0, (high, 1.0)) == (0.5, 0.5)
 
 
 def test_an_end_is_looked_for_by_thirty_halvings() -> None:
@@ -407,6 +421,14 @@ def test_identities_hold_of_rows_with_several_labels() -> None:
                 check(relation, true)
         bound = {relation.of for relation in web.relations}
         assert {"recall.micro", "precision.micro", "f1.micro", "f1.macro", "f1.weighted"} <= bound
+        pairs = {(relation.of, relation.args) for relation in web.relations}
+        assert ("f1.micro", ("precision.micro", "recall.micro")) in pairs
+        assert ("f1.micro", ("jaccard.micro",)) not in pairs
+        # What rises with each class is looked at in two corners, however many classes there are.
+        of_classes = [r for r in web.relations if "." in r.of and "|" not in r.of]
+        of_classes = [r for r in of_classes if all("|" in arg for arg in r.args)]
+        assert {r.of.rpartition(".")[2] for r in of_classes} == {"macro", "micro", "weighted"}
+        assert all(relation.rising for relation in of_classes)
         # A row may have any labels, so the shares of rows are not those of the labels.
         assert web.ranges["a|prevalence"] == (0.0, 1.0)
         assert "accuracy" not in bound
@@ -426,6 +448,7 @@ def test_where_classes_are_not_all_told_averages_are_bound_to_each_other_alone()
     assert bound(some, "recall.macro") == set()
     assert bound(some, "f1.micro") == {("f1.micro", ("accuracy",))}
     assert bound(some, "specificity.micro") == set()
+    assert ("specificity.micro", ("accuracy",)) in bound(TWO, "specificity.micro")
     assert bound(some, "recall.weighted") == {("recall.weighted", ("accuracy",))}
     assert bound(some, "balanced_accuracy") == set()
     assert bound(Classes(), "f1.average") == {("f1.average", ("precision.average", "recall.average"))}  # fmt: skip # noqa: E501
@@ -434,6 +457,7 @@ def test_where_classes_are_not_all_told_averages_are_bound_to_each_other_alone()
     loose = Classes(("a", "b"), all_told=False, exclusive=False)
     assert bound(loose, "recall.micro") == set()
     assert bound(loose, "recall.weighted") == set()
+    assert bound(loose, "precision.micro") == set()
 
 
 def test_the_accuracy_is_bound_to_the_recalls_where_their_weights_are_told() -> None:
@@ -530,6 +554,8 @@ def test_relations_that_rise_are_marked_so_and_others_are_not() -> None:
             for k in range(len(point)):
                 more = (*point[:k], point[k] + 0.3, *point[k + 1 :])
                 assert relation.low(more) >= relation.low(point)
+    of_classes = [r for r in web.relations if "|" not in r.of and all("|" in a for a in r.args)]
+    assert all(relation.rising for relation in of_classes)
     marked = {r.of.rpartition(".")[2] for r in web.relations if r.rising and "." in r.of}
     assert marked == {"macro", "weighted"}
     assert sum(r.rising for r in web.relations if r.of == "accuracy") == 1

@@ -129,6 +129,7 @@ def test_of_all_rows_the_last_cell_is_what_the_others_leave() -> None:
 def test_one_endless_count_runs_up_to_the_largest() -> None:
     assert region(tp=1, fp=2, fn=3).spans == ((0, LARGEST),)
     assert region(positives=4, fp=2).spans == ((0, 4), (0, LARGEST))
+    assert region(positives=0, fp=2).spans == ((0, 0), (0, LARGEST))
     assert region(positives=LARGEST, negatives=0).spans == ((0, LARGEST), (0, 0))
     assert region_of(KnownCells(tp=LARGEST + 1, fp=2, fn=3)) is None
     assert region_of(KnownCells(tp=1, fp=2)) is None
@@ -310,6 +311,21 @@ def test_of_a_box_with_corners_beyond_all_rows_no_corner_is_set() -> None:
     assert bounds.high[1] >= max(inside)
 
 
+def test_a_corner_with_an_empty_cell_is_a_matrix() -> None:
+    # Ten rows: the last corner of the box leaves none for the fourth cell.
+    accuracy = Quantity((TP + TN) / (TP + FP + FN + TN), 1)
+    bounds = search(n=10)._boxed(boxes(((1, 2), (1, 2), (3, 6))))(accuracy)
+    assert (bounds.low[0], bounds.high[0]) == (pytest.approx(0.2), pytest.approx(0.6))
+
+
+def test_without_any_free_count_a_formula_has_one_value() -> None:
+    nothing = np.zeros((0, 1), np.int64)
+    bounds = search(tp=3, fp=1, fn=2, tn=4)._boxed(_Boxes(nothing, nothing))(
+        Quantity(TP / (TP + FN), 1)
+    )
+    assert (bounds.low[0], bounds.high[0]) == (pytest.approx(0.6), pytest.approx(0.6))
+
+
 @pytest.mark.parametrize("known", [{"n": 6}, {"positives": 4, "negatives": 5}, {"tp": 3, "n": 8}])
 @pytest.mark.parametrize(
     ("key", "text"), [("precision", "0.75"), ("f1", "0.6"), ("mcc", "0.5"), ("npv", "0.33")]
@@ -319,7 +335,7 @@ def test_boxes_find_what_trying_all_matrices_finds(
 ) -> None:
     expected = search(**known).find([ways(key, text)])
     monkeypatch.setattr(searched, "ALL_AT_ONCE", 0)
-    for in_the_end in (1 << 15, 20):
+    for in_the_end in (1 << 15, 84):
         monkeypatch.setattr(searched, "_IN_THE_END", in_the_end)
         found = search(**known).find([ways(key, text)])
         if found.complete:
@@ -335,9 +351,14 @@ def test_so_many_points_are_looked_at_in_the_end(monkeypatch: pytest.MonkeyPatch
     known = {"fp": 1, "tn": 1}
     all_ = search(positives=(1 << 15) - 1, **known).find([])
     assert (len(all_.matrices), all_.complete) == (1 << 15, True)
+    cuts: list[int] = []
+    parted = _Boxes.parted
+    monkeypatch.setattr(_Boxes, "parted", lambda some: cuts.append(len(some)) or parted(some))
     some = search(positives=1 << 15, **known).find([])
     assert (some.complete, some.feasible) == (False, True)
     assert len(some.matrices) <= 256
+    # It ends as soon as there are more boxes than so many.
+    assert cuts == [1, 8, 64, *(1 << i for i in range(9, 16))]
 
 
 def test_work_is_counted_in_boxes_and_in_points(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -360,6 +381,15 @@ def test_a_search_ends_when_its_work_is_spent(monkeypatch: pytest.MonkeyPatch) -
         asked = search(positives=10**6, fp=1, tn=1)
         result = asked.find([ways("recall", "0.123456789")])
         assert (result.feasible, asked._work) == (None, 200 * rounds)
+
+
+def test_as_many_boxes_as_are_allowed_are_cut_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searched, "ALL_AT_ONCE", 0)
+    monkeypatch.setattr(searched, "_IN_THE_END", 0)
+    monkeypatch.setattr(searched, "_MOST_BOXES", 8)
+    result = search(positives=15, fp=1, tn=1).find([])
+    assert sorted(result.matrices.cells["TP"].tolist()) == list(range(16))
+    assert not result.complete
 
 
 def test_one_matrix_is_enough_where_one_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -127,6 +127,7 @@ def looked(look: Look) -> tuple[list[int], list[int], list[int]]:
         # At least 3 of 6 positives: the second end is the first that keeps it.
         (DrAtLeast(HALF), ([1, 2, 3], [1, 2, 3], [1])),
         (DrAtLeast(Fraction(1, 3)), ([0, 1, 2, 3], [0, 1, 2, 3], [0])),
+        (DrAtLeast(Fraction(2, 5)), ([1, 2, 3], [1, 2, 3], [1])),
         (DrAtLeast(Fraction(9, 10)), ([3], [3], [3])),
         # At most 5 of 10 rows.
         (AlertsAtMost(HALF, None), ([0, 1], [0, 1, 2], [2])),
@@ -153,6 +154,7 @@ def test_a_limit_is_kept_at_some_ends_and_may_be_kept_inside_of_some_blocks(
 def test_a_threshold_that_flags_nothing_keeps_no_false_alarm_rate() -> None:
     counts = counts_of([0, 0, 1, 2], [0, 1, 1, 4])
     assert FarAtMost(HALF, None).kept(counts).positions.tolist() == [2]
+    assert FarAtMost(HALF, None).kept(counts_of([1, 2], [0, 2])).positions.tolist() == [0, 1]
     assert FarAtMost(Fraction(99, 100), None).kept(counts).positions.tolist() == [2, 3]
 
 
@@ -271,7 +273,24 @@ def test_a_cost_at_a_base_rate_weighs_rates_rather_than_rows() -> None:
     by_rate = LowestCost(Fraction(2), Fraction(3), Fraction(1, 5))
     by_tp, by_fp, close = by_rate._prices(counts)
     assert (by_tp, by_fp) == (3 * Fraction(1, 5) * 40, 2 * Fraction(4, 5) * 4)
-    assert close == pytest.approx(1e-14 * (24 * 4 + 6.4 * 40))
+    assert 1e14 * close == pytest.approx(24 * 4 + 6.4 * 40)
+
+
+def test_what_floats_can_not_tell_apart_is_compared_exactly() -> None:
+    # One row more among a quadrillion is beyond the margin of floats.
+    more = counts_of([10**15, 10**15 + 2], [0, 1])
+    assert LowestCost(Fraction(1), Fraction(1), None).best(more, KeptPositions(0, 1)) == 1
+    less = counts_of([10**15, 10**15 + 1], [0, 2])
+    assert LowestCost(Fraction(1), Fraction(1), None).best(less, KeptPositions(0, 1)) == 0
+
+
+def test_ends_without_a_true_alarm_have_no_false_alarm_rate() -> None:
+    # FP/TP of the ends are endless, 2 and 1; inside at best endless, 1 and 1/2.
+    blocks = blocks_of([0, 1, 4], [1, 2, 4])
+    every = np.ones(3, bool)
+    assert marked(LowestFar().undecided(blocks, KeptPositions(0, 2), every)) == [1, 2]
+    assert marked(LowestFar().undecided(blocks, KeptPositions(0, 1), every)) == [1, 2]
+    assert marked(LowestFar().undecided(blocks, KeptPositions(0, 0), every)) == [0, 1, 2]
 
 
 def test_of_positions_that_may_be_best_the_first_of_the_best_is_taken() -> None:
@@ -288,6 +307,10 @@ def test_of_positions_that_may_be_best_the_first_of_the_best_is_taken() -> None:
     assert first_best(np.array([0, 1]), counts, exact) == 0
     assert asked == [0, 2, 3]
     assert first_best(np.array([0, 3]), counts, lambda _: 0) == 0
+    asked.clear()
+    assert first_best(np.array([0, 1, 2]), counts_of([1, 2, 2], [0, 0, 0]), exact) == 0
+    assert first_best(np.array([0, 1, 2]), counts_of([1, 1, 1], [0, 1, 1]), exact) == 0
+    assert asked == [0, 1, 0, 1]
     only_false = counts_of([1, 1, 1], [0, 1, 2])
     assert first_best(np.array([0, 1, 2]), only_false, lambda i: i) == 2
 
@@ -325,6 +348,30 @@ def test_the_usual_points_need_rows_of_both_kinds() -> None:
     assert (rule.position(attacks), rule.position(quiet)) == (NOTHING, NOTHING)
 
 
+def test_of_equal_usual_points_the_highest_threshold_is_taken() -> None:
+    assert Youden().position(counts_of([1, 2], [0, 1])) == 0
+    assert Youden().position(counts_of([0, 1, 2], [0, 1, 2])) == 0
+    assert BestF1().position(counts_of([1, 2], [0, 2])) == 0
+    assert BestF1().position(counts_of([2, 3, 4], [0, 2, 9])) == 0
+
+
+def test_a_correlation_needs_some_rows_flagged_and_some_not() -> None:
+    # Below nothing wherever it is defined: -4 and -1 lead, over the root of what is flagged.
+    assert BestMcc().position(counts_of([0, 0, 1, 2], [0, 2, 2, 3])) == 2
+    assert BestMcc().position(counts_of([1, 1, 2], [0, 3, 3])) == 0
+    assert BestMcc().position(counts_of([1, 1, 2], [1, 2, 3])) == 0
+    # Ends that flag nothing or all have no value, so their blocks are looked into.
+    blocks = blocks_of([0, 1, 1, 2], [0, 1, 2, 3])
+    assert marked(BestMcc().undecided(blocks)) == [1, 3]
+    assert marked(BestMcc().undecided(blocks_of([1, 2], [0, 2]))) == [0, 1]
+
+
+def test_no_block_is_looked_into_where_one_class_is_missing() -> None:
+    for blocks in (blocks_of([1, 2], [0, 0]), blocks_of([0, 0], [1, 2])):
+        for rule in (Youden(), BestF1(), BestMcc(), EqualError(), ThresholdRule((), COST)):
+            assert marked(rule.undecided(blocks)) == []
+
+
 def test_the_correlation_is_zero_where_it_is_undefined() -> None:
     counts = counts_of([0, 1, 2], [0, 1, 2])
     values = BestMcc._value(counts.tp, counts.fp, counts)
@@ -338,6 +385,8 @@ def test_equal_errors_that_are_as_near_above_as_below_are_taken_at_the_first() -
     assert EqualError().position(counts_of([1, 2], [0, 1])) == 0
     assert EqualError().position(counts_of([0, 1, 1, 2], [0, 1, 1, 2])) == 1
     assert EqualError().position(counts_of([4, 4], [3, 4])) == 0
+    # Equal at the end of a block: they may be so before it too.
+    assert marked(EqualError().undecided(blocks_of([1, 2], [1, 2]))) == [0]
 
 
 # -- what is asked ---------------------------------------------------------------------------------
@@ -350,6 +399,11 @@ def test_a_rule_keeps_all_its_limits_and_looks_where_any_of_them_begins_or_ends(
     assert marked(rule.undecided(BLOCKS)) == [1, 2]
     hopeless = ThresholdRule((FprAtMost(TENTH), DrAtLeast(Fraction(9, 10))), HighestDetection())
     assert hopeless.position(BLOCKS.high) == NOTHING
+    ended = ThresholdRule((FprAtMost(TENTH),), HighestThreshold())
+    assert marked(ended.undecided(BLOCKS)) == [0, 1]
+    first = ThresholdRule((), HighestThreshold())
+    assert (first.position(BLOCKS.high), marked(first.undecided(BLOCKS))) == (0, [0])
+    assert marked(ThresholdRule((), HighestDetection()).undecided(BLOCKS)) == [3]
     free = ThresholdRule((), LowestThreshold())
     assert (free.position(BLOCKS.high), marked(free.undecided(BLOCKS))) == (3, [])
 
@@ -382,6 +436,7 @@ def test_costs_are_made_lowest_whatever_else_is_asked() -> None:
     assert guaranteed_rule(wanted).objective == cheapest
     assert empirical_rule(wanted).limits == (DrAtLeast(HALF),)
     assert Requirements().objective == NO_OBJECTIVE
+    assert empirical_rule(Requirements(cost_fp=HALF)).objective == LowestFar()
     assert list(candidates_of(wanted)) == ["Youden", "best F1", "best MCC", "equal error", "lowest cost"]  # fmt: skip # noqa: E501
     assert candidates_of(wanted)["lowest cost"][0] == ThresholdRule((), cheapest)
     assert "lowest cost" not in candidates_of(Requirements(cost_fp=HALF))
@@ -413,7 +468,9 @@ def test_numbers_that_are_asked_are_the_decimals_that_were_written() -> None:
     some = requirements(min_dr_families={"dos": 0.5, "scan": None}, families=("dos", "scan"))
     assert some.families == {"dos": HALF}
     assert requirements(confidence=0.99).confidence == Fraction(99, 100)
-    assert requirements(cost_fp=2, cost_fn=3.5).cost_fn == Fraction(7, 2)
+    assert requirements(confidence=None).confidence == Fraction(9, 10)
+    costs = requirements(cost_fp=0.5, cost_fn=3.5)
+    assert (costs.cost_fp, costs.cost_fn) == (HALF, Fraction(7, 2))
 
 
 @pytest.mark.parametrize("share", [0, 1, 1.5, -0.1, True, "0.1", float("nan"), np.bool_(1)])

@@ -214,9 +214,9 @@ class Matrices:
         if label == 0:
             return {"TP": tn, "FP": fn, "FN": fp, "TN": tp}
         return {
-            "HIT": np.stack([tn, tp], axis=-1),
-            "ROW": np.stack([tn + fp, tp + fn], axis=-1),
-            "COL": np.stack([tn + fn, tp + fp], axis=-1),
+            "HIT": np.stack([tn, tp], axis=1),
+            "ROW": np.stack([tn + fp, tp + fn], axis=1),
+            "COL": np.stack([tn + fn, tp + fp], axis=1),
             "N": tp + fp + fn + tn,
             "K": np.full(len(tp), 2),
         }
@@ -309,17 +309,20 @@ class Search:
     def _narrowed(self, left: _Boxes, conditions: Conditions, *, rounded: bool) -> _Boxes:
         left = left.where(self._possible(left))
         for ways in conditions:
-            if not len(left):
-                break
-            boxed = self._boxed(left)
-            kept = np.zeros(len(left), bool)
-            for way in ways:
-                self._work += max(len(left), _LEAST)
-                kept |= way.may_hold(boxed, rounded=rounded)
-                if kept.all():
-                    break
-            left = left.where(kept)
+            if len(left):
+                left = left.where(self._giving(left, ways, rounded=rounded))
         return left
+
+    def _giving(self, left: _Boxes, ways: Sequence[Way], *, rounded: bool) -> Booleans:
+        """Which boxes may give a number."""
+        boxed = self._boxed(left)
+        kept = np.zeros(len(left), bool)
+        for way in ways:
+            self._work += max(len(left), _LEAST)
+            kept |= way.may_hold(boxed, rounded=rounded)
+            if kept.all():
+                break
+        return kept
 
     def _ranges(self, low: Any, high: Any) -> dict[str, tuple[Any, Any]]:
         """What each cell can be where the free counts lie between these; some may be negative."""
@@ -379,10 +382,9 @@ class Search:
 
 def _fitting(matrices: Matrices, conditions: Conditions, *, rounded: bool) -> Matrices:
     for ways in conditions:
-        if not len(matrices):
-            break
-        answers = [way.holds(matrices.seen_by, rounded=rounded) for way in ways]
-        matrices = matrices[np.broadcast_to(np.logical_or.reduce(answers), len(matrices))]
+        if len(matrices):
+            answers = [way.holds(matrices.seen_by, rounded=rounded) for way in ways]
+            matrices = matrices[np.broadcast_to(np.logical_or.reduce(answers), len(matrices))]
     return matrices
 
 
