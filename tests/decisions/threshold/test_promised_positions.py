@@ -84,6 +84,8 @@ def far_kept(limit: FarPromised, counts: SweepCounts) -> list[int]:
         (2000, 300, 2.5, 1, HALF, TENTH),
         (600, 120, 3.0, 2, Fraction(3, 10), Fraction(3, 10)),
         (150, 90, 3.0, 2, HALF, HALF),
+        # With all of the risk four false alarms would be allowed, with a third of it none.
+        (60, 60, 4.0, 2, Fraction(59, 400), HALF),
         (40, 60, 4.0, 2, HALF, Fraction(9, 10)),
         (30, 60, 4.0, 1, HALF, Fraction(9, 10)),
         (900, 2100, 2.0, 1, TENTH, None),
@@ -113,6 +115,23 @@ def test_a_part_that_was_passed_hands_its_risk_on() -> None:
         assert limit.kept(noisy).positions.tolist() == expected
         found.add(len(expected))
     assert len(found) > 3
+
+
+@pytest.mark.parametrize(("negatives", "positives"), [(2000, 300), (400, 150), (120, 90)])
+def test_false_alarms_at_the_top_are_allowed_where_a_part_starts(
+    negatives: int, positives: int
+) -> None:
+    limit = FarPromised(Fraction(1, 4), Fraction(1, 7), TENTH)
+    found = set()
+    for false in range(0, 44, 2):
+        fp = np.full(positives + 1, false)
+        fp[-1] = negatives
+        tp = np.append(np.arange(1, positives + 1), positives)
+        counts = SweepCounts(tp, fp, positives, negatives)
+        expected = far_kept(limit, counts)
+        assert limit.kept(counts).positions.tolist() == expected, false
+        found.add(expected[0] if expected else None)
+    assert len(found) > 1
 
 
 def alerts_kept(limit: AlertsPromised, counts: SweepCounts) -> int:
@@ -279,6 +298,31 @@ def test_a_budget_in_blocks_ends_in_the_block_of_its_last_rank() -> None:
     assert never.kept.empty
     assert not never.possible.any()
     assert not never.undecided.any()
+
+
+def test_a_budget_in_blocks_is_decided_but_for_the_block_of_its_end() -> None:
+    limit = AlertsPromised(HALF, FIFTH, TENTH)
+    blocks = blocks_of(drawn(5, 800, 200, 3.0, 2), 1)
+    look = limit.look(blocks)
+    assert np.flatnonzero(look.undecided).tolist() == [look.kept.last]
+    wide = limit.look(blocks_of(drawn(5, 800, 200, 3.0, 2), 60))
+    assert wide.undecided.any()
+    assert wide.kept.empty
+    assert not wide.possible.any()
+
+
+def test_blocks_in_which_a_part_may_start_are_looked_into_first() -> None:
+    limit = FarPromised(Fraction(2, 5), TENTH, FIFTH)
+    blocks = blocks_of(drawn(5, 800, 200, 3.0, 2), 40)
+    ranked, risk = RankBlocks.of(blocks), 0.9 * 0.2
+    least, most = (limit.allowed_fpr(blocks.high, tp) for tp in (ranked.least_tp, ranked.most_tp))
+    unclear = set()
+    for errors in (0, 4, 32):
+        enough = beta.ppf(1 - risk / 3, errors + 1, 800 - errors)
+        early, late = int((most < enough).sum()), int((least < enough).sum())
+        unclear |= set(ranked.block[early:late].tolist())
+    assert unclear
+    assert set(np.flatnonzero(limit.look(blocks).undecided).tolist()) == unclear
 
 
 def test_a_far_in_blocks_is_open_where_a_rank_may_pass_or_fail() -> None:
