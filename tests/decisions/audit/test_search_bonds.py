@@ -136,8 +136,12 @@ def test_an_average_with_a_class_that_is_not_told_may_leave_it_out() -> None:
 def test_a_recall_is_defined_of_every_class_that_has_rows() -> None:
     of_two = {"recall.a": "0.9", "recall.b": "0.8", "recall.macro": "0.5"}
     assert bonds(THREE, of_two).meant[2] == ()
-    assert len(bonds(THREE, of_two, a=0.5, b=0.3, c=0.2).meant[2]) == 1
+    told = bonds(THREE, of_two, a=0.5, b=0.3, c=0.2)
+    assert len(told.meant[2]) == 1
+    assert told.shares == {"a": 0.5, "b": 0.3, "c": 0.2}
     assert bonds(THREE, of_two, a=0.5, b=0.5, c=0.0).meant[2] == ()
+    of_one = {"recall.a": "0.9", "recall.macro": "0.5"}
+    assert bonds(THREE, of_one, a=0.5, b=0.5, c=0.0).meant[1] == ()
     precision = {"precision.a": "0.9", "precision.macro": "0.5"}
     assert bonds(THREE, precision, a=0.5, b=0.3, c=0.2).meant[1] == ()
 
@@ -189,6 +193,10 @@ def test_a_number_that_follows_from_others_binds_nothing_beside_them() -> None:
     low, high = box["attack|f1"]
     assert low < 0.435
     assert high > 0.45
+    assert web._loose(2, frozenset({1, 2})) is web.numbers[2].worked[0]
+    assert web._loose(2, frozenset({0, 1})) is None
+    unlike = bonds(TWO, {**reported, "f1.attack": "0.4000"})
+    assert unlike._loose(2, frozenset({1, 2})) is None
     # Beside the recall alone it may have been worked out from any precision near 0.67.
     (box,) = web.left(frozenset({1, 2}))
     assert "attack|f1~" in box
@@ -239,6 +247,8 @@ def test_what_the_others_allow_is_said_where_it_says_much() -> None:
     assert web.allowed(2, frozenset({0, 1})) == "the others allow 0.84606 to 0.84806"
     assert web.allowed(2, frozenset({0})) == ""
     assert web.allowed(2, frozenset()) == ""
+    told = bonds(TWO, {"prevalence.attack": "0.9"}, normal=0.75, attack=0.25)
+    assert told.allowed(0, frozenset()) == ""
     exact = bonds(TWO, {"recall.attack": "0.80000000", "fnr.attack": "0.9"})
     assert exact.allowed(1, frozenset({0})) == "the others allow 0.2"
 
@@ -260,6 +270,7 @@ def test_an_identity_binds_just_the_numbers_that_it_names() -> None:
     assert not _binds(relation, [{"x"}, {"y"}, {"w"}])
     assert not _binds(relation, [{"x"}, {"x"}, {"z"}])
     assert not _binds(relation, [{"x"}, {"y"}, {"z"}, {"w"}])
+    assert not _binds(relation, [{"x", "y"}, {"z"}, {"w"}])
 
 
 def test_small_words() -> None:
@@ -312,6 +323,12 @@ def test_numbers_tell_between_which_shares_of_positives_they_hold() -> None:
     told = shares(Claim("x", reported=reported))
     assert told is not None
     assert told == (pytest.approx(0.2, abs=0.01), pytest.approx(0.2, abs=0.01))
+    # Spreads and numbers of named classes are not read.
+    more = {**reported, "accuracy.std": printed("0.500"), "recall.positive": printed("0.1")}
+    assert shares(Claim("x", reported=more)) == told
+    # A false alarm rate of 0.1 is an FPR where a quarter is positive, an FDR where 0.36 is.
+    either = {"far": printed("0.100"), "recall": printed("0.500"), "accuracy": printed("0.800")}
+    assert shares(Claim("x", reported=either)) == pytest.approx((0.25, 0.36), abs=0.01)
     named = Claim("x", reported=reported, labels=LABELS, positive="attack")
     assert shares(named) == pytest.approx(told)
     three = Claim("x", reported=reported, labels=("a", "b", "c"))
@@ -412,8 +429,8 @@ def read(**reported: str) -> dict[str, object]:
 
 
 def test_numbers_out_of_range_and_measures_of_scores_are_judged_alone() -> None:
-    claim = Claim("x", reported={**read(accuracy="1.5", log_loss="0.3", mcc="-0.5"),
-                                 "recall.ci": (printed("0.1"), printed("0.2"))})  # fmt: skip
+    interval = {"recall.ci": (printed("0.1"), printed("0.2"))}
+    claim = Claim("x", reported={**interval, **read(accuracy="1.5", log_loss="0.3", mcc="-0.5")})
     judged = judge_without_matrix(claim).judged
     assert list(judged) == ["accuracy", "log_loss", "mcc"]
     assert str(judged["accuracy"].verdict) == "inconsistent"
@@ -446,6 +463,10 @@ def test_the_other_of_two_labels_is_named_by_the_keys_or_as_what_it_is_not() -> 
     assert verdict(only_positive, "recall.attack") == "conflict"
     only_negative = Claim("x", negative="normal", reported={"recall.not normal": printed("0.9"), "specificity.normal": printed("0.5")})  # fmt: skip # noqa: E501
     assert verdict(only_negative, "recall.not normal") == "conflict"
+    rows = {"normal": 4, "attack": 3}
+    both = Claim("x", positive="attack", labels=LABELS, support=rows, reported=read(recall="0.600"))
+    words = judge_without_matrix(both).judged["recall"].said
+    assert words.startswith("no matrix of 3 positives and 4 negatives gives it")
     swapped = read(recall__attack="0.9", specificity__normal="0.5")
     assert verdict(Claim("x", negative="normal", reported=swapped), "recall.attack") == "conflict"
     assert verdict(Claim("x", positive="attack", reported=swapped), "recall.attack") == "conflict"
@@ -457,8 +478,13 @@ def test_without_any_label_numbers_may_be_of_one_class_or_averages() -> None:
     )
     assert {str(each.verdict) for each in fits.judged.values()} == {"undetermined"}
     assert fits.notes == ("the numbers were read as weighted averages over both classes",)
+    # So low an F1 is no average of two classes.
+    low = judge_without_matrix(Claim("x", reported={**reported, "f1": printed("0.300")}))
+    assert {str(each.verdict) for each in low.judged.values()} == {"undetermined"}
+    assert low.notes == ("the numbers were read as averages over classes",)
     of_three = Claim("x", labels=("a", "b", "c"), reported=read(accuracy="0.90", error_rate="0.20"))
     assert verdict(of_three, "accuracy") == "conflict"
-    by_key = Claim("x", reported=read(recall__a="0.9", fnr__a="0.5", recall__b="0.5"))
+    of_keys = read(recall__a="0.9", fnr__a="0.5", recall__b="0.5", accuracy="0.7")
+    by_key = Claim("x", reported=of_keys)
     assert verdict(by_key, "recall.a") == "conflict"
     assert verdict(by_key, "recall.b") == "undetermined"
