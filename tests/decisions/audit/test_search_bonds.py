@@ -478,10 +478,6 @@ def test_without_any_label_numbers_may_be_of_one_class_or_averages() -> None:
     )
     assert {str(each.verdict) for each in fits.judged.values()} == {"undetermined"}
     assert fits.notes == ("the numbers were read as weighted averages over both classes",)
-    # So low an F1 is no average of two classes.
-    low = judge_without_matrix(Claim("x", reported={**reported, "f1": printed("0.300")}))
-    assert {str(each.verdict) for each in low.judged.values()} == {"undetermined"}
-    assert low.notes == ("the numbers were read as averages over classes",)
     of_three = Claim("x", labels=("a", "b", "c"), reported=read(accuracy="0.90", error_rate="0.20"))
     assert verdict(of_three, "accuracy") == "conflict"
     of_keys = read(recall__a="0.9", fnr__a="0.5", recall__b="0.5", accuracy="0.7")
