@@ -324,7 +324,7 @@ def test_numbers_tell_between_which_shares_of_positives_they_hold() -> None:
     assert told is not None
     assert told == (pytest.approx(0.2, abs=0.01), pytest.approx(0.2, abs=0.01))
     # Spreads and numbers of named classes are not read.
-    more = {**reported, "accuracy.std": printed("0.500"), "recall.positive": printed("0.1")}
+    more = {**reported, "accuracy.sd": printed("0.500"), "recall.positive": printed("0.1")}
     assert shares(Claim("x", reported=more)) == told
     # A false alarm rate of 0.1 is an FPR where a quarter is positive, an FDR where 0.36 is.
     either = {"far": printed("0.100"), "recall": printed("0.500"), "accuracy": printed("0.800")}
@@ -334,7 +334,7 @@ def test_numbers_tell_between_which_shares_of_positives_they_hold() -> None:
     three = Claim("x", reported=reported, labels=("a", "b", "c"))
     assert shares(three) == pytest.approx(told)
     assert shares(Claim("x", reported={"recall.a": printed("0.5"), "f1.macro": printed("0.5")})) is None  # fmt: skip # noqa: E501
-    spread = {"recall.ci": (printed("0.4"), printed("0.6")), "accuracy.std": printed("0.1")}
+    spread = {"recall.ci": (printed("0.4"), printed("0.6")), "accuracy.sd": printed("0.1")}
     assert shares(Claim("x", reported=spread)) is None
     wrong = {"recall": printed("0.5"), "fnr": printed("0.1")}
     assert shares(Claim("x", reported=wrong)) is None

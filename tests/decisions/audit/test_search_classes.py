@@ -1,4 +1,4 @@
-"""What is said of claims of two and of several classes, where all their matrices can be counted."""
+"""What is said of claims of two classes, where all their matrices can be counted."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ import pytest
 
 from assay.decisions.audit.claim import Claim, key_of
 from assay.decisions.audit.search import classes as judging
-from assay.decisions.audit.search.bonds import Bonds, Fit, Verdicts
+from assay.decisions.audit.search.bonds import Bonds, Verdicts
 from assay.decisions.audit.search.classes import (
-    SeveralClasses,
     TwoClasses,
     _can_be_a_ratio,
     _not_of_one_class,
     judge_binary,
-    judge_classes,
     matrices_of,
 )
 from assay.decisions.audit.search.identities import Classes
 from assay.decisions.audit.search.matrices import KnownCells, known_of, region_of
-from assay.decisions.audit.search.numbers import Number, numbers_of
+from assay.decisions.audit.search.numbers import numbers_of
 from assay.decisions.audit.verdicts import NumberVerdict, Printed, printed
 
 LABELS = ("normal", "attack")
@@ -112,6 +110,14 @@ def test_a_wrong_number_is_told_the_range_that_the_others_allow() -> None:
         "inconsistent", None,
         "no matrix of 3 positives and 5 negatives gives it; the others allow 0 to 1",
     )  # fmt: skip
+
+
+def test_matrices_in_which_a_number_is_undefined_are_left_out_of_its_range() -> None:
+    # Without a false alarm a precision is 1, or undefined where nothing is flagged.
+    rates = {"fpr.attack": "0.000", "specificity.attack": "1.000", "precision.attack": "0.500"}
+    wrong = said(binary(rates, **support(4, 3)))["precision.attack"]
+    assert wrong[0] == "inconsistent"
+    assert wrong[2].endswith("; the others allow 1 to 1")
 
 
 def test_a_number_that_is_undefined_in_the_only_matrix_of_the_others_has_no_value() -> None:
@@ -206,6 +212,7 @@ def test_questions_that_were_answered_are_not_asked_again() -> None:
     wrong = two({"recall": "0.600", "fpr": "0.25"}, positives=3, negatives=4)
     assert not wrong.possible(frozenset({0}))
     assert not wrong.possible(frozenset({0, 1}))
+    assert not wrong.possible(frozenset({0}))
     assert wrong._questions == 1
 
 
@@ -251,6 +258,20 @@ def test_the_matrix_with_most_numbers_correctly_rounded_is_the_example() -> None
     assert solution.best["TP"] == 1
 
 
+def test_of_matrices_that_cut_numbers_off_one_that_rounds_most_is_the_example() -> None:
+    # 2/3 is cut off; of 8 to 11 false alarms among 19 only 9 and 10 round to one half.
+    judge = two({"recall": "0.66", "fpr": "0.5"}, positives=3, negatives=19)
+    solution = judge.solution(frozenset({0, 1}))
+    assert solution is not None
+    assert sorted(solution.matrices.cells["FP"].tolist()) == [8, 9, 10, 11]
+    assert (solution.best["TP"], solution.best["FP"]) == (2, 10)
+
+
+def test_an_area_that_the_operating_point_forbids_is_wrong() -> None:
+    verdicts = binary({"recall": "0.667", "fpr": "0.250", "roc_auc": "0.30"}, **support(4, 3))
+    assert said(verdicts)["roc_auc"][:2] == ("inconsistent", None)
+
+
 def test_a_detection_rate_is_of_one_class_where_the_recall_beside_it_is_an_average() -> None:
     some = {n.key.text: n for n in numbers_of(TWO, given({
         "recall": "0.5", "detection_rate": "0.5", "far": "0.5", "tpr": "0.5"}), "attack", LABELS)}  # fmt: skip # noqa: E501
@@ -274,6 +295,7 @@ def ratio(key: str, text: str, **told: int) -> bool:
     [
         ("recall", "0.667", {"positives": 3, "negatives": 4}, True),
         ("recall", "0.600", {"positives": 3, "negatives": 4}, False),
+        ("recall", "0.66", {"positives": 3, "negatives": 4}, True),
         ("recall", "0.000", {"positives": 0, "negatives": 4}, True),
         ("recall", "0.500", {"positives": 0, "negatives": 4}, False),
         ("precision", "0.905", {"n": 21}, True),
@@ -291,7 +313,7 @@ def test_a_share_of_rows_needs_a_count_that_is_printed_so(
 
 
 def test_matrices_of_a_claim_are_those_that_give_its_numbers() -> None:
-    reported = {"recall": printed("0.667"), "fpr": printed("0.250"), "recall.std": printed("0.1")}
+    reported = {"recall": printed("0.667"), "fpr": printed("0.250"), "recall.sd": printed("0.1")}
     claim = replace(TWO, reported=reported, **support(4, 3))
     assert matrices_of(claim) == [{"TN": 3, "FP": 1, "FN": 1, "TP": 2}]
     assert len(matrices_of(replace(claim, reported={"recall": printed("0.667")}))) == 5
@@ -318,159 +340,3 @@ def test_shares_of_classes_follow_from_their_rows() -> None:
     assert (bare[0].shares, bare[-1].words) == ({}, "averages over classes")
     empty = judging._bonds(TWO, KnownCells(0, 0, 0, 0, 0, 0, 0), some, may_be_average=False)
     assert empty[0].shares == {}
-
-
-# -- several classes -------------------------------------------------------------------------------
-
-ABC = ("a", "b", "c")
-
-
-def several(reported: dict[str, str], **told: Any) -> Verdicts:
-    return judge_classes(Claim("x", **{"labels": ABC, **told}), given(reported))
-
-
-def rows(*sizes: int) -> dict[str, Any]:
-    return {"support": dict(zip(ABC, sizes, strict=True))}
-
-
-def test_few_matrices_of_several_classes_are_counted() -> None:
-    # One of two rows of a; b has one row that is right, c has one that is wrong: 1 or 2 places.
-    verdicts = several(
-        {"recall.a": "0.50", "recall.b": "1.00", "recall.c": "0.00"}, **rows(2, 1, 1)
-    )
-    # The other row of a is at b or c, that of c at a or b.
-    assert said(verdicts)["recall.a"] == ("consistent", None, "4 matrices give it with the other numbers")  # fmt: skip # noqa: E501
-    only = several({"accuracy": "1.00"}, **rows(2, 1, 1))
-    assert said(only)["accuracy"] == ("consistent", 1.0, "a matrix gives it")
-    cut = several({"recall.a": "0.66"}, **rows(3, 1, 0))
-    assert said(cut)["recall.a"][0] == "rounding"
-    assert said(cut)["recall.a"][2].endswith("matrices give it, cut off rather than rounded")
-
-
-def test_an_average_says_how_it_was_read() -> None:
-    verdicts = several({"accuracy": "1.00", "recall": "1.00"}, **rows(2, 1, 1))
-    assert said(verdicts)["recall"] == (
-        "consistent", 1.0, "a matrix gives it with the other numbers; read as the weighted average",
-    )  # fmt: skip
-
-
-def test_a_wrong_number_of_few_matrices_names_the_supports() -> None:
-    wrong = said(several({"recall.a": "0.70"}, **rows(2, 1, 1)))["recall.a"]
-    assert wrong[2] == "no matrix with supports 2, 1, 1 gives it"
-    sized = said(several({"kappa": "0.90"}, n=printed("4")))["kappa"]
-    assert sized[0] == "inconsistent"
-    assert sized[2] == "no share of 4 rows is printed so"
-    both = several({"accuracy": "0.00", "kappa": "0.50"}, n=printed("4"))
-    assert said(both)["kappa"][2].endswith("is wrong: no matrix of 4 rows gives both")
-
-
-def test_many_supports_are_cut_short() -> None:
-    labels = tuple(f"l{i}" for i in range(9))
-    for size, shown in ((8, ", 30 gives"), (9, ", 30 ... gives")):
-        some = labels[:size]
-        claim = Claim("x", labels=some, support=dict.fromkeys(some, 30))
-        verdicts = judge_classes(claim, given({"recall.l0": "0.515"}))
-        assert f"{', '.join(['30'] * 7)}{shown} it" in verdicts.judged["recall.l0"].said
-
-
-BIG = rows(500, 400, 300)
-
-
-def judge(reported: dict[str, str], **told: Any) -> SeveralClasses:
-    claim = Claim("x", **{"labels": ABC, **told})
-    return SeveralClasses(claim, numbers_of(claim, given(reported), None, ABC), ABC)
-
-
-def test_a_share_of_told_rows_says_the_count_in_the_middle() -> None:
-    verdicts = several({"recall.a": "0.50", "accuracy": "0.7000"}, **BIG)
-    # From 248 to 252 of 500 are printed so: a half unit is 2.5.
-    assert said(verdicts)["recall.a"] == ("consistent", None, "250 of 500 rows is printed so")
-    assert said(verdicts)["accuracy"] == ("consistent", 0.7, "840 of 1,200 rows is printed so")
-    cut = several({"recall.c": "0.6666"}, **BIG)
-    assert said(cut)["recall.c"] == ("rounding", 200 / 300, "200 of 300 rows is printed so, cut off rather than rounded")  # fmt: skip # noqa: E501
-    of_others = several({"fpr.a": "0.100"}, **BIG)
-    assert said(of_others)["fpr.a"] == ("consistent", 0.1, "70 of 700 rows is printed so")
-
-
-@pytest.mark.parametrize(
-    ("key", "told", "rows_"),
-    [
-        ("accuracy", BIG, 1200), ("recall.b", BIG, 400), ("fpr.b", BIG, 800),
-        ("precision.b", BIG, None), ("kappa", BIG, None), ("recall.b", {}, None),
-        ("accuracy", {"n": printed("77")}, 77), ("recall.b", {"n": printed("77")}, None),
-        ("fpr.b", {**BIG, "exhaustive": False}, None),
-        ("recall.b", {**BIG, "exhaustive": False}, 400),
-    ],
-)  # fmt: skip
-def test_how_many_rows_a_share_is_of(key: str, told: dict[str, Any], rows_: int | None) -> None:
-    one = judge({key: "0.5"}, **told)
-    assert one._trials(one._numbers[0].ways[0]) == rows_
-
-
-def test_a_share_that_no_count_gives_is_impossible() -> None:
-    one = judge({"recall.a": "0.5013", "recall.b": "0.50", "recall.c": "0.0"}, **rows(500, 400, 0))
-    assert not one.possible(frozenset({0}))
-    assert one.possible(frozenset({1, 2}))
-    assert one._questions == 1
-    empty = judge({"recall.c": "0.5"}, **rows(500, 400, 0))
-    assert not empty.possible(frozenset({0}))
-
-
-def test_numbers_of_a_class_are_held_against_its_matrix_against_the_rest() -> None:
-    reported = {"precision.a": "0.9000", "recall.a": "0.9000", "f1.a": "0.9100", "recall.b": "0.5"}
-    one = judge(reported, **BIG)
-    assert list(one._pairs) == ["a"]
-    pair, places = one._pairs["a"]
-    assert places == {0: 0, 1: 1, 2: 2}
-    assert (pair.known.positives, pair.known.negatives) == (500, 700)
-    assert one.possible(frozenset({0, 1, 3}))
-    assert not one.possible(frozenset({0, 1, 2}))
-    open_ = judge(reported, **{**BIG, "exhaustive": False})
-    assert open_._pairs["a"][0].known.negatives is None
-    assert judge(reported)._pairs == {}
-
-
-def test_after_sixty_questions_nothing_more_is_told_apart() -> None:
-    one = judge({"precision.a": "0.9", "recall.a": "0.9", "f1.a": "0.1"}, **BIG)
-    assert not one.possible(frozenset({0, 1, 2}))
-    one._questions = 59
-    assert not one.possible(frozenset({0, 1, 2}))
-    assert one.possible(frozenset({0, 1, 2}))
-
-
-def test_what_is_wrong_is_told_by_identities_counts_or_matrices() -> None:
-    reported = {"recall.a": "0.900", "fnr.a": "0.500", "recall.b": "0.5013", "kappa": "0.5"}
-    one = judge(reported, **BIG)
-    assert one.why(frozenset({0, 1})) == "they are the same quantity, or 1 minus it"
-    assert one.why(frozenset({2})) == "no matrix with supports 500, 400, 300 gives it"
-    sized = judge({"accuracy": "0.5013", "kappa": "0.5"}, n=printed("700"))
-    assert sized.why(frozenset({0})) == "no share of 700 rows is printed so"
-    assert sized.why(frozenset({0, 1})) == "no matrix of any size gives both"
-    few = judge({"accuracy": "0.5013", "kappa": "0.5"}, n=printed("5"))
-    assert few.why(frozenset({0, 1})) == "no matrix of 5 rows gives both"
-    bare = judge({"kappa": "0.5"})
-    assert bare.why(frozenset({0})) == "no counts of any size give it"
-    assert one.instead(1, frozenset({0})) == (None, "the others allow 0.099 to 0.101")
-
-
-def test_labels_that_only_keys_name_may_not_be_all() -> None:
-    claim = Claim("x")
-    verdicts = judge_classes(claim, given({"recall.a": "0.9", "recall.b": "0.7", "recall.macro": "0.1"}))  # fmt: skip # noqa: E501
-    assert {str(each.verdict) for each in verdicts.judged.values()} == {"undetermined"}
-    all_told = several({"recall.a": "0.9", "recall.b": "0.7", "recall.macro": "0.1"}, labels=("a", "b"))  # fmt: skip # noqa: E501
-    assert [str(each.verdict) for each in all_told.judged.values()] == [
-        "undetermined", "undetermined", "inconsistent",
-    ]  # fmt: skip
-
-
-def test_a_number_given_by_rounded_ones_alone_fits_by_them() -> None:
-    one = judge({"recall.a": "0.50"}, **rows(2, 1, 1))
-    tables = one._tables
-    assert tables is not None
-    (number,) = one._numbers
-    unlike = Number(number.key, printed("0.70"), tuple(
-        replace(way, printed=printed("0.70")) for way in number.ways))  # fmt: skip
-    one._numbers = (unlike,)
-    assert one._fit_by_tables(tables, 0, frozenset()) == Fit(
-        ROUNDING, None, "other numbers give it"
-    )
