@@ -12,7 +12,6 @@ from assay.decisions.audit.search import classes as judging
 from assay.decisions.audit.search.bonds import Fit, Verdicts
 from assay.decisions.audit.search.classes import (
     SeveralClasses,
-    judge_binary,
     judge_classes,
 )
 from assay.decisions.audit.search.numbers import Number, numbers_of
@@ -25,14 +24,6 @@ CONSISTENT, ROUNDING = NumberVerdict.CONSISTENT, NumberVerdict.ROUNDING
 
 def given(reported: dict[str, str]) -> list[tuple[Any, Printed]]:
     return [(key_of(key), printed(text)) for key, text in reported.items()]
-
-
-def binary(reported: dict[str, str], **told: Any) -> Verdicts:
-    return judge_binary(replace(TWO, **told), given(reported))
-
-
-def support(normal: int, attack: int) -> dict[str, dict[str, int]]:
-    return {"support": {"normal": normal, "attack": attack}}
 
 
 def said(verdicts: Verdicts) -> dict[str, tuple[str, float | None, str]]:
