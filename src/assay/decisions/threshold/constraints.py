@@ -317,7 +317,7 @@ class FarAtMost:
         """The thresholds that keep it."""
         true, false = self._odds(counts)
         kept = at_most(counts.fp, false, counts.tp, true)
-        kept &= (counts.tp > 0) | (counts.fp > 0)
+        kept &= counts.tp > 0
         return KeptPositions(0, len(kept) - 1, np.flatnonzero(kept))
 
     def look(self, blocks: Blocks) -> Look:

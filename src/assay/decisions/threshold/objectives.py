@@ -305,8 +305,6 @@ class BestMcc:
 
         def squared(hit: int, false: int) -> Fraction:
             flagged = hit + false
-            if flagged == rows:
-                return Fraction(-(rows**2))
             lead = hit * counts.negatives - false * counts.positives
             return Fraction(lead * abs(lead), flagged * (rows - flagged))
 
@@ -338,10 +336,10 @@ class EqualError:
         if not (counts.positives and counts.negatives):
             return NOTHING
         after = self._crossing(counts)
-        around = [i for i in (after - 1, after) if 0 <= i < len(counts.tp)]
+        around = [i for i in (after - 1, after) if i >= 0]
         best = min(around, key=lambda i: abs(_lead(counts, i)))
         lead = _lead(counts, best)
-        return bisect_left(range(best + 1), lead, key=lambda i: _lead(counts, i))
+        return bisect_left(range(best), lead, key=lambda i: _lead(counts, i))
 
     def undecided(self, blocks: Blocks) -> Array:
         """The block in which false positives get more than misses."""

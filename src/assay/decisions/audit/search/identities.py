@@ -123,7 +123,7 @@ def _meet(box: dict[str, Range], name: str, allowed: Range) -> bool:
     if new == (low, high):
         return False
     box[name] = new
-    return not high - low < math.inf or (high - low) - (new[1] - new[0]) > _WORTH * (high - low)
+    return math.isinf(high - low) or new[1] - new[0] < (1 - _WORTH) * (high - low)
 
 
 def _shaved(relation: Relation, ranges: list[Range], k: int, result: Range) -> Range:
@@ -348,7 +348,7 @@ class Identities:
             self.ranges[f"{label}|{PREVALENCE.name}"] = (share, share)
         for label in self.labels[1:] if self.classes.two else self.labels:
             for base in BASIC_RATES:
-                self._identities(self.classes.named(label, base), label, base, among=BASIC_RATES)
+                self._identities(self.classes.named(label, base), label, base)
         if self.classes.two:
             negative, positive = self.labels
             words = "the shares of two classes sum to 1"
@@ -360,14 +360,10 @@ class Identities:
             words = "accuracy is the mean of the recalls, weighed by the rows of each class"
             self.bind(ACCURACY.name, self._of_each(RECALL), self._weighed(), words, rising=True)
 
-    def _identities(
-        self, name: str, label: str, measure: Measure, among: Sequence[Measure] = ()
-    ) -> None:
+    def _identities(self, name: str, label: str, measure: Measure) -> None:
         """What a measure of one class declares of itself."""
         for identity in measure.identities:
             parts = [find(part) for part in sorted(cells(identity.expression))]
-            if among and not all(part in among for part in parts):
-                continue
             names = [self.classes.named(label, part) for part in parts]
             for part in names:
                 self.add(part)
@@ -382,10 +378,10 @@ class Identities:
             self._between(name, find(between))
             return
         label, bar, measure = name.rpartition("|")
-        base, dot, average = name.rpartition(".")
+        base, _, average = name.rpartition(".")
         if bar:
             self._composite(name, label, find(measure))
-        elif dot and average in (*AVERAGES, SOME_AVERAGE):
+        elif average in (*AVERAGES, SOME_AVERAGE):
             self.ranges[name] = (0.0, 1.0)
             self._average(name, find(base), average)
         elif self.classes.two:
@@ -403,8 +399,7 @@ class Identities:
     def _composite(self, name: str, label: str, measure: Measure) -> None:
         self.ranges[name] = measure.range
         self._identities(name, label, measure)
-        if measure.formula is None and measure.bounds is not None:
-            self._at_operating_point(name, label, measure)
+        self._at_operating_point(name, label, measure)
 
     def _at_operating_point(self, name: str, label: str, measure: Measure) -> None:
         """A measure of scores lies between its bounds, as functions of recall and specificity."""

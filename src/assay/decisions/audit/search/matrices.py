@@ -214,9 +214,9 @@ class Matrices:
         if label == 0:
             return {"TP": tn, "FP": fn, "FN": fp, "TN": tp}
         return {
-            "HIT": np.stack([tn, tp], axis=-1),
-            "ROW": np.stack([tn + fp, tp + fn], axis=-1),
-            "COL": np.stack([tn + fn, tp + fp], axis=-1),
+            "HIT": np.stack([tn, tp], axis=1),
+            "ROW": np.stack([tn + fp, tp + fn], axis=1),
+            "COL": np.stack([tn + fn, tp + fp], axis=1),
             "N": tp + fp + fn + tn,
             "K": np.full(len(tp), 2),
         }
@@ -309,17 +309,20 @@ class Search:
     def _narrowed(self, left: _Boxes, conditions: Conditions, *, rounded: bool) -> _Boxes:
         left = left.where(self._possible(left))
         for ways in conditions:
-            if not len(left):
-                break
-            boxed = self._boxed(left)
-            kept = np.zeros(len(left), bool)
-            for way in ways:
-                self._work += max(len(left), _LEAST)
-                kept |= way.may_hold(boxed, rounded=rounded)
-                if kept.all():
-                    break
-            left = left.where(kept)
+            if len(left):
+                left = left.where(self._giving(left, ways, rounded=rounded))
         return left
+
+    def _giving(self, left: _Boxes, ways: Sequence[Way], *, rounded: bool) -> Booleans:
+        """Which boxes may give a number."""
+        boxed = self._boxed(left)
+        kept = np.zeros(len(left), bool)
+        for way in ways:
+            self._work += max(len(left), _LEAST)
+            kept |= way.may_hold(boxed, rounded=rounded)
+            if kept.all():
+                break
+        return kept
 
     def _ranges(self, low: Any, high: Any) -> dict[str, tuple[Any, Any]]:
         """What each cell can be where the free counts lie between these; some may be negative."""
@@ -379,10 +382,9 @@ class Search:
 
 def _fitting(matrices: Matrices, conditions: Conditions, *, rounded: bool) -> Matrices:
     for ways in conditions:
-        if not len(matrices):
-            break
-        answers = [way.holds(matrices.seen_by, rounded=rounded) for way in ways]
-        matrices = matrices[np.broadcast_to(np.logical_or.reduce(answers), len(matrices))]
+        if len(matrices):
+            answers = [way.holds(matrices.seen_by, rounded=rounded) for way in ways]
+            matrices = matrices[np.broadcast_to(np.logical_or.reduce(answers), len(matrices))]
     return matrices
 
 
@@ -445,7 +447,8 @@ class _Boxes:
 
 # As many matrices of three classes as are counted out, and as many as may differ in what formulas
 # read. More classes cost more: what formulas read of a matrix, and how many of them there are.
-_COUNTED_OUT, _MOST = 1 << 22, 1 << 21
+_COUNTED_OUT = 1 << 22
+_MOST = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -505,8 +508,6 @@ def _joined(options: Sequence[Sequence[tuple[int, ...]]], classes: int) -> Class
         added = np.zeros((len(row), 2 * classes), np.int64)
         added[:, classes:] = np.array(row)
         added[:, i] = added[:, classes + i]
-        if len(states) * len(added) > 2 * _COUNTED_OUT:
-            return None
         states = (states[:, None, :] + added[None, :, :]).reshape(-1, 2 * classes)
         states = _unique(states)
         if len(states) > _MOST:

@@ -191,7 +191,7 @@ class ByFormula:
             given_by[close] = True
             return given_by
         answers = [self._exactly(given, int(close[i]), window) for i in first]
-        given_by[close] = np.array(answers, bool)[which.reshape(-1)]
+        given_by[close] = np.array(answers, bool)[which]
         undefined = np.isnan(value)
         if undefined.any():
             given_by |= undefined & self._filled(given, window)
@@ -214,9 +214,9 @@ class ByFormula:
         fills = np.zeros(len(values), bool)
         for end, of_undefined in ((0.0, 1.0), (1.0, 1.0), (0.0, 0.0)):
             kept = np.where(undefined, of_undefined * weights, weights)
-            total = (np.where(undefined, end, values) * kept).sum(axis=-1)
+            total = (np.where(undefined, end, values) * kept).sum(axis=1)
             with np.errstate(invalid="ignore"):
-                mean = total / kept.sum(axis=-1)
+                mean = total / kept.sum(axis=1)
             fills |= _meets(Bounds(mean - _SLACK, mean + _SLACK), window)
         return fills
 
@@ -468,7 +468,7 @@ def _rounded(
             reach[source.key] = _REACH * as_float(source.printed.unit)
         own = next((m for m in read[key.text] if _by(m, convention)), None)
         if own is None:
-            continue
+            return
         for number in spelled:
             yield ByRounded(own, derivation.expression, sources, reach, number)
 
@@ -482,9 +482,7 @@ def _by(meaning: Meaning, convention: str | None) -> bool:
 @lru_cache(maxsize=4096)
 def in_four_cells(quantity: Quantity) -> Expression:
     """A formula of one of two labels, or of both, in the four cells of the positive one."""
-    expression = quantity.expression
-    if quantity.label == 1:
-        return expression
     if quantity.label == 0:
-        return substitute(expression, _OTHER)
-    return over_two_classes(expression)
+        return substitute(quantity.expression, _OTHER)
+    # In a formula of the positive label there is nothing to write out.
+    return over_two_classes(quantity.expression)
