@@ -13,7 +13,7 @@ COMPILE := $(PY) -m compileall -q src
 # Neighbours stay with one worker, so that what they share is made once. Asserts are left as they are:
 # to rewrite them takes each worker 20 seconds on a fresh clone. What fails is run again with them
 # rewritten, to show the values, and has failed even if it passes then.
-PYTEST := $(PY) -m pytest -n $(JOBS) --dist worksteal --assert=plain
+PYTEST := $(PY) -m pytest -n $(JOBS) --dist worksteal --assert=plain --durations=20
 AGAIN := { $(PY) -m pytest --last-failed --last-failed-no-failures=none; false; }
 # What is compiled is kept for the next run.
 unexport PYTHONDONTWRITEBYTECODE

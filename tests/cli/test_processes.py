@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes and signals of POSIX")
@@ -212,3 +213,15 @@ def test_a_name_that_no_file_can_have_is_an_output_that_fails(cli, predictions, 
     outcome = cli("evaluate", predictions, option, "x" * 300)
     assert outcome.code == 4
     assert "File name too long" in outcome.err
+
+
+def test_a_table_of_duckdb_leaves_nothing_on_standard_error(
+    shell: Callable[..., Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "flows.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.sql(
+            "create table flows as select i % 3 = 0 as label, i / 50.0 as score from range(50) t(i)"
+        )
+    found = shell("evaluate", f"duckdb:{path}?select label, score from flows", "--quiet")
+    assert (found.code, found.err) == (0, "")

@@ -141,9 +141,22 @@ def _arrow_or_rows(given: Any, statement: str, name: str | None = None) -> pl.Da
     """The result of a statement on a connection, or on a relation under a name."""
     result = given.sql(statement) if name is None else given.query(name, statement)
     try:
-        return _of_arrow(result)
+        return _of_arrow(_Stream(result))
     except ImportError:  # before DuckDB 1.5 pyarrow made its Arrow
         return _of_cursor(result, [column[0] for column in result.description])
+
+
+@dataclass(frozen=True)
+class _Stream:
+    """The Arrow of a relation.
+
+    polars keeps the types of what it is given to the end, where DuckDB 2.0 complains of its own.
+    """
+
+    relation: Any
+
+    def __arrow_c_stream__(self, schema: object = None) -> object:
+        return self.relation.__arrow_c_stream__(schema)
 
 
 # -- Spark -----------------------------------------------------------------------------------------
