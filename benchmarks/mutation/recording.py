@@ -66,7 +66,7 @@ def _record(root: Path, data: Path, seconds: Path, jobs: int, asked: tuple[str, 
     for old in seconds.iterdir():
         old.unlink()
     command = [sys.executable, "-m", "pytest", "-q", "-n", str(jobs), "--dist", "worksteal"]
-    command += ["-m", "not slow", "-p", "no:assay", "-p", "mutation.recording"]
+    command += ["-m", "not slow", "--assert=plain", "-p", "no:assay", "-p", "mutation.recording"]
     command += ["--cov", "--cov-context=test", "--cov-report=", *asked]
     fresh = data.with_suffix(".new")
     subprocess.run(

@@ -15,9 +15,9 @@ from assay.errors import InputError
 from assay.measures import CATALOGUE, Binned, MeanLoss
 from assay.sources import Coded, code_arrays
 from assay.tally import Tally
-from assay.tally.counters import PatternCounter
 from assay.tally.keeping import Cuts, Exact, Grid
 from assay.tally.named_tally import SCORE
+from assay.tally.pattern_counter import PatternCounter
 
 ROWS = 3000
 SMALL = 1 << 13
@@ -276,8 +276,8 @@ def _far_apart() -> dict[str, Any]:
 def test_scores_that_lie_far_apart_leave_the_counters_once(
     pages: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assay.tally.counters._ROOM", pages << 13)
-    monkeypatch.setattr("assay.tally.counters._ROOM_A_ROW", 0)
+    monkeypatch.setattr("assay.tally.pattern_counter._ROOM", pages << 13)
+    monkeypatch.setattr("assay.tally.pattern_counter._ROOM_A_ROW", 0)
     made: list[PatternCounter] = []
 
     def counter(labels: tuple[str, ...]) -> PatternCounter:
@@ -303,8 +303,8 @@ def test_parts_that_are_counted_by_threads_add_up(
     monkeypatch.setenv("ASSAY_THREADS", threads)
     monkeypatch.setattr("assay.engines.local._ALONE", 1)
     if pages is not None:
-        monkeypatch.setattr("assay.tally.counters._ROOM", pages << 13)
-        monkeypatch.setattr("assay.tally.counters._ROOM_A_ROW", 0)
+        monkeypatch.setattr("assay.tally.pattern_counter._ROOM", pages << 13)
+        monkeypatch.setattr("assay.tally.pattern_counter._ROOM_A_ROW", 0)
     columns = _far_apart()
     columns["y_score"][: ROWS // 2] = np.linspace(0, 1, ROWS // 2, dtype="f4")
     counting = Accumulator(ask, limit=SMALL)
@@ -316,7 +316,7 @@ def test_parts_that_are_counted_by_threads_add_up(
 def test_scores_far_apart_become_a_grid_where_they_do_not_fit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("assay.tally.counters._ROOM", 0)
+    monkeypatch.setattr("assay.tally.pattern_counter._ROOM", 0)
     columns = _far_apart()
     tally, notes = Parts(_feed(columns), again=False, limit=SMALL).count(Ask())
     assert tally.to_bytes() == _whole(columns, Ask(Grid())).to_bytes()

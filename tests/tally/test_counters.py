@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from assay.errors import ScoreError, TallyError
 from assay.tally import ScoreTally
 from assay.tally.blocks import add_ones
-from assay.tally.counters import BLOCK, CutCounter, CutPoints, GridCounter, PatternCounter
+from assay.tally.counters import BLOCK, CutCounter, CutPoints, GridCounter
 from assay.tally.keeping import Cuts, Grid
+from assay.tally.pattern_counter import PatternCounter
 
 from .kinds import THREE, TWO
 
@@ -46,7 +47,7 @@ def test_patterns_count_as_rows_do(rows: list[tuple[float, int]], step: int) -> 
 
 @pytest.mark.parametrize("block", [1000, 1 << 17])
 def test_counters_grow_when_they_are_full(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.tally.counters.BLOCK", block)
+    monkeypatch.setattr("assay.tally.pattern_counter.BLOCK", block)
     random = np.random.default_rng(8)
     scores = random.choice(np.array([0.25, 0.75, 1.0], np.float32), 200_000, p=[0.001, 0.199, 0.8])
     scores[:70_000] = random.random(70_000, dtype=np.float32)
@@ -83,8 +84,8 @@ def test_what_is_counted_first_keeps_its_place_when_others_get_theirs(first: flo
 
 
 def test_rows_without_room_for_a_page_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.tally.counters._ROOM", 2 << 13)
-    monkeypatch.setattr("assay.tally.counters._ROOM_A_ROW", 0)
+    monkeypatch.setattr("assay.tally.pattern_counter._ROOM", 2 << 13)
+    monkeypatch.setattr("assay.tally.pattern_counter._ROOM_A_ROW", 0)
     counter = PatternCounter(TWO)
     scores = np.full(3 * BLOCK, 0.5, np.float32)
     assert counter.add(scores, np.zeros(len(scores), np.uint8)) == []

@@ -18,7 +18,7 @@ from assay.sources.labelling import USUAL, least_reaching, unify
 from assay.tally import ClusterTally, Crosstab, LossSums, Sample, ScoreTally, Tally
 from assay.tally.blocks import map_blocks, start, threads
 from assay.tally.confusion import REACHED, flagged
-from assay.tally.counters import CutCounter, CutPoints, GridCounter, PatternCounter, count_cuts
+from assay.tally.counters import CutCounter, CutPoints, GridCounter, count_cuts
 from assay.tally.keeping import Cuts, Exact, Grid, Keeping, cells, lowest
 from assay.tally.named_tally import (
     DECISION,
@@ -31,6 +31,7 @@ from assay.tally.named_tally import (
     Names,
     Statement,
 )
+from assay.tally.pattern_counter import PatternCounter
 from assay.tally.resolved_tally import MOST_PROBABILITIES, kept_rows
 from assay.tally.scores import extremes
 
