@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from typing import Any, ClassVar, Literal, NamedTuple, TypedDict
 
+import numpy as np
 import pytest
 
 from assay.errors import InputError
@@ -78,6 +79,7 @@ def both(kind: Any, value: Any, plain: Any) -> None:
         (tuple[int, ...], (1, 2, 3), [1, 2, 3]),
         (tuple[int, ...], (), []),
         (tuple[int, int], (1, 2), [1, 2]),
+        (tuple[int], (1,), [1]),
         (list[int], [1, 2], [1, 2]),
         (Mapping[str, int], {"a": 1}, {"a": 1}),
         (int | None, None, None),
@@ -331,6 +333,12 @@ def test_what_is_not_finite_is_null_and_comes_back() -> None:
 def test_place_without_a_null_is_refused(place: str, spelled: Any) -> None:
     with pytest.raises(InputError, match="there is no null at"):
         unsettled({"a": [None, 1.0]}, {place: spelled})
+
+
+def test_estimates_and_numbers_of_numpy_are_spelled_as_plain_numbers() -> None:
+    odd_ones: dict[str, str] = {}
+    assert settled([Estimate(math.inf, 0, 1), np.float64(-math.inf), Estimate(math.nan)], odd_ones)
+    assert odd_ones == {"/0": "inf", "/1": "-inf", "/2": "nan"}
 
 
 def test_last_of_a_list_is_put_back() -> None:
