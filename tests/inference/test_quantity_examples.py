@@ -60,6 +60,23 @@ def test_some_classes_are_all_that_sums_see() -> None:
     assert (cells["HIT"], cells["ROW"], cells["COL"], cells["K"]) == ((5, 9), (8, 23), (14, 15), 2)
 
 
+def test_tables_in_any_shape_of_stack_have_the_same_cells() -> None:
+    stack = np.array([THREE, THREE.T, 2 * THREE])
+    for quantity in (Quantity(FP / 1, label=1), Quantity(total(HIT * ROW * ROW * COL))):
+        each = [float(quantity.of_tables(one)) for one in stack]
+        assert quantity.of_tables(stack).tolist() == each
+        assert quantity.of_tables(stack[None]).tolist() == [each]
+    assert Quantity(FP / 1, label=1).of_tables(stack).tolist() == [9, 7, 18]
+
+
+def test_small_counts_beside_large_ones_are_not_swallowed() -> None:
+    table = np.array([[1e17, 1.0], [2.0, 3.0]])
+    for label, expected in ((0, [1e17, 2, 1, 3]), (1, [3, 1, 2, 1e17])):
+        for stack in (table, table[None], np.array([[table] * 3])):
+            found = [Quantity(cell / 1, label=label).of_tables(stack).ravel()[0] for cell in BINARY]
+            assert found == expected
+
+
 # -- slopes ----------------------------------------------------------------------------------------
 
 

@@ -232,7 +232,7 @@ class Quantity:
 
     def gradient(self, table: Floats) -> Floats:
         """The derivative by each cell of a K x K table."""
-        size = table.shape[-1]
+        size = len(table)
         if size == 2:
             return np.array(self.slopes(table.tolist())).reshape(2, 2)
         columns = self._columns(table)

@@ -357,10 +357,10 @@ def _default(field: Field[Any]) -> Any:
 
 def _kept(hint: Any, how: FieldStorage) -> Codec:
     """The codec of a field: its own, that of a mapping that is listed, or that of its type."""
-    if (how.write is None) != (how.read is None):
-        raise TypeError(f"a field of {hint!r} is written in its own way and not read so: give both")
     if how.write is not None and how.read is not None:
         return Codec(how.write, how.read)
+    if how.write is not None or how.read is not None:
+        raise TypeError(f"a field of {hint!r} is written in its own way and not read so: give both")
     if how.listed is None:
         return codec_of(hint)
     name, inner = how.listed, codec_of(get_args(hint)[1])
@@ -419,7 +419,7 @@ def settled(values: Any, odd: dict[str, str], at: str = "") -> Any:
     if isinstance(values, float):
         if math.isfinite(values):
             return values
-        odd[at] = "nan" if math.isnan(values) else "inf" if values > 0 else "-inf"
+        odd[at] = repr(float(values))
         return None
     if isinstance(values, dict):
         return {key: settled(part, odd, f"{at}/{_escaped(key)}") for key, part in values.items()}
