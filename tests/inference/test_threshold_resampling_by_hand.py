@@ -254,6 +254,7 @@ def test_equal_rows_are_added_in_one_order() -> None:
         (True, 1.0, 5.0, 1, 0): 6,
         (True, 1.0, 6.0, 1, 1): 1,
     }
+    assert not np.signbit(cells.scores["a"]).any()
     assert cells.total == 15
     assert cells.names == ("dos", "scan")
     assert cells.sizes(cells.counts).tolist() == [6, 1]
