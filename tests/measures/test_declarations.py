@@ -144,6 +144,22 @@ def test_every_formula_has_its_value() -> None:
     assert found == pytest.approx({name: float(x) for name, x in VALUES.items()}, rel=1e-13)
 
 
+def test_examples_are_of_one_matrix_but_for_those_that_it_gives_no_ratio() -> None:
+    """In the order tp, fp, fn, tn."""
+    others = {
+        "mcc": (4, 1, 1, 4),
+        "kappa": (4, 1, 1, 4),
+        "fowlkes_mallows": (1, 0, 3, 4),
+        "g_mean": (4, 3, 0, 1),
+        "c_id": (3, 0, 0, 4),
+    }
+    for measure in CATALOGUE:
+        if measure.example is not None:
+            counts, expected = measure.example
+            assert counts == others.get(measure.name, (3, 1, 2, 4))
+            assert value(measure.of_counts, counts.cells()) == float(expected)
+
+
 IDENTITIES = [(m, identity) for m in (*CATALOGUE, f_beta(3)) for identity in m.identities]
 
 

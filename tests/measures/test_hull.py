@@ -134,3 +134,35 @@ def test_few_points_are_all_corners(points: list[tuple[int, int]]) -> None:
 def test_a_straight_line_has_its_ends_alone() -> None:
     line = np.arange(10_000)
     assert upper_hull(line, line * 3).tolist() == [0, 9_999]
+
+
+def hull(x: list[float], y: list[float]) -> list[int]:
+    return upper_hull(np.array(x), np.array(y)).tolist()
+
+
+def test_points_that_are_all_alike_have_their_last_one_as_corner() -> None:
+    assert hull([0, 0], [0, 0]) == [1]
+    assert hull([2, 2, 2], [5, 5, 5]) == [2]
+
+
+def test_beside_whole_numbers_weights_keep_their_fractions() -> None:
+    assert hull([0, 1, 2], [0.0, 0.6, 1.0]) == [0, 1, 2]
+    assert hull([0.0, 0.4, 1.0], [0, 1, 2]) == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        ([0, 1, 2**32 - 1], [0, 2**32 - 2, 2**32 - 1]),
+        ([0, 1, 2**62], [0, 3, 4]),
+        ([0, 1, 2, 6], [0, 1, 2**62, 2**62 + 1]),
+    ],
+    ids=["both", "wide", "high"],
+)
+def test_no_corner_is_lost_where_products_do_not_fit_64_bits(
+    x: list[int], y: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    walked = hull(x, y)
+    monkeypatch.setattr(roc_points, "_FEW", 2)
+    assert hull(x, y) == walked
+    assert len(x) - 2 in walked

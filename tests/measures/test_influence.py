@@ -31,7 +31,6 @@ from assay.measures.roc_points import (
     severe_by_class,
     symmetric_costs,
     top_lift,
-    upper_hull,
 )
 from assay.tally import ScoreTally
 from assay.tally.blocks import map_blocks
@@ -491,38 +490,3 @@ def test_a_reading_is_as_sure_as_its_rows_move_it(table: Table) -> None:
             total += counts[i] * (moved + by_share / rows) ** 2
     assert reading.variance() == pytest.approx(total, rel=1e-11)
     assert found.variance(tally_of(table)) == pytest.approx(total, rel=1e-11)
-
-
-# -- the hull --------------------------------------------------------------------------------------
-
-
-def hull(x: list[float], y: list[float]) -> list[int]:
-    return upper_hull(np.array(x), np.array(y)).tolist()
-
-
-def test_points_that_are_all_alike_have_their_last_one_as_corner() -> None:
-    assert hull([0, 0], [0, 0]) == [1]
-    assert hull([2, 2, 2], [5, 5, 5]) == [2]
-
-
-def test_beside_whole_numbers_weights_keep_their_fractions() -> None:
-    assert hull([0, 1, 2], [0.0, 0.6, 1.0]) == [0, 1, 2]
-    assert hull([0.0, 0.4, 1.0], [0, 1, 2]) == [0, 1, 2]
-
-
-@pytest.mark.parametrize(
-    ("x", "y"),
-    [
-        ([0, 1, 2**32 - 1], [0, 2**32 - 2, 2**32 - 1]),
-        ([0, 1, 2**62], [0, 3, 4]),
-        ([0, 1, 2, 6], [0, 1, 2**62, 2**62 + 1]),
-    ],
-    ids=["both", "wide", "high"],
-)
-def test_no_corner_is_lost_where_products_do_not_fit_64_bits(
-    x: list[int], y: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    walked = hull(x, y)
-    monkeypatch.setattr(roc_points, "_FEW", 2)
-    assert hull(x, y) == walked
-    assert len(x) - 2 in walked

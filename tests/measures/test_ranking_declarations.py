@@ -107,8 +107,8 @@ def test_what_hard_decisions_are_quoted_as_areas() -> None:
 
 @pytest.mark.parametrize("exponent", [2, 3, 4, 5])
 def test_a_rate_that_is_printed_with_few_digits_may_lie_a_little_beyond(exponent: int) -> None:
-    name, rows = f"recall_at_fpr_1e{exponent}", 10 ** (exponent + 8)
-    within, beyond = 10**8 - 51, 10**8 + 51
+    name, rows = f"recall_at_fpr_1e{exponent}", 10 ** (exponent + 10)
+    within, beyond = 10**10 - 5100, 10**10 + 5100
     assert bounds_of(name, 3, within, 1, rows - within) == [0.75, 1.0]
     assert bounds_of(name, 3, within + 1, 1, rows - within - 1) == [0.0, 1.0]
     assert bounds_of(name, 3, beyond - 1, 1, rows - beyond + 1) == [0.0, 1.0]
