@@ -9,8 +9,10 @@ import pytest
 
 from assay.errors import TallyError
 from assay.tally import ScoreTally, codec, from_bytes
+from assay.tally.blocks import BLOCK
 from assay.tally.counters import CutPoints, count_cuts
 from assay.tally.keeping import LOWEST, Cuts, Exact, Grid
+from assay.tally.scores import extremes
 
 from .kinds import THREE, TWO
 
@@ -95,6 +97,13 @@ def test_weights_are_added_by_score_and_label_and_scores_of_none_are_left_out() 
     assert tally == _weighted(THREE, [row for row in WEIGHED if row[2]])
 
 
+def test_the_extremes_of_many_scores_are_found_in_any_block() -> None:
+    for low, high in ((0, BLOCK), (BLOCK, 0), (7, 8), (BLOCK + 1, BLOCK)):
+        scores = np.full(BLOCK + 2, 0.5)
+        scores[[low, high]] = -3.0, 7.0
+        assert extremes(scores) == (-3.0, 7.0)
+
+
 def test_counts_are_added_by_score_and_label() -> None:
     scores, truth = np.array([0.5, -0.0, 0.5, 0.0, 0.5, 3.0]), np.array([2, 0, 2, 0, 1, 1])
     tally = ScoreTally.of_rows(THREE, scores, truth, counts=np.array([2, 3, 300, 4, 5, 0]))
@@ -161,6 +170,13 @@ def test_a_sum_is_kept_as_its_parts_are() -> None:
         assert ScoreTally.merge(parts) == exact.to_grid(4)
     assert ScoreTally.merge([grid, ScoreTally.zero(TWO)]).kept == Grid(4)
     assert ScoreTally.merge([none, none]).labels == ()
+    assert ScoreTally.merge([exact]) is exact
+    for a, b in (
+        (exact, _weighted(TWO, [(0.3, 1, 1.0)])),
+        (_weighted(TWO, [(0.3, 1, 1.0)]), exact),
+    ):
+        with pytest.raises(TallyError, match="with and without sampling weights can't be added"):
+            a + b
     assert ScoreTally.merge([none.to_grid(3), none]) == ScoreTally.merge([none, none.to_grid(3)])
 
 

@@ -255,13 +255,13 @@ class CutCounter:
             return replace(ScoreTally.zero(self.labels), kept=kept)
         with np.errstate(over="ignore"):  # no finite score lies above the largest
             starts = np.concatenate(([LOWEST], np.nextafter(self._cuts, np.inf)))
-        # A gap lies below the cut of its number.
-        order = np.argsort(np.concatenate([2 * cuts + 1, 2 * gaps]))
+        # A gap that holds rows starts between two cuts.
+        scores = np.concatenate([self._cuts[cuts], starts[gaps]])
+        order = np.argsort(scores)
         counts = np.zeros((len(self.labels), len(order)), np.int64)
         counts[:, : len(cuts)] = self._at_cuts[:, cuts]
         counts[self._frequent, len(cuts) :] = self._in_gaps[gaps]
-        scores = np.concatenate([self._cuts[cuts], starts[gaps]])[order]
-        return ScoreTally(self.labels, scores, narrow(counts[:, order]), kept=kept)
+        return ScoreTally(self.labels, scores[order], narrow(counts[:, order]), kept=kept)
 
 
 def count_cuts(
