@@ -98,6 +98,13 @@ def test_labels_of_any_kind_are_counted_to_the_same_bits(make: Make, labels: str
         must_be_same(make, LABELS[labels], np.array(SCORES["probabilities"]), ask)
 
 
+@pytest.mark.parametrize("labels", [128, 129, 200, 256, 257])
+def test_many_labels_are_told_apart_in_either_half_of_a_grid(make: Make, labels: int) -> None:
+    truth = np.arange(2 * labels) % labels
+    scores = np.linspace(0, 1, 2 * labels, dtype=np.float32)
+    must_be_same(make, truth, scores, Ask(scores=Grid(3)))
+
+
 def test_the_largest_floats_are_finite(make: Make) -> None:
     top = np.finfo(np.float32).max
     scores = np.array([top, np.nan, -top, np.inf, 0.5, -np.inf], np.float32)

@@ -44,6 +44,13 @@ def test_rows_below_and_from_a_threshold_on(labels: int, dtype: Any) -> None:
     assert found.tolist() == expected
 
 
+def test_rows_of_several_blocks_are_counted_once() -> None:
+    truth = np.arange(70_000) % 5 == 0
+    scores = (np.arange(70_000) % 4 / 4).astype(np.float32)
+    found = flagged_counts(scores, truth.astype(np.uint8), 2, 0.5)
+    assert found.tolist() == [[28_000, 28_000], [7_000, 7_000]]
+
+
 def test_a_score_at_the_threshold_is_flagged_in_slices_and_clusters_too() -> None:
     tally = counted(
         Ask(threshold=0.25),
@@ -184,7 +191,7 @@ def test_extremes_are_scores_and_zero_has_no_sign(kept: Any) -> None:
 
 def test_the_scores_of_rarer_labels_are_cuts() -> None:
     rows = code_arrays(["n", "a", "n", "b", "n"], y_score=[0.1, -0.0, 0.4, 0.3, 0.2])
-    at = cutting_of(rows, np.asarray(rows.score))
+    at = cutting_of(rows, np.array([0.1, -0.0, 0.4, 0.3, 0.2]))
     assert (at.frequent, at.cuts.tolist()) == ("n", [0.0, 0.3])
     assert not np.signbit(at.cuts[0])
     assert label_amounts(rows) == {"n": 3, "a": 1, "b": 1}

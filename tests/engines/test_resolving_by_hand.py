@@ -22,6 +22,7 @@ from assay.sources.coded import Labels
 from assay.sources.labelling import sided
 from assay.tally import ClusterTally, Resolved, Tally
 from assay.tally.confusion import Crosstab
+from assay.tally.keeping import Cuts
 from assay.tally.named_tally import DECISION
 
 
@@ -171,6 +172,21 @@ def test_weighted_losses_are_those_of_the_sides() -> None:
     assert other.brier_score().mean == pytest.approx((1.0 * 0.75**2 + 2.0 * 0.5**2) / 3)
     beyond = {**rows, "y_score": [7.5, 0.5]}
     assert resolved(counted(Ask(threshold=1.0), **beyond)).losses is None
+
+
+def test_rows_below_the_lowest_cut_stand_at_the_smallest_score() -> None:
+    rows = {"y_true": ["n", "n", "n", "a", "n"], "y_score": [0.125, 0.25, 0.375, 0.5, 0.75]}
+    tally = counted(Ask(scores=Cuts()), **rows)
+    for found in (
+        resolved(tally, positive="a").scores,
+        sided_families(tally, {"negative": "n", "labels": ["a", "b", "n"]}).resolved.scores,
+    ):
+        assert found is not None
+        assert found[0].scores[0] == 0.125
+    three = {**rows, "y_true": ["n", "n", "n", "a", "b"]}
+    families = sided_families(counted(Ask(scores=Cuts()), **three), {"negative": "n"}).scores
+    assert families is not None
+    assert families.scores[0] == 0.125
 
 
 # -- tables that are too large ---------------------------------------------------------------------

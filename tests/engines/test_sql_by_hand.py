@@ -69,6 +69,18 @@ def test_first_rows_are_asked_for() -> None:
     )
 
 
+def test_without_a_score_or_a_way_to_keep_it_equal_rows_are_grouped() -> None:
+    table = statements.Selection(DIALECTS["duckdb"], "t", ("a",), "s")
+    alone = statements.Selection(DIALECTS["duckdb"], "t", ("a",))
+    for kept in (Exact(), Grid(4), Cuts(), None):
+        assert statements.grouped(alone, kept, 0.5, 0) == statements.exact(alone)
+    assert statements.grouped(table, None, 0.5, 0) == statements.exact(table)
+    assert statements.exact(alone) == (
+        "SELECT assay_key0, COUNT(*) AS assay_rows FROM (SELECT a AS assay_key0 FROM t ) AS g "
+        "GROUP BY assay_key0"
+    )
+
+
 def test_sizes_far_from_one_are_scaled_before_they_are_rounded() -> None:
     table = statements.Selection(DIALECTS["duckdb"], "t", ("a",), "s")
     text = statements.grid(table, Grid(12), 0.5)
