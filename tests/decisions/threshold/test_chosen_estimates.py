@@ -13,7 +13,7 @@ from scipy.stats import beta, binom
 from assay import curves
 from assay.decisions.threshold import choice as choices
 from assay.decisions.threshold import estimates as estimating
-from assay.decisions.threshold.choice import DAYS_OVER_BUDGET, Choice, Point, Shown, findings_of
+from assay.decisions.threshold.choice import DAYS_OVER_BUDGET, Point, Shown, findings_of
 from assay.decisions.threshold.constraints import Requirements
 from assay.decisions.threshold.estimates import (
     BREAKS,
@@ -487,5 +487,4 @@ def test_a_point_is_read_by_measure_at_the_base_rate_and_by_family() -> None:
     plain = {(e.measure, e.base_rate): e.estimate for e in point.estimates}
     assert point["false_discovery_rate"] == plain["false_discovery_rate", 0.1]
     assert point["fdr"] == plain["false_discovery_rate", 0.1]
-    assert isinstance(Choice.SCHEMA, str)
     assert list(limits_at(BIG, 100.0, Requirements(), point.estimates)) == []
