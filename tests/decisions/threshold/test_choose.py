@@ -138,6 +138,7 @@ def test_several_constraints_share_the_error() -> None:
     assert "Bonferroni" in both.guaranteed.rule
     assert any("Bonferroni" in note for note in both.notes)
     assert "Bonferroni" not in alone.guaranteed.rule
+    assert not any("Bonferroni" in note for note in alone.notes)
 
 
 def test_without_constraints_the_usual_points_are_shown() -> None:

@@ -180,7 +180,7 @@ def test_a_budget_that_nothing_shows_is_kept_nowhere() -> None:
 
 def test_rates_are_promised_by_the_largest_count_that_shows_them() -> None:
     counts = SweepCounts(np.arange(1, 101), np.arange(1, 101), 100, 100)
-    # The chance of at most k of 100 with a rate of a fifth is 5.7% for 14, and 9.9...% for 14.
+    # The most of 100 that come with a chance of at most a tenth where the rate is a fifth.
     most = int(np.flatnonzero(binom.cdf(np.arange(101), 100, 0.2) <= 0.1)[-1])
     assert counts.fp[FprPromised(FIFTH, TENTH).last(counts)] == most
     assert counts.tp[DrPromised(Fraction(4, 5), TENTH).first(counts)] == 100 - most
