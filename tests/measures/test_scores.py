@@ -393,6 +393,11 @@ def test_an_average_without_rows_of_a_class_is_undefined() -> None:
     for declared in (ClassAverage(AUC), ROC_AUC_OVO.of_scores):
         assert math.isnan(declared.resampled(SAMPLE, 1, only))
         assert math.isnan(declared.moves(without, 1)[0])
+    # One row is enough.
+    first = np.flatnonzero(SAMPLE.truth == 1)[0]
+    single_row = only.copy()
+    single_row[first] = 1
+    assert 0 <= ClassAverage(AUC).resampled(SAMPLE, 1, single_row) <= 1
     # Weighted by rows, a class without any does not count.
     assert not math.isnan(ClassAverage(AUC, weighted=True).resampled(SAMPLE, 1, only))
     value, moves = ClassAverage(AUC, weighted=True).moves(
