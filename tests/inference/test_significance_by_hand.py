@@ -214,7 +214,7 @@ def test_a_tail_that_equals_the_risk_is_shown() -> None:
 
 
 def test_any_errors_show_a_rate_of_one() -> None:
-    assert shows_each([0, 5, 10], 10, [1.0, 1.0, 1.5], 0.01).tolist() == [True, True, True]
+    assert shows_each([0, 10, 10], 10, [1.0, 1.0, 1.5], 0.01).tolist() == [True, True, True]
     assert shows_each([0, 0], 10, [0.0, -0.1], 0.9).tolist() == [False, False]
 
 

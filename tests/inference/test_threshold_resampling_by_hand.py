@@ -1,6 +1,7 @@
 """Choices from counts and from rows, each tried on all thresholds."""
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,12 @@ from assay.inference.threshold_resampling import (
 from assay.inference.threshold_rules import (
     NOTHING,
     AtThreshold,
+    Blocks,
     MaxFar,
     MaxFpr,
     NarrowedSweep,
     Pyramid,
+    SweepCounts,
 )
 from assay.tally import ScoreTally
 
@@ -211,6 +214,34 @@ def test_a_given_threshold_flags_what_reaches_it(threshold: float, table: list[l
     assert (found.threshold, found.table.tolist()) == (threshold, table)
     hits = [int(threshold <= 3), int(threshold <= 2)]
     assert (found.hits.tolist(), found.sizes.tolist()) == (hits, [1, 1])
+
+
+@dataclass(frozen=True)
+class AllOf:
+    """The highest threshold that flags all positives of one kind."""
+
+    kind: str
+
+    def position(self, counts: SweepCounts) -> int:
+        hits = counts.kind(self.kind)
+        return int(np.searchsorted(hits.flagged, hits.size))
+
+    def undecided(self, blocks: Blocks) -> Any:
+        return blocks.none
+
+
+def test_a_rule_may_ask_for_the_hits_of_one_kind() -> None:
+    rows = ScoredRows(
+        np.array([True, True, True, False, True, True]),
+        {"a": np.array([6.0, 5.0, 4.0, 3.0, 2.0, 2.0])},
+        counts=np.array([1, 300, 2, 1, 1, 1]),
+        groups=np.array([0, 1, 0, -1, 1, -1]),
+        group_names=("dos", "scan"),
+    )
+    rules = AllOf("dos"), AllOf("scan")
+    found = choose_anew(rows, rules, Bootstrap(resamples=2))
+    assert [found["a", rule].threshold for rule in rules] == [4, 2]
+    assert found["a", rules[0]].table.tolist() == [[1, 0], [2, 303]]
 
 
 def test_counts_beyond_32_bits_add_up() -> None:

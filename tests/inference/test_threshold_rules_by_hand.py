@@ -88,6 +88,17 @@ def test_floats_are_compared_as_the_fractions_they_are() -> None:
         assert compared(a, Fraction(1, 3), b, 1) == exact
 
 
+@pytest.mark.parametrize(("by_a", "by_b"), [(5, 7), (2, 3), (7, 10), (9, 11), (11, 13)])
+def test_neighbouring_floats_are_in_the_right_order(by_a: int, by_b: int) -> None:
+    """Products are rounded, and may change places."""
+    a = np.repeat(np.arange(1, 80) / 10, 3)
+    near = a[::3] * by_a / by_b
+    b = np.stack([np.nextafter(near, 0), near, np.nextafter(near, 99)], axis=1).ravel()
+    pairs = [(Fraction(x), Fraction(y)) for x, y in zip(a.tolist(), b.tolist(), strict=True)]
+    assert compared(a, by_a, b, by_b) == [x * by_a <= y * by_b for x, y in pairs]
+    assert compared(b, by_b, a, by_a) == [y * by_b <= x * by_a for x, y in pairs]
+
+
 @pytest.mark.parametrize("scale", [1e-320, 1e-290, 1e-281, 1.0, 1e200])
 def test_floats_of_any_size_are_compared_exactly(scale: float) -> None:
     a = np.array([1.0, 2.0, 3.0]) * scale
