@@ -172,6 +172,7 @@ def test_a_label_without_a_probability_has_no_losses() -> None:
 def test_two_columns_have_the_losses_of_one_score() -> None:
     pair = {"normal": [0.1, 0.9], "attack": [0.9, 0.1]}
     tally = counted(y_true=["attack", "normal"], y_proba=pair, sample_weight=[1.0, 2.0])
+    assert list(tally.decided) == [("probability", "attack"), ("probability", "normal")]
     assert set(tally.losses) == EVERY
 
 

@@ -213,8 +213,7 @@ def _scores(rows: Coded, column: Array, kept: Keeping, cutting: CutPoints | None
 def cutting_of(rows: Coded, column: Array) -> CutPoints:
     """Where to cut rows that are all there are."""
     frequent = most_frequent(label_amounts(rows))
-    cuts = np.unique(column[are_rarer(rows, frequent)].astype(np.float64) + 0.0)
-    return CutPoints(frequent, cuts)
+    return CutPoints(frequent, np.unique(column[are_rarer(rows, frequent)]))
 
 
 def label_amounts(rows: Coded) -> dict[str, int]:
