@@ -355,6 +355,9 @@ def test_an_expression_is_one_polynomial_over_another() -> None:
     assert _polynomials(constant(0)) == ({}, one)
     assert _polynomials(TP + 5) == ({(1, 0, 0, 0): 1, (0, 0, 0, 0): 5}, one)
     assert _polynomials((TP + FP) * (TP - FP)) == ({(2, 0, 0, 0): 1, (0, 2, 0, 0): -1}, one)
+    assert _polynomials((2 * TP + FP) * (3 * FN + TN)) == (
+        {(1, 0, 1, 0): 6, (1, 0, 0, 1): 2, (0, 1, 1, 0): 3, (0, 1, 0, 1): 1}, one,
+    )  # fmt: skip
     assert _polynomials(TP / FP) == ({(1, 0, 0, 0): 1}, {(0, 1, 0, 0): 1})
     assert _polynomials((TP / FP) / (FN / TN)) == ({(1, 0, 0, 1): 1}, {(0, 1, 1, 0): 1})
     assert _polynomials(TP / FP + FN / FP) == (

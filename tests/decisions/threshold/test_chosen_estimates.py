@@ -280,15 +280,15 @@ def test_a_constraint_is_sure_where_all_of_the_interval_is_on_its_side() -> None
     low, high = (held(Requirements(max_fpr=HALF), 7.5)["max_fpr"][k] for k in ("low", "high"))
     assert low < 0.2 < high < 0.6
     for limit, kept, sure in (
-        (high + 1e-6, True, True), (high - 1e-6, True, False), (low + 1e-6, False, False),
-        (low - 1e-6, False, True),
+        (high + 1e-6, True, True), (high, True, True), (high - 1e-6, True, False),
+        (low + 1e-6, False, False), (low, False, False), (low - 1e-6, False, True),
     ):  # fmt: skip
         one = held(Requirements(max_fpr=Fraction(limit)), 7.5)["max_fpr"]
         assert (one["held"], one["sure"]) == (kept, sure)
     low, high = (held(Requirements(min_dr=HALF), 7.5)["min_dr"][k] for k in ("low", "high"))
     for limit, kept, sure in (
-        (low - 1e-6, True, True), (low + 1e-6, True, False), (high - 1e-6, False, False),
-        (high + 1e-6, False, True),
+        (low - 1e-6, True, True), (low, True, True), (low + 1e-6, True, False),
+        (high - 1e-6, False, False), (high, False, False), (high + 1e-6, False, True),
     ):  # fmt: skip
         one = held(Requirements(min_dr=Fraction(limit)), 7.5)["min_dr"]
         assert (one["held"], one["sure"]) == (kept, sure)
@@ -367,10 +367,10 @@ def test_inside_of_all_limits_the_nearest_is_named_with_its_interval() -> None:
     )
     cost = Requirements(max_fpr=Fraction(9, 10), cost_fp=HALF, cost_fn=HALF)
     assert worth_of(cost, 7.5).endswith(f"nothing is promised. {OPTIMISTIC}")
-    budget = Requirements(max_alerts=Fraction(1000), volume=Fraction(3000), base_rate=TENTH)
+    budget = Requirements(max_alerts=Fraction(4000), volume=Fraction(10_000), base_rate=TENTH)
     inside = worth_of(budget, 8.5)
-    # A tenth of the others and two of five attacks: 0.9 x 0.1 + 0.1 x 0.4 of 3,000.
-    assert inside.startswith("It lies inside its constraint: 390 [")
+    # A tenth of the others and two of five attacks: 0.9 x 0.1 + 0.1 x 0.4 of 10,000.
+    assert inside.startswith("It lies inside its constraint: 1,300 [")
 
 
 def test_slack_is_held_against_an_eighth_of_the_interval() -> None:

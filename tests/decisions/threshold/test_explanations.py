@@ -279,7 +279,7 @@ def test_too_few_negatives_for_a_far_say_what_they_can_show() -> None:
 def test_false_alarms_at_every_threshold_say_what_would_do() -> None:
     """Attacks and others at the same scores, and a few attacks above all."""
     lost, _ = far_parts(200)
-    quiet, attacks = np.arange(400), np.append(np.linspace(0, 399, 160), np.arange(500, 540))
+    quiet, attacks = np.arange(400), np.append(np.linspace(0, 399, 160), np.full(40, 500.0))
     sweep = swept(quiet, attacks)
     said = not_promised(sweep, max_far=Fraction(1, 20), base_rate=HALF)
     # 40 of 200 above all negatives are 0.2, of which the bound leaves 0.2 less what it may be off.
