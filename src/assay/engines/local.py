@@ -444,11 +444,13 @@ class ScoreCounter:
         """
         if rows.score is None or not rows.size:
             return
-        if isinstance(self._scores, CutCounter) or rows.size < _ALONE or threads() == 1:
+        # Reading keeps a core busy for longer than it takes to count the cells of what was read.
+        workers = threads() - isinstance(self._scores, GridCounter)
+        if isinstance(self._scores, CutCounter) or rows.size < _ALONE or workers < 2:
             yield from self._collected(self._count(rows))
             return
         self._running.append(start(lambda: self._count(rows)))
-        while len(self._running) > threads():
+        while len(self._running) > workers:
             yield from self._collected(self._running.popleft().result())
 
     def rest(self) -> Iterator[Coded]:

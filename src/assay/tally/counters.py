@@ -78,7 +78,7 @@ class GridCounter:
 
         Which were left out: none.
         """
-        counted = map_blocks(len(scores), lambda: self._counting(scores, truth), BLOCK)
+        counted = map_blocks(len(scores), lambda: self._counting(scores, truth), BLOCK, at_most=1)
         rest = [
             slice(i, j)
             for (i, j), done in zip(bounds(len(scores), BLOCK), counted, strict=True)

@@ -32,9 +32,10 @@ _PAGE_BYTES = _PAGE * 2
 _FIRST_PAGES = _ROOM // _PAGE_BYTES
 # Added to the bits of a score, this is no place.
 _NOWHERE = -1 << 32
-# So many rows are added at once. A counter holds fewer than _FULL when its page was last looked at,
-# and a page is looked at when it got so many rows since, so that no counter outgrows 16 bits.
-_AT_ONCE, _FULL = 1 << 15, 1 << 14
+# A counter holds fewer than _FULL when its page was last looked at, so up to _MOST further rows of
+# that page can't outgrow its 16 bits. So many rows are safe at once right after a look.
+_FULL = 1 << 14
+_MOST, _AT_ONCE = (1 << 16) - _FULL, 1 << 15
 # So many pages are read at once.
 _TOGETHER = 64
 # So many pages are those of a power of two.
@@ -47,23 +48,30 @@ _LOOK, _SHARE, _COPIES = 1 << 20, 0.8, 2
 class _Pages:
     """Counters of 16 bits; what full ones held is noted down, by their places."""
 
-    def __init__(self, pages: int) -> None:
+    def __init__(self, pages: int, spare: int = 0) -> None:
         self.counters = np.zeros(pages * _PAGE, np.uint16)
-        # How many rows each page got since it was looked at.
+        # How many rows each page got since it was looked at; nobody reads the last ones.
         self._since = np.zeros(pages, np.uint32)
+        self._spare = slice(pages - spare, pages)
         self.noted: list[tuple[Array, Array]] = []
 
     def __len__(self) -> int:
         return len(self._since)
 
     def add(self, places: Array) -> None:
-        """Add one to the counter at each place, and look at the pages that got many rows."""
+        """Add one to the counter at each place, and look at pages before one may be full."""
+        pages = places >> _PAGE_BITS
+        add_ones(self._since, pages)
+        self._since[self._spare] = 0
+        if self._since.max() <= _MOST:
+            add_ones(self.counters, places)
+            return
+        self._since[self._spare] = len(pages)
+        np.subtract.at(self._since, pages, 1)
         for first, last in bounds(len(places), _AT_ONCE):
-            part = places[first:last]
-            add_ones(self.counters, part)
-            add_ones(self._since, part >> _PAGE_BITS)
-            if self._since.max() >= _FULL:
-                self._look(np.flatnonzero(self._since >= _FULL))
+            self._look(np.flatnonzero(self._since >= _FULL))
+            add_ones(self.counters, places[first:last])
+            add_ones(self._since, pages[first:last])
 
     def _look(self, pages: Array) -> None:
         """Note down what the full counters of pages hold; one row stays, so each score is seen."""
@@ -111,7 +119,7 @@ class _Run:
         # Behind them is one page for rows that have their counter elsewhere.
         self.pages = len(labels) * size >> _PAGE_BITS
         self._elsewhere = np.int32(len(labels) * size)
-        self._copies = [_Pages(self.pages + 1) for _ in range(copies)]
+        self._copies = [_Pages(self.pages + 1, spare=1) for _ in range(copies)]
         self._idle: SimpleQueue[_Pages] = SimpleQueue()
         for copy in self._copies:
             self._idle.put(copy)
