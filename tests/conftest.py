@@ -45,7 +45,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         group.sort(key=lambda item: item.nodeid)
         for item in Random(test).sample(group, max(0, len(group) - kept)):
             item.add_marker("slow")
-    share = 0.1 if settings().derandomize else 1.5
+    share = 0.07 if settings().derandomize else 1.5
     for test in searched.values():
         asked = test._hypothesis_internal_use_settings
         examples = max(round(asked.max_examples * share), min(asked.max_examples, 5))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from assay.tally import ScoreTally
-from assay.tally.counters import PatternCounter
+from assay.tally.pattern_counter import PatternCounter
 from assay.tally.keeping import Grid
 from speed.rows import rows
 from speed.small import milliseconds

@@ -273,6 +273,7 @@ def test_a_lone_dot_is_not_saved(tmp_path: Path) -> None:
     assert [name for name in names(paths) if "kind" in name] == ["slices-kind-recall"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("evaluation", "expected"),
     [

@@ -137,6 +137,7 @@ def assert_same(formula: Expression, table: dict[str, object]) -> None:
         assert same_bits(number(formula)(floats, k if by_class else None), expected)
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("name", FORMULAS)
 @settings(max_examples=15)
 @given(counts=COUNTS)

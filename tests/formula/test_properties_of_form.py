@@ -197,13 +197,14 @@ def test_the_cells_named_in_a_reason_are_all_zero(name: str) -> None:
             assert table[cell] == 0
 
 
-@pytest.mark.sampled(15)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("name", FORMULAS)
 def test_at_a_base_rate_every_undefined_value_has_a_reason_in_words(name: str) -> None:
     for table in SMALL:
         _must_explain(at_base_rate(FORMULAS[name], RATE), table, [])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", CLASS_FORMULAS)
 def test_over_classes_every_undefined_value_has_a_reason_in_words(name: str) -> None:
     for matrix in SMALL_MATRICES:
@@ -218,7 +219,7 @@ OFFERED = [
 ]
 
 
-@pytest.mark.sampled(20)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", OFFERED)
 def test_every_undefined_average_has_a_reason_in_words(name: str) -> None:
     for matrix in SMALL_MATRICES[::3]:

@@ -86,6 +86,7 @@ def test_gradient_over_some_classes_is_the_slope(average: str) -> None:
     assert_gradient(Quantity(expression, classes=(0, 2)), table)
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("measure", COUNTED, ids=lambda m: m.name)
 @settings(max_examples=15)
 @given(table=tables(2), rate=st.sampled_from([0.5, 0.1, 0.001]))

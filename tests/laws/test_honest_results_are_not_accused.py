@@ -72,7 +72,7 @@ def first_line(result: Any) -> str:
     return document_of(result).headline
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("draw", HONEST)
 def test_honest_results_are_not_accused(draw: Callable[[Generator], Mapping[str, Any]]) -> None:
     random = np.random.default_rng(20261116)
@@ -147,7 +147,7 @@ MISTAKES = {
 }
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("made", MISTAKES)
 def test_a_likely_mistake_is_the_first_line(made: Callable[..., Mapping[str, Any]]) -> None:
     for seed in range(5):

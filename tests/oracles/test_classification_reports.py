@@ -69,6 +69,7 @@ def test_a_report_is_clean_as_it_was_printed(seed: int) -> None:
     assert verdict(text) is NumberVerdict.CONSISTENT, text
 
 
+@pytest.mark.slow
 def test_a_changed_digit_is_found() -> None:
     rng = random.Random(16)
     texts = [changed(report(seed), rng) for seed in range(4)]

@@ -306,6 +306,7 @@ def test_binomial_tails_are_right_by_exact_counting() -> None:
             assert binomial_p(k, n) == pytest.approx(min(1.0, twice / 2**n), rel=1e-12)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("q", "groups"), [(0.5, 3), (2, 3), (3.3, 5), (4.5, 2), (5.5, 12)])
 def test_the_studentised_range_is_right_to_15_decimals(q: float, groups: int) -> None:
     """The difference of the chances that all of several normals lie below, and within q below."""

@@ -26,7 +26,7 @@ def kinds() -> list[str]:
         sys.path.remove(str(BENCHMARKS))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", kinds())
 def test_injected_mistake_is_among_the_first_two_explanations(claims, name) -> None:
     kind = next(kind for kind in claims.KINDS if kind.name == name)
@@ -35,6 +35,7 @@ def test_injected_mistake_is_among_the_first_two_explanations(claims, name) -> N
     assert found.named >= 0.9
 
 
+@pytest.mark.slow
 def test_random_digits_are_rarely_explained(claims) -> None:
     numbers, explained = claims.accidents(30, seed=7)
     assert numbers > 25
