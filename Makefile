@@ -66,7 +66,7 @@ screens: $(TEST) ## Take the screenshots of the documentation anew, with Chromiu
 quick: $(TEST) ## Run a choice of the tests in under a minute
 	$(PYTEST) -m 'not slow' $(QUICK) || $(AGAIN)
 
-test: $(TEST) $(DOCUMENTS) ## Run the tests of everything that a change can break (six minutes)
+test: $(TEST) $(DOCUMENTS) ## Run the tests of everything that a change can break (five minutes)
 	$(PYTEST) -m 'not slow' tests || $(AGAIN)
 
 slow: $(ENGINES) $(DOCUMENTS) ## Run the exhaustive rest: all cases, longer searches (20 minutes)
