@@ -1,6 +1,7 @@
 """Counting rows on this machine."""
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,12 @@ from hypothesis import strategies as st
 
 from assay.engines import Ask
 from assay.engines.arrays import resolved_arrays
-from assay.engines.local import ScoreCounter
+from assay.engines.local import ScoreCounter, count_coded
 from assay.sources import code_arrays
 from assay.tally import ClusterTally, Confusion, LossSums, Resolved, Sample, ScoreTally
 from assay.tally.counters import CutPoints
 from assay.tally.keeping import Cuts, Exact, Grid, Keeping
+from assay.tally.named_tally import Names
 
 PAIR = ("normal", "attack")
 CLASSES = ("dos", "normal", "probe")
@@ -271,3 +273,23 @@ def test_weighted_shards_are_the_whole_to_twelve_digits() -> None:
     ]
     for a, b in pairs:
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "3"])
+@pytest.mark.parametrize("kept", [Exact(), Grid(), Grid(4)], ids=str)
+@pytest.mark.parametrize("threshold", [None, 0.3, 0.25])
+def test_a_counter_tells_what_counting_all_rows_at_once_tells(
+    kept: Keeping, threshold: float | None, threads: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_THREADS", threads)
+    monkeypatch.setattr("assay.engines.local._ALONE", 10)
+    scores = (np.arange(60) % 37 / 40).astype(np.float32)
+    rows = code_arrays(np.arange(60) % 7 == 0, y_score=scores)
+    ask = Ask(scores=kept, threshold=threshold)
+    counter = ScoreCounter(ask, Names(rows.truth.by_name().names, rows.truth.kind))
+    for first, last in ((0, 25), (25, 30), (30, 60)):
+        part = replace(rows.of_rows(np.arange(first, last)), rows=last - first)
+        assert list(counter.add(part)) == []
+    assert list(counter.rest()) == []
+    assert counter.rows == 60
+    assert counter.done().to_bytes() == count_coded(rows, ask).to_bytes()

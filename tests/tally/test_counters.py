@@ -261,3 +261,12 @@ def test_what_copies_of_a_run_hold_is_added_up(monkeypatch: pytest.MonkeyPatch) 
         assert counter.add(scores, truth) == []
     both = [np.tile(column, 2) for column in (scores, truth)]
     assert counter.done() == ScoreTally.of_rows(TWO, *both)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_zero_and_one_have_cells_of_their_own(kind: type) -> None:
+    scores = np.array([0.0, 1.0, 1.0, 0.5, 2.0**-60, 1 - 2.0**-20, -0.0], kind)
+    truth = np.array([0, 1, 0, 1, 0, 1, 1], np.uint8)
+    counter = GridCounter(TWO)
+    counter.add(scores, truth)
+    assert counter.done() == ScoreTally.of_rows(TWO, scores, truth, kept=Grid())

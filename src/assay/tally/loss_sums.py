@@ -270,7 +270,7 @@ def losses_of(header: Mapping[str, Any], _: Mapping[str, Any]) -> LossSums:
         if [len(part) for part in weighted] != [5, 5]:
             raise ValueError("weighted sums are five and five numbers")
     bits = _OLD_BITS if "bits" not in header else (int(header["bits"]),) * 2
-    if not all(0 < each <= UNIT_BITS for each in bits):
+    if not 0 < bits[0] <= UNIT_BITS:
         raise ValueError(f"sums have 1 to {UNIT_BITS} bits; found {bits[0]}")
     log, brier = (
         (int(sums[0]) << UNIT_BITS - bits[0], int(sums[1]) << UNIT_BITS - bits[1])

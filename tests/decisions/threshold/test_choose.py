@@ -528,6 +528,19 @@ def test_the_document_has_the_keys_of_the_contract() -> None:
     assert all(set(each) == ESTIMATE for each in found["holdout"]["estimates"])
 
 
+def test_a_holdout_is_a_pair_or_names_truth_and_scores() -> None:
+    truth, scores = rows()
+    found = [
+        choose(max_fpr=0.05, holdout=holdout).to_dict()["holdout"]
+        for holdout in ((truth, scores), {"y_true": truth, "y_score": scores})
+    ]
+    assert found[0] == found[1]
+    assert found[0] is not None
+    for holdout in ({"y_true": truth}, {"y_true": truth, "y_score": scores, "hosts": truth}, {}):
+        with pytest.raises(InputError, match="a holdout has y_true and y_score"):
+            choose(max_fpr=0.05, holdout=holdout)
+
+
 def test_a_point_is_read_by_measure_and_its_other_names() -> None:
     point = choose(max_fpr=0.05).empirical
     assert point is not None
