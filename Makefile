@@ -121,7 +121,7 @@ guarantees: $(TEST) ## Simulate how often guaranteed thresholds break their cons
 mistakes: $(TEST) ## Hold the audit against brute force on 10,000 claims with a wrong number (long)
 	$(PY) benchmarks/audit_mistakes.py
 
-mutants: $(TEST) ## Change 200 single tokens of the source; tests must notice 95 of 100 (an hour)
+mutants: $(TEST) ## Change 200 single tokens of the source; tests must notice 95 of 100 (15 minutes)
 	$(PY) benchmarks/mutants.py
 
 kills: $(TEST) ## Kill commands 1,000 times: no file is half written, no store is damaged (an hour)

@@ -61,7 +61,7 @@ def read_record(work: Path) -> Recorded:
 
 
 def _record(root: Path, data: Path, seconds: Path, jobs: int, asked: tuple[str, ...]) -> None:
-    print("Recording which test runs which line (some 15 minutes, once) ...", flush=True)
+    print("Recording which test runs which line (some five minutes, once) ...", flush=True)
     seconds.mkdir(exist_ok=True)
     for old in seconds.iterdir():
         old.unlink()
