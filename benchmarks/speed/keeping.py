@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from assay.tally import ScoreTally
-from assay.tally.pattern_counter import PatternCounter
 from assay.tally.keeping import Grid
+from assay.tally.pattern_counter import PatternCounter
 from speed.rows import rows
 from speed.small import milliseconds
 from speed.timing import Finding
