@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
 import polars as pl
@@ -59,6 +61,16 @@ def test_of_several_refusals_the_first_in_order_is_told() -> None:
     parts = [partitions._refusal(InputError(text)) for text in ("b", "a", "c")]
     with pytest.raises(InputError, match=r"^a \(rows are numbered in their partition\)"):
         partitions.tally_of(partitions.add_bytes(parts))
+
+
+@pytest.fixture(autouse=True)
+def spark_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The errors of PySpark, which need not be installed."""
+    if find_spec("pyspark") is None:
+        errors = ModuleType("pyspark.errors")
+        errors.PySparkException = type("PySparkException", (Exception,), {})  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "pyspark", ModuleType("pyspark"))
+        monkeypatch.setitem(sys.modules, "pyspark.errors", errors)
 
 
 class SparkFrame:
