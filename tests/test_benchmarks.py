@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import json
 from pathlib import Path
 
 import pytest
@@ -49,3 +50,18 @@ def _module(name: str) -> bool:
     except ModuleNotFoundError:
         return False
     return True
+
+
+def test_a_change_that_makes_no_difference_is_listed_by_a_line_that_is_there() -> None:
+    listed = [
+        (one["file"], one["line"])
+        for path in (ROOT / "benchmarks" / "mutation" / "equivalent").glob("*.json")
+        for one in json.loads(path.read_bytes())
+    ]
+    lines = {
+        (file, line.strip())
+        for file in {file for file, _ in listed}
+        for line in (ROOT / "src" / file).read_text("utf-8").splitlines()
+    }
+    assert listed
+    assert set(listed) <= lines

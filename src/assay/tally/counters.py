@@ -78,6 +78,7 @@ class GridCounter:
 
         Which were left out: none.
         """
+        # Threads call this, each with rows of its own.
         counted = map_blocks(len(scores), lambda: self._counting(scores, truth), BLOCK, at_most=1)
         rest = [
             slice(i, j)
