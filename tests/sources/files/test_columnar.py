@@ -243,6 +243,34 @@ def test_a_panic_becomes_an_error_and_what_others_said_is_kept(capfd: Any) -> No
     assert capfd.readouterr().err == "a progress bar\n"
 
 
+def test_standard_error_comes_back_where_two_threads_read_at_once(capfd: Any) -> None:
+    import os
+    from concurrent.futures import ThreadPoolExecutor
+    from threading import Event
+
+    from assay.sources.files.formats import guarded
+
+    both, first_left = Event(), Event()
+
+    def first() -> None:
+        with guarded("a.parquet"):
+            both.wait(10)
+            os.write(2, b"of the first\n")
+        first_left.set()
+
+    def second() -> None:
+        with guarded("b.parquet"):
+            both.set()
+            first_left.wait(10)
+            os.write(2, b"of the second\n")
+
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(first), pool.submit(second)]:
+            done.result()
+    os.write(2, b"afterwards\n")
+    assert capfd.readouterr().err == "of the first\nof the second\nafterwards\n"
+
+
 @pytest.mark.parametrize(
     "data", [b"", b"\x15", b"\x19\xf5\xff\xff\xff\xff\x0f", b"\x1c" * 50, b"\x1d\0", b"\x19" * 5000]
 )

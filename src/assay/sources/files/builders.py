@@ -220,8 +220,8 @@ def distinct_of(values: pl.Series) -> tuple[list[Any], Array]:
     if kind == pl.Object:
         return _distinct_objects(values.to_list())
     if kind == pl.Boolean and not values.null_count():
+        low, high = bool(values.all()), bool(values.any())
         codes: Array = values.to_numpy().view(np.uint8)
-        low, high = int(codes.min()), int(codes.max())
         return [False, True][low : high + 1], codes - np.uint8(low) if low else codes
     if kind.is_float():
         distinct, codes = np.unique(

@@ -13,7 +13,8 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 from pathlib import PurePath
-from typing import Any
+from threading import Lock
+from typing import Any, BinaryIO
 
 from assay.errors import InputError
 
@@ -447,29 +448,70 @@ class _Quiet:
     drop = False
 
 
+class _StandardError:
+    """Held back while any thread reads: the last one gives it back, and passes on what came."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._readers = 0
+        self._drop = False
+        self._kept: int | None = None
+        self._held: BinaryIO | None = None
+
+    def hold(self) -> None:
+        """Begin to hold it back."""
+        with self._lock:
+            self._readers += 1
+            if self._readers > 1:
+                return
+            try:
+                self._kept = os.dup(_STDERR)
+            except OSError:
+                return  # It is closed: nobody would see what is written.
+            self._held = _file()
+            _flush()
+            os.dup2(self._held.fileno(), _STDERR)
+
+    def give_back(self, *, drop: bool) -> None:
+        """End that."""
+        with self._lock:
+            self._readers -= 1
+            self._drop |= drop
+            if self._readers:
+                return
+            kept, held, dropped = self._kept, self._held, self._drop
+            self._kept, self._held, self._drop = None, None, False
+            if kept is None or held is None:
+                return
+            with held:
+                _flush()
+                os.dup2(kept, _STDERR)
+                os.close(kept)
+                held.seek(0)
+                text = b"" if dropped else held.read()
+            if text:
+                os.write(_STDERR, text)
+
+
+_STANDARD_ERROR = _StandardError()
+
+
 @contextlib.contextmanager
 def _hushed() -> Iterator[_Quiet]:
     """Hold back what goes to standard error; it is passed on afterwards unless dropped."""
     quiet = _Quiet()
+    _STANDARD_ERROR.hold()
     try:
-        kept = os.dup(_STDERR)
-    except OSError:
-        # Standard error is closed: nobody would see it.
         yield quiet
-        return
-    with tempfile.TemporaryFile() as held:
-        _flush()
-        os.dup2(held.fileno(), _STDERR)
-        try:
-            yield quiet
-        finally:
-            _flush()
-            os.dup2(kept, _STDERR)
-            os.close(kept)
-            held.seek(0)
-            text = b"" if quiet.drop else held.read()
-            if text:
-                os.write(_STDERR, text)
+    finally:
+        _STANDARD_ERROR.give_back(drop=quiet.drop)
+
+
+def _file() -> BinaryIO:
+    """A file in memory, where there are such ones: each piece of a table takes one."""
+    if hasattr(os, "memfd_create"):
+        return open(os.memfd_create("held"), "w+b", buffering=0)
+    return tempfile.TemporaryFile()
 
 
 def _flush() -> None:
