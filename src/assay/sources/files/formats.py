@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import PurePath
 from threading import Lock
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from assay.errors import InputError
 
@@ -456,7 +456,7 @@ class _StandardError:
         self._readers = 0
         self._drop = False
         self._kept: int | None = None
-        self._held: BinaryIO | None = None
+        self._held: IO[bytes] | None = None
 
     def hold(self) -> None:
         """Begin to hold it back."""
@@ -507,10 +507,10 @@ def _hushed() -> Iterator[_Quiet]:
         _STANDARD_ERROR.give_back(drop=quiet.drop)
 
 
-def _file() -> BinaryIO:
+def _file() -> IO[bytes]:
     """A file in memory, where there are such ones: each piece of a table takes one."""
     if hasattr(os, "memfd_create"):
-        return open(os.memfd_create("held"), "w+b", buffering=0)
+        return os.fdopen(os.memfd_create("held"), "w+b", buffering=0)
     return tempfile.TemporaryFile()
 
 
