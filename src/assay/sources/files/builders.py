@@ -220,9 +220,9 @@ def distinct_of(values: pl.Series) -> tuple[list[Any], Array]:
     if kind == pl.Object:
         return _distinct_objects(values.to_list())
     if kind == pl.Boolean and not values.null_count():
-        low, high = bool(values.all()), bool(values.any())
-        codes: Array = values.to_numpy().view(np.uint8)
-        return [False, True][low : high + 1], codes - np.uint8(low) if low else codes
+        if values.all() or not values.any():
+            return [values.all()], np.zeros(len(values), np.uint8)
+        return [False, True], values.to_numpy().view(np.uint8)
     if kind.is_float():
         distinct, codes = np.unique(
             values.cast(pl.Float64).to_numpy(), return_inverse=True, equal_nan=True
