@@ -288,6 +288,8 @@ def _by_csv(sign: str) -> Callable[[bytes, str], Iterator[tuple[Any, Any]]]:
         records = list(csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True))
         while records and not records[-1]:
             records.pop()
+        if label not in records[0] or "score" not in records[0]:
+            raise NoOpinion  # blanks before a quote are part of the name there
         at, score = records[0].index(label), records[0].index("score")
         for record in records[1:]:
             if len(record) != len(records[0]):

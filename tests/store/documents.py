@@ -44,6 +44,7 @@ def child(code: str, *arguments: object) -> subprocess.Popen[bytes]:
     """A process that runs some code, with the arguments in ``sys.argv``."""
     return subprocess.Popen(
         [sys.executable, "-c", code, *map(str, arguments)],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=dict(os.environ),

@@ -1,7 +1,9 @@
 """A store that many processes use, and that some of them leave in the middle."""
 
 import contextlib
+import os
 import random
+import signal
 import sqlite3
 import time
 from collections.abc import Callable
@@ -23,22 +25,33 @@ from assay.store.databases import (
 
 from . import documents
 
-WRITER = """
+WRITING = """
+import os
 import sys
 from assay.store import Store
 from assay.store.run import KeptRows
 
-place, first, number = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-rows = KeptRows.of(["attack", "normal"] * 50, scores={"m": [0.9, 0.2] * 50})
-with Store(place) as store:
-    for i in range(first, first + number):
-        document = (
-            '{"schema": "assay.evaluation/1", "number": %d, "level": 0.95, "estimates": '
-            '[{"measure": "recall", "value": 0.9, "low": 0.8, "high": 0.95, "n": 100}]}' % i
-        )
-        run = store.record(document, name="flows", tags=["a", "b"], rows=rows)
-        # Acknowledged: whoever reads this line may rely on the run.
-        print(run.id, i, flush=True)
+def write(place, first, number):
+    rows = KeptRows.of(["attack", "normal"] * 50, scores={"m": [0.9, 0.2] * 50})
+    with Store(place) as store:
+        for i in range(first, first + number):
+            document = (
+                '{"schema": "assay.evaluation/1", "number": %d, "level": 0.95, "estimates": '
+                '[{"measure": "recall", "value": 0.9, "low": 0.8, "high": 0.95, "n": 100}]}' % i
+            )
+            run = store.record(document, name="flows", tags=["a", "b"], rows=rows)
+            # Acknowledged: whoever reads this line may rely on the run.
+            print(run.id, i, flush=True)
+"""
+WRITER = f"{WRITING}\nwrite(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))"
+# Starts writers that need not import anything: one for each line, which tells its first number.
+STARTER = f"""{WRITING}
+for line in sys.stdin:
+    if not os.fork():
+        print("writer", os.getpid(), flush=True)
+        write(sys.argv[1], int(line), 100_000)
+    os.wait()
+    print("ended", flush=True)
 """
 OPENER = "import sys; from assay.store import Store; sys.stdin.read(1); Store(sys.argv[1]).close()"
 
@@ -90,21 +103,20 @@ def killed(path: Path, times: int) -> int:
     """End a writer again and again; tells how many runs were acknowledged."""
     chance = random.Random(times)
     promised: dict[str, int] = {}
+    starter = documents.child(STARTER, path)
+    assert starter.stdin is not None
+    assert starter.stdout is not None
     for turn in range(times):
-        child = documents.child(WRITER, path, 100_000 * turn, 100_000)
-        assert child.stdout is not None
-        assert child.stderr is not None
-        # It has begun; from now on the end may come at any moment.
-        first = child.stdout.readline()
+        starter.stdin.write(b"%d\n" % (100_000 * turn))
+        starter.stdin.flush()
+        _, writer = starter.stdout.readline().split()
+        # The first run is there; from now on the end may come at any moment.
+        lines = [starter.stdout.readline()]
         time.sleep(chance.uniform(0, 0.05))
-        child.kill()
-        rest = child.stdout.read()
-        assert child.stderr.read() == b""
-        child.wait()
-        child.stdout.close()
-        child.stderr.close()
-        # What was cut in the middle of a line was not acknowledged.
-        promised |= acknowledged((first + rest).rpartition(b"\n")[0] + b"\n")
+        os.kill(int(writer), signal.SIGKILL)
+        lines += iter(starter.stdout.readline, b"ended\n")
+        promised |= acknowledged(b"".join(lines))
+    assert starter.communicate(timeout=60) == (b"", b"")
     check_whole(path, promised)
     return len(promised)
 

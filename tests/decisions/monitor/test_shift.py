@@ -145,15 +145,14 @@ def drifting(
     return cells, np.bincount(day * size + cell, minlength=days * size).reshape(days, size)
 
 
-def false_stops(streams: int, reference: int, rows: int) -> tuple[float, float]:
+def false_stops(streams: int, reference: int, rows: int, certainty: float = 1.0) -> float:
+    """Of years without drift the share that stops; ``certainty`` multiplies the reference."""
     random = np.random.default_rng(11)
-    stopped = plugged = 0
+    stopped = 0
     for _ in range(streams):
         cells, counts = drifting(random, reference, rows, 365, 365, 0.0)
-        stopped += evidence_of(counts, cells.weights).max() >= LIMIT
-        # As if the shares of the reference were known.
-        plugged += evidence_of(counts, 1e6 * np.array(cells.weights)).max() >= LIMIT
-    return stopped / streams, plugged / streams
+        stopped += evidence_of(counts, certainty * np.array(cells.weights)).max() >= LIMIT
+    return stopped / streams
 
 
 def found_within_a_month(streams: int) -> float:
@@ -168,9 +167,9 @@ def found_within_a_month(streams: int) -> float:
 
 @pytest.mark.slow
 def test_few_streams_without_drift_stop_and_a_reference_that_is_plugged_in_stops_all() -> None:
-    stopped, plugged = false_stops(60, 2000, 100)
-    assert stopped <= 0.05
-    assert plugged >= 0.9
+    assert false_stops(60, 2000, 100) <= 0.05
+    # As if the shares of the reference were known.
+    assert false_stops(20, 2000, 100, certainty=1e6) >= 0.9
 
 
 def test_drift_of_negatives_is_found_within_a_month() -> None:
@@ -179,8 +178,8 @@ def test_drift_of_negatives_is_found_within_a_month() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("reference", [500, 5000])
-def test_1000_years_without_drift(reference: int) -> None:
-    assert false_stops(1000, reference, 200)[0] <= 0.05
+def test_400_years_without_drift(reference: int) -> None:
+    assert false_stops(400, reference, 200) <= 0.05
 
 
 @pytest.mark.slow

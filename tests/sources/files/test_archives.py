@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import zipfile
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.errors import InputError
+from assay.errors import EmptyInput, InputError
 from assay.sources.files import Request, read
 from assay.sources.files.json_files import array_lines
 
@@ -130,6 +131,18 @@ def test_the_sheet_that_is_named_is_read(workbook: Path) -> None:
     assert set(rows.columns["y_true"].names) == {"0", "1"}
     with pytest.raises(InputError, match="has no sheet 'may'; its sheets are 'march', 'april'"):
         read([str(workbook)], Request(sheet="may"))
+
+
+def test_a_workbook_without_a_sheet_has_nothing_to_read(workbook: Path, tmp_path: Path) -> None:
+    bare = tmp_path / "bare.xlsx"
+    with zipfile.ZipFile(workbook) as whole, zipfile.ZipFile(bare, "w") as copy:
+        for member in whole.namelist():
+            content = whole.read(member)
+            if member == "xl/workbook.xml":
+                content = re.sub(rb"<sheet [^>]*/>", b"", content)
+            copy.writestr(member, content)
+    with pytest.raises(EmptyInput, match=r"bare\.xlsx is a workbook without a sheet"):
+        read([str(bare)], Request(sheet="april"))
 
 
 def test_a_sheet_is_asked_of_a_workbook_only(tmp_path: Path) -> None:

@@ -215,6 +215,8 @@ def _sheet(path: Path, name: str, sheet: str | None) -> pl.DataFrame:
         sheets = book.sheet_names
     except fastexcel.FastExcelError as odd:
         raise damaged(name, odd) from odd
+    if not sheets:
+        raise EmptyInput(f"{name} is a workbook without a sheet")
     if sheet is None and len(sheets) > 1:
         shown = " or ".join(f"sheet={title!r}" for title in sheets[:_LISTED])
         raise InputError(f"{name} has {len(sheets)} sheets. Say which is meant: {shown}")
