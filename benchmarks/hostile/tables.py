@@ -344,10 +344,21 @@ def _either(draw: Random, data: bytes) -> bytes:
     return _in_archive(draw, data) if draw.random() < 0.5 else damaged(draw, data)
 
 
+_BROKEN_ARCHIVE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    OSError,
+    EOFError,
+    ValueError,
+    NotImplementedError,
+    RuntimeError,
+)
+
+
 def _sound_archive(draw: Random, data: bytes) -> bytes:
     try:
         return _either(draw, data)
-    except (zipfile.BadZipFile, zlib.error, OSError, ValueError, NotImplementedError, RuntimeError):
+    except _BROKEN_ARCHIVE:
         return damaged(draw, data)  # it was damaged before
 
 
