@@ -88,11 +88,24 @@ def test_what_is_no_frame_is_told_what_to_do(rows: Any, said: str) -> None:
         frames.count(rows, COLUMNS)
 
 
-def test_columns_are_expected_where_rows_are_compared() -> None:
-    for column in ([1, 0], FRAME, {"y": [1]}, of("pandas", "DataFrame")):
-        must_be_a_column(column, "files")
-    with pytest.raises(InputError, match="a duckdb DuckDBPyRelation is a frame"):
-        must_be_a_column(of("_duckdb", "DuckDBPyRelation"), "files")
+@pytest.mark.parametrize(
+    ("frame", "said"),
+    [
+        (FRAME, "a polars DataFrame is a frame: give its columns, such as frame"),
+        ({"y": [1]}, "a builtins dict is a frame: give its columns"),
+        (of("pandas", "DataFrame"), "a pandas DataFrame is a frame: give its columns"),
+        (of("_duckdb", "DuckDBPyRelation"), r"a duckdb \w+ is a frame: .* what its \.pl\(\) gives"),
+        (of("pyspark", "DataFrame", collect=1), r"what its \.toPandas\(\) gives"),
+        (of("pyarrow", "Dataset", to_table=1), r"what its \.to_table\(\) gives"),
+        (of("pyarrow", "RecordBatchReader"), r"what its \.read_all\(\) gives"),
+    ],
+)
+def test_a_frame_is_told_how_to_give_its_columns_where_rows_are_compared(
+    frame: Any, said: str
+) -> None:
+    must_be_a_column([1, 0])
+    with pytest.raises(InputError, match=said):
+        must_be_a_column(frame)
 
 
 def test_a_column_that_is_there_twice_is_refused() -> None:

@@ -78,7 +78,7 @@ def gate(
     >>> judged.outcome.value, judged.rules[0].estimate
     ('pass', 1.000 [0.981, 1.000])
     """
-    must_be_a_column(y_true, "assay.gate_files")
+    must_be_a_column(y_true)
     asked = parsed_rules(rules)
     must_share_index(
         {"y_true": y_true, "new": new, "new_decision": new_decision, "old": old}

@@ -58,6 +58,14 @@ _READ = (
     "pandas, polars (lazy too), pyarrow (tables, batches, readers, datasets), DuckDB relations, "
     "Spark, Dask and Ray"
 )
+# What makes a frame that has columns to give of one that has not.
+_WITH_COLUMNS = {
+    LAZY: ".collect()",
+    DUCKDB: ".pl()",
+    SPARK: ".toPandas()",
+    DASK: ".compute()",
+    RAY: ".to_pandas()",
+}
 # What makes a frame that is read of one that is not.
 _CONVERSIONS = {
     "cudf": ".to_arrow()",
@@ -230,16 +238,19 @@ def unsupported(rows: Any) -> InputError:
     )
 
 
-def must_be_a_column(y_true: Any, files: str) -> None:
-    """Refuse a frame where columns are compared; ``files`` is what takes queries and files."""
+def must_be_a_column(y_true: Any) -> None:
+    """Refuse a frame where columns are compared, with what makes columns of it."""
     kind = kind_of(y_true)
-    if kind is None or kind in (POLARS, PANDAS, MAPPING):
+    if kind is None:
         return
     name = f"{type(y_true).__module__.partition('.')[0]} {type(y_true).__name__}".lstrip("_")
+    method = _WITH_COLUMNS.get(kind)
+    if kind == STREAM:
+        method = ".to_table()" if hasattr(y_true, "to_table") else ".read_all()"
+    whose = "its columns" if method is None else f"the columns of what its {method} gives"
     raise InputError(
-        f"columns are expected here, and a {name} is a frame. Give columns as arrays, or the query "
-        f"whose columns they are by its address (duckdb:FILE?QUERY, sqlite:, postgresql:, spark:) "
-        f"to {files}"
+        f"columns are expected here, and a {name} is a frame: give {whose}, such as "
+        f"frame['label'] and frame['score']"
     )
 
 

@@ -99,7 +99,7 @@ def compare(
     >>> compare(truth, scores={"poor": poor, "good": good}).verdicts[0].text
     'good is better than poor: roc_auc is higher by 0.250 [0.121, 0.379].'
     """
-    must_be_a_column(y_true, "assay.decisions.compare.comparing.compare_files")
+    must_be_a_column(y_true)
     columns = _columns(scores, decisions, probabilities)
     kind = "y_score" if scores is not None else "y_proba" if decisions is None else "y_pred"
     must_share_index(
