@@ -258,7 +258,7 @@ NOT_MATURE = Code(
     "labels are still missing",
     "What is looked at first is seldom like the rest: figures of the labels so far would "
     "mislead, so only bounds are given.",
-    "Wait for the labels, or say with --mature that a smaller share will do.",
+    "Wait for the labels, or let a smaller share of them do (the option mature).",
 )
 SHIFTED = Code(
     "M003",

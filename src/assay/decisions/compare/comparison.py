@@ -377,7 +377,7 @@ class Comparison(Result, Recorded):
         if self.decided is None and self.flips:
             raise InputError(
                 "which rows flipped is not known: they were counted and let go while files were "
-                "read. Keep them with keep_rows=True, or on the command line with --flips"
+                "read. Keep them with keep_rows=True"
             )
         if self.decided is None:
             raise InputError(

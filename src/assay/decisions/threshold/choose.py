@@ -448,7 +448,7 @@ def choose_threshold_files(
     if request.weight is not None:
         raise CountError(
             f"column {request.weight!r} holds sampling weights: a threshold is chosen, and its "
-            f"promise made, by counting rows. Leave the weight out, or say --count where a row "
+            f"promise made, by counting rows. Leave the weight out, or say count= where a row "
             f"stands for many"
         )
     if request.decision is not None:
