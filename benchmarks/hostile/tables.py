@@ -11,6 +11,7 @@ import io
 import json
 import lzma
 import math
+import re
 import sqlite3
 import zipfile
 import zlib
@@ -282,14 +283,17 @@ def _same_number(ours: float, other: Any) -> bool:
     return ours == value or (math.isnan(ours) and math.isnan(value))
 
 
+_BLANK_BEFORE_QUOTE = re.compile(r'[ \t]+"')
+
+
 def _by_csv(sign: str) -> Callable[[bytes, str], Iterator[tuple[Any, Any]]]:
     def rows(content: bytes, label: str) -> Iterator[tuple[Any, Any]]:
         text = content.decode("utf-8-sig")
         records = list(csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True))
         while records and not records[-1]:
             records.pop()
-        if label not in records[0] or "score" not in records[0]:
-            raise NoOpinion  # blanks before a quote are part of the name there
+        if any(_BLANK_BEFORE_QUOTE.match(field) for record in records for field in record):
+            raise NoOpinion  # there the blanks and the quotes are part of the value
         at, score = records[0].index(label), records[0].index("score")
         for record in records[1:]:
             if len(record) != len(records[0]):

@@ -81,7 +81,7 @@ _OPTIONS = {
     "mature": "mature",
     "seed": "seed",
     "port": "port",
-    **{name: name for name in ("strata", "weight", "cluster", "alerts")},
+    **{name: name for name in ("strata", "weight", "cluster", "alerts", "count")},
     "year": "year",
     "token_file": "token-file",
     "public_url": "public-url",
