@@ -311,6 +311,16 @@ def _redrawn(tally: ScoreTally, counts: npt.NDArray[Any]) -> ScoreTally:
     return ScoreTally(tally.labels, tally.scores[held], counts[:, held], kept=tally.kept)
 
 
+def _without_empty(
+    tally: ScoreTally, counts: npt.NDArray[np.int64], position: np.intp
+) -> ScoreTally:
+    """The tally with other counts, of which those of one score alone may have become zero."""
+    scores = tally.scores
+    if not counts[:, position].any():
+        scores, counts = np.delete(scores, position), np.delete(counts, position, axis=1)
+    return ScoreTally(tally.labels, scores, counts, kept=tally.kept)
+
+
 def _score_slopes(tally: ScoreTally, measure: Callable[[ScoreTally], float]) -> Slopes:
     counts = tally.counts.astype(np.int64)
     moves, rows = [], []
@@ -319,6 +329,6 @@ def _score_slopes(tally: ScoreTally, measure: Callable[[ScoreTally], float]) -> 
         rows.append(stand_for)
         for position in positions:
             counts[label, position] -= 1
-            moves.append(measure(_redrawn(tally, counts)))
+            moves.append(measure(_without_empty(tally, counts, position)))
             counts[label, position] += 1
     return Slopes(np.array(moves), np.concatenate(rows))
