@@ -15,6 +15,7 @@ from assay.cli.options import (
     FLIPS,
     LABELS,
     NEGATIVE,
+    PAIR_MODE,
     POSITIVE,
     Command,
     column_option,
@@ -146,14 +147,7 @@ _IDS = ("id", "row_id", "uid", "uuid", "flow_id", "event_id", "index")
     metavar="N",
     help="How often the bootstrap draws.  [default: 1000, more for many models]",
 )
-@judging(
-    "--mode",
-    type=click.Choice(("auto", "exact", "grid")),
-    default="auto",
-    show_default=True,
-    help="Keep every pair of scores, or count them into cells of a grid, with bounds: any number "
-    "of rows in little memory. auto: exact up to 5 million rows.",
-)
+@PAIR_MODE
 @judging(
     "--folds",
     multiple=True,

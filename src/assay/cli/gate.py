@@ -15,6 +15,7 @@ from assay.cli.messages import NO, Progress
 from assay.cli.options import (
     LABELS,
     NEGATIVE,
+    PAIR_MODE,
     POSITIVE,
     Command,
     Option,
@@ -136,6 +137,7 @@ _rule = partial(click.option, cls=Option, section="Rules")
     metavar="N",
     help="How often a bootstrap draws.  [default: 1000, more where the level asks for it]",
 )
+@PAIR_MODE
 @FIGURES
 @recording(rows=True)
 @reporting
@@ -161,6 +163,7 @@ def command(
     threshold: float | None,
     baseline_threshold: float | None,
     resamples: int | None,
+    mode: str,
     figures: Path | None,
     reporting: Reporting,
 ) -> None:
@@ -221,6 +224,7 @@ def command(
             joint=joint,
             resamples=resamples,
             seed=reporting.seed,
+            mode=mode,
             progress=progress,
             resampling=_resampling(progress),
             judge=judging_rows.judge if needs_rows else None,

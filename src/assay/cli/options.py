@@ -360,6 +360,14 @@ MODE: Decorator = judging(
     show_default=True,
     help="How scores are kept: all; cuts, exact in less memory; a grid, with bounds.",
 )
+PAIR_MODE: Decorator = judging(
+    "--mode",
+    type=click.Choice([mode for mode in MODES if mode != "cuts"]),
+    default=MODES[0],
+    show_default=True,
+    help="Keep every pair of scores, or count them into cells of a grid, with bounds: any number "
+    "of rows in little memory. auto: exact up to 5 million rows.",
+)
 VOLUME: Decorator = judging(
     "--volume", type=positive_number, metavar="N", help="Rows a day in deployment."
 )

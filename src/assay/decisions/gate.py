@@ -12,7 +12,7 @@ from assay.decisions.gate_tallies import GateTallies, Points, counted_gate, gate
 from assay.decisions.rule import NEW, OLD, Operating, Outcome, Rule
 from assay.decisions.rule_grammar import Rules, parse_rule, parsed_rules
 from assay.engines.frames import must_be_a_column
-from assay.engines.models import MOST_ROWS, ModelRows
+from assay.engines.models import ModelRows, on_grid
 from assay.errors import InputError, LengthMismatch, MethodError
 from assay.evaluation.evaluation import mistakes_of_models
 from assay.evaluation.findings import Finding
@@ -26,6 +26,7 @@ from assay.inference.threshold_rules import AtThreshold
 from assay.sources import FAMILY, code_arrays, common_labels, must_share_index
 from assay.sources.files.request import RowSource
 from assay.sources.validation import OnBadRow, good_rows, skips
+from assay.tally.keeping import AUTO
 
 if TYPE_CHECKING:
     from assay.decisions.plotting import GatePlots
@@ -59,6 +60,7 @@ def gate(
     joint: bool = False,
     resamples: int | None = None,
     seed: int = SEED,
+    mode: str = AUTO,
     on_bad_row: OnBadRow | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Gate:
@@ -70,8 +72,10 @@ def gate(
     otherwise; ``rules`` are texts, a mapping from names to texts, or the path of a file of them.
     Rules that name no threshold are judged at ``threshold`` (by default 0.5 for scores in [0, 1]),
     the old model at ``old_threshold`` where that differs. With ``joint``, the level holds for all
-    rules together. ``on_bad_row="skip"`` leaves out and counts the rows that can't be used,
-    whichever model they are bad for.
+    rules together. ``mode`` is how scores are kept: ``exact`` keeps all rows, ``grid`` counts them
+    into cells, in memory that does not grow with them; ``auto`` is exact up to five million rows.
+    ``on_bad_row="skip"`` leaves out and counts the rows that can't be used, whichever model they
+    are bad for.
 
     >>> truth = ["attack", "normal"] * 200
     >>> judged = gate(truth, new=[0.9, 0.1] * 200, rules="new(precision) >= 0.9")
@@ -106,7 +110,7 @@ def gate(
     must_have_models(asked, rows.models)
     thresholds = {NEW: threshold, OLD: old_threshold}
     level, paired = check_level(level), any(rule.compares for rule in asked)
-    if rows.first.size > MOST_ROWS and rows.first.score is not None and clusters is None:
+    if on_grid(mode, rows):
         tallies, each = counted_gate(
             rows.lots, tuple(rows.models), asked, lambda _: rows.sides, thresholds, level
         )

@@ -42,7 +42,7 @@ from assay.sources.files import (
 from assay.sources.files.inputs import STDIN
 from assay.sources.files.request import RowSource, refused_row
 from assay.sources.files.several_models import ModelReading
-from assay.tally.keeping import Exact
+from assay.tally.keeping import AUTO, Exact, Grid
 
 if TYPE_CHECKING:
     from assay.evaluation import Evaluation
@@ -70,6 +70,7 @@ def gate_files(
     joint: bool = False,
     resamples: int | None = None,
     seed: int = SEED,
+    mode: str = AUTO,
     progress: Progress = silent,
     resampling: Callable[[int, int], None] | None = None,
     judge: RowsJudge | None = None,
@@ -79,7 +80,7 @@ def gate_files(
     The baseline is another file, matched by ``id_column``, or another column of the same file.
     A column whose values are all labels holds decisions instead of scores. ``judge`` takes the
     place of :func:`assay.gate`, for rules about a model whose rows are elsewhere; the rows are kept
-    in memory then.
+    in memory then. ``mode`` is that of :func:`assay.gate`.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -102,7 +103,13 @@ def gate_files(
     }
     rows: Rows | None = None
     here = all(model.file == file for model in models) and file != STDIN
-    if here and id_column is None and request.cluster is None and judge is None:
+    if mode == Grid.name and judge is not None:
+        raise InputError(
+            "mode='grid' counts rows and lets them go, and a run as the baseline needs them, as do "
+            "rows that are to be kept. Leave mode= out"
+        )
+    counted = mode != Exact.name and id_column is None and request.cluster is None
+    if here and counted and judge is None:
         asked = replace(request, score=None, decision=None, probabilities={})
         reading = ModelReading(
             [file],
@@ -110,7 +117,7 @@ def gate_files(
             [replace(model, file=None) for model in models],
             progress,
         )
-        rows = reading.few(MOST_ROWS)
+        rows = reading.few(0 if mode == Grid.name else MOST_ROWS)
         if rows is None:
             judged = _of_lots(
                 reading, parsed_rules(rules), sides, thresholds, check_level(level), options
@@ -153,7 +160,7 @@ def gate_files(
         level=level,
         **options,
     )
-    judged = gate(**given) if judge is None else judge(matched, given)
+    judged = gate(**given, mode=mode) if judge is None else judge(matched, given)
     source = _source(matched, matched.files[0] if matched.files else None)
     return replace(judged, source=source, notes=(*matched.notes, *judged.notes))
 

@@ -364,7 +364,7 @@ def _rows(rows: ModelRows, labels: tuple[str, ...]) -> Sample:
 
 
 GRID_NOTE = (
-    f"mode grid: the rows are many, so they were counted and not kept, scores in cells of {BITS} "
+    f"mode grid: rows were counted and not kept, scores in cells of {BITS} "
     f"bits. What depends on their order inside a cell has bounds, which its interval holds"
 )
 

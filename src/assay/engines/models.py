@@ -16,7 +16,7 @@ from assay.engines.ask import Ask
 from assay.engines.local import count_coded
 from assay.engines.parts import Accumulator
 from assay.engines.resolving import resolve
-from assay.errors import ScoreError
+from assay.errors import InputError, ScoreError
 from assay.sources import FAMILY, Coded, NameColumn
 from assay.sources.coded import Labels
 from assay.sources.columns import recode
@@ -26,7 +26,7 @@ from assay.sources.labelling import resolve as resolve_labels
 from assay.sources.validation import families_of
 from assay.tally import JointScores, PairTally, Resolved, Sample, ScoreTally, Tally
 from assay.tally.blocks import bounds
-from assay.tally.keeping import Grid
+from assay.tally.keeping import AUTO, Exact, Grid, keeping_of_mode
 from assay.tally.named_tally import SCORE
 from assay.tally.pairs import crossed
 from assay.tally.scores import extremes
@@ -39,6 +39,8 @@ Flagged: TypeAlias = tuple[str, str | None, tuple[int, ...]]
 
 # Scores of more rows than this are counted on a grid, unless every pair is asked for.
 MOST_ROWS = 5_000_000
+# How pairs of scores can be kept.
+PAIR_MODES = (AUTO, Exact.name, Grid.name)
 # Of one model a grid has few cells, so it may be fine; of two as many pairs as these are kept.
 BITS, MOST_PAIRS = 16, 1 << 22
 _ALL = slice(None)
@@ -480,3 +482,24 @@ def _labelling(tally: Tally, sides: Mapping[str, Any]) -> Labelling:
     ordered = sorted(names, key=int) if tally.labels.kind == "numbers" else names
     truth = Labels(np.empty(0, np.uint8), tuple(ordered), tally.labels.kind)
     return resolve_labels(truth, None, **sides)
+
+
+def on_grid(mode: str, rows: ModelRows) -> bool:
+    """Whether pairs of scores are counted into cells of a grid."""
+    keeping_of_mode(mode, PAIR_MODES)
+    first = rows.first
+    scores = first.score is not None and first.decision is None
+    if mode == Grid.name:
+        if not scores:
+            raise InputError(
+                "mode='grid' keeps scores of two classes as a grid; decisions and probabilities of "
+                "several classes have none. Leave mode= out"
+            )
+        if first.clusters is not None:
+            raise InputError(
+                "mode='grid' counts rows, and clusters of rows would be lost in it. Leave "
+                "clusters= out, or say mode='exact'"
+            )
+        return True
+    many = first.size > MOST_ROWS and first.clusters is None
+    return mode == AUTO and scores and many

@@ -49,13 +49,13 @@ def table(size: int = SIZE) -> dict[str, np.ndarray]:
 @pytest.fixture
 def many(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if a few rows were too many to be kept, or to be counted at once."""
-    for module in ("gate", "gate_inputs"):
-        monkeypatch.setattr(sys.modules[f"assay.decisions.{module}"], "MOST_ROWS", 100)
+    for module in ("decisions.gate_inputs", "engines.models"):
+        monkeypatch.setattr(sys.modules[f"assay.{module}"], "MOST_ROWS", 100)
     monkeypatch.setattr(models, "LOT", 900)
     monkeypatch.setattr(several_models, "LOT", 900)
 
 
-def of_arrays(rules: list[str], **counts: Any) -> Gate:
+def of_arrays(rules: list[str], mode: str = "auto", **counts: Any) -> Gate:
     rows = table()
     return gate(
         rows["label"],
@@ -64,16 +64,17 @@ def of_arrays(rules: list[str], **counts: Any) -> Gate:
         families=rows["family"],
         rules=rules,
         resamples=200,
+        mode=mode,
         **{name: rows[column] for name, column in counts.items()},
     )
 
 
-def of_file(rules: list[str], folder: Path, **named: Any) -> Gate:
+def of_file(rules: list[str], folder: Path, mode: str = "auto", **named: Any) -> Gate:
     path = folder / "rows.parquet"
     pl.DataFrame(table()).write_parquet(path)
     request = Request(label="label", family="family", batch_rows=700, **named)
     return gate_files(
-        str(path), request, rules=rules, score="new", baseline_score="old", resamples=200
+        str(path), request, rules=rules, score="new", baseline_score="old", resamples=200, mode=mode
     )
 
 
@@ -99,6 +100,29 @@ def test_arrays_of_many_rows_are_judged_as_few_are(counts: dict[str, str], reque
     kept = of_arrays(FIXED + OTHERS, **counts)
     request.getfixturevalue("many")
     must_agree(of_arrays(FIXED + OTHERS, **counts), kept)
+
+
+def test_few_rows_are_counted_where_a_grid_is_asked_for(tmp_path: Path) -> None:
+    rules = [FIXED[0], "new-old(roc_auc) >= 0"]
+    kept = of_arrays(rules)
+    must_agree(of_arrays(rules, mode="grid"), kept)
+    must_agree(of_file(rules, tmp_path, mode="grid"), kept)
+
+
+def test_many_rows_are_kept_where_that_is_asked_for(many: None, tmp_path: Path) -> None:  # noqa: ARG001
+    rules = [FIXED[0], "new-old(roc_auc) >= 0"]
+    counted = of_arrays(rules)
+    must_agree(counted, of_arrays(rules, mode="exact"))
+    must_agree(counted, of_file(rules, tmp_path, mode="exact"))
+
+
+def test_a_grid_is_of_scores_and_keeps_no_rows(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="mode='grid' keeps scores of two classes"):
+        gate(["a", "b"], new_decision=["a", "b"], positive="a", rules="new(f1) > 0", mode="grid")
+    with pytest.raises(InputError, match="exact"):
+        of_arrays(FIXED[:1], mode="cuts")
+    with pytest.raises(InputError, match="counts rows and lets them go"):
+        gate_files("rows.csv", rules="new(f1) > 0", score="new", mode="grid", judge=lambda *_: None)
 
 
 @pytest.mark.sampled(1)

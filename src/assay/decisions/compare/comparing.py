@@ -19,7 +19,15 @@ from assay.decisions.compare.models import (
 )
 from assay.decisions.compare.verdicts import MARGIN, Question
 from assay.engines.frames import must_be_a_column
-from assay.engines.models import MOST_ROWS, CountedModels, ModelCounter, ModelRows, count_models
+from assay.engines.models import (
+    MOST_ROWS,
+    PAIR_MODES,
+    CountedModels,
+    ModelCounter,
+    ModelRows,
+    count_models,
+    on_grid,
+)
 from assay.engines.queries import ModelQuery
 from assay.errors import InputError, LabelError, LengthMismatch, MethodError, ScoreError
 from assay.evaluation.evaluation import mistakes_of_models
@@ -47,7 +55,6 @@ from assay.sources.validation import OnBadRow, good_rows, skips
 from assay.tally.keeping import AUTO, Exact, Grid, keeping_of_mode
 
 # Pairs of scores have no cuts.
-MODES = (AUTO, Exact.name, Grid.name)
 
 
 def compare(
@@ -146,7 +153,7 @@ def compare(
     clusters_of = rows.first.clusters
     if clusters_of is not None and len(np.unique(clusters_of.codes)) < 2:
         raise MethodError("one cluster tells nothing about the spread between clusters")
-    if _on_grid(mode, rows):
+    if on_grid(mode, rows):
         counted, together = counted_lots(rows, question, at_each, lambda _: rows.sides, progress)
     else:
         together = {}
@@ -222,27 +229,6 @@ def counted_lots(
     joint, flags = sided.joint_at(rows.lots(), steps, own)
     together = chosen_of_cells(steps, lambda a, b: joint[a, b], rule, question.method, progress)
     return sided.counted(thresholds_of(together), flags), together
-
-
-def _on_grid(mode: str, rows: ModelRows) -> bool:
-    """Whether pairs of scores are counted into cells of a grid."""
-    keeping_of_mode(mode, MODES)
-    first = rows.first
-    scores = first.score is not None and first.decision is None
-    if mode == Grid.name:
-        if not scores:
-            raise InputError(
-                "mode='grid' keeps scores of two classes as a grid; decisions and probabilities of "
-                "several classes have none. Leave mode= out"
-            )
-        if first.clusters is not None:
-            raise InputError(
-                "mode='grid' counts rows, and clusters of rows would be lost in it. Leave "
-                "clusters= out, or say mode='exact'"
-            )
-        return True
-    many = first.size > MOST_ROWS and first.clusters is None
-    return mode == AUTO and scores and many
 
 
 def _columns(
@@ -355,7 +341,7 @@ def compare_files(
     rows with ``mode="grid"``. Rows that come in clusters, and those that are matched by id, are
     kept. Further options are those of :func:`assay.compare`.
     """
-    keeping_of_mode(mode, MODES)
+    keeping_of_mode(mode, PAIR_MODES)
     rule = parse_rule(at) if isinstance(at, str) else at
     rows: Rows | None = None
     here = all(model.file is None and ":" not in model.column for model in models)
