@@ -109,7 +109,7 @@ def test_few_rows_are_counted_where_a_grid_is_asked_for(tmp_path: Path) -> None:
     must_agree(of_file(rules, tmp_path, mode="grid"), kept)
 
 
-def test_many_rows_are_kept_where_that_is_asked_for(many: None, tmp_path: Path) -> None:  # noqa: ARG001
+def test_many_rows_are_kept_where_that_is_asked_for(many: None, tmp_path: Path) -> None:
     rules = [FIXED[0], "new-old(roc_auc) >= 0"]
     counted = of_arrays(rules)
     must_agree(counted, of_arrays(rules, mode="exact"))
