@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Callable, Mapping
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -271,6 +273,39 @@ def test_probabilities_of_any_kind_have_bad_rows(probabilities: Any) -> None:
     assert evaluation.source == {"name": "arrays", "rows_read": 3, "rows_refused": 1}
     assert evaluation.confusion.cells == ((1, 0), (0, 1))
     assert any(note.startswith("1 row was left out: probability") for note in evaluation.notes)
+
+
+@pytest.mark.parametrize("on_bad_row", ["stop", "skip"])
+@pytest.mark.parametrize(
+    ("role", "values"),
+    [
+        ("score", [0.9, 0.1, "0.5", 0.2]),
+        ("score", ["0.9", " .1", "50%", "2e-1"]),
+        ("score", [np.float32(0.9), 0.1, "0.5", Decimal("0.2")]),
+        ("score", np.array([b"0.9", b"0.1", b"0.5", b"0.2"])),
+        ("count", [1, 2, "3", 1]),
+        ("count", ["1", "9007199254740993.0", "3", "1"]),
+        ("weight", [1.0, 2.5, "3", 1.0]),
+    ],
+)
+def test_numbers_that_are_text_count_in_arrays_as_in_frames(
+    role: str, values: Any, on_bad_row: Any
+) -> None:
+    truth, score = ["attack", "normal", "attack", "normal"], [0.9, 0.1, 0.5, 0.2]
+    arrays: dict[str, Any] = {"y_score": score} | {ARRAYS[role]: values}
+    frame: dict[str, Any] = {"label": truth, "score": score} | {role: values}
+    named: dict[str, Any] = {"label": "label", "score": "score"} | {role: role}
+    found = assay.evaluate(truth, **arrays, on_bad_row=on_bad_row)
+    expected = assay.evaluate(frame, **named, on_bad_row=on_bad_row)
+    assert found.confusion.cells == expected.confusion.cells
+    assert float(found["roc_auc"]) == float(expected["roc_auc"])
+    assert not any("left out" in note for note in found.notes)
+
+
+def test_numbers_of_other_kinds_stay_beside_text_that_is_none() -> None:
+    scores = [np.float32(0.5), 0.25, "high", Fraction(1, 4)]
+    tally = assay.count([1, 0, 1, 0], y_score=scores, on_bad_row="skip")
+    assert dict(tally.refused.reasons) == {"score: not a finite number": 1}
 
 
 def test_whatever_takes_arrays_leaves_out_bad_rows() -> None:
