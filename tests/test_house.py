@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1] / "src"
-MOST_MODULES = 347
+MOST_MODULES = 350
 MOST_LINES = 600
 
 

@@ -344,5 +344,8 @@ def test_a_process_that_takes_too_much_memory_ends_itself(
     assert found.out == ""
     assert found.err.startswith("assay: error: ")
     assert "--max-memory" in found.err
+    before = re.search(r"; ([0-9]+) MB are needed before any row is read\. ", found.err)
+    assert before is not None
+    assert int(before[1]) > 0
     assert found.err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []

@@ -14,6 +14,7 @@ from assay.engines.parts import COARSE, CUT, DistinctNumbers
 from assay.errors import InputError
 from assay.measures import CATALOGUE, Binned, MeanLoss
 from assay.sources import Coded, code_arrays
+from assay.sources.files import memory_limit
 from assay.tally import Tally
 from assay.tally.keeping import Cuts, Exact, Grid
 from assay.tally.named_tally import SCORE
@@ -69,6 +70,20 @@ def _whole(columns: dict[str, Any], ask: Ask | None = None) -> Tally:
 
 def _kept(tally: Tally) -> Any:
     return tally.scores[SCORE].kept
+
+
+@pytest.mark.parametrize(("again", "note", "kept"), [(True, CUT, Cuts), (False, COARSE, Grid)])
+def test_scores_that_a_watched_process_has_no_room_for_are_kept_as_less(
+    again: bool, note: str, kept: type
+) -> None:
+    with memory_limit(0, lambda now: None):
+        tally, notes = Parts(_feed(_columns()), again).count(Ask())
+        exact, silence = Parts(_feed(_columns()), again).count(Ask(), "exact")
+    assert notes == (note,)
+    assert isinstance(_kept(tally), kept)
+    assert (_kept(exact), silence) == (Exact(), ())
+    with memory_limit(1 << 60, lambda now: None):
+        assert _kept(Parts(_feed(_columns()), again).count(Ask())[0]) == Exact()
 
 
 @pytest.mark.parametrize("limit", [None, 1 << 30])

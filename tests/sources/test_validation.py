@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Callable, Mapping
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,8 @@ import pyarrow as pa
 import pytest
 
 import assay
-from assay.errors import AssayError, EmptyInput, InputError
+from assay.engines.arrays import resolved_arrays
+from assay.errors import AssayError, EmptyInput, InputError, LabelError, ScoreError
 from assay.sources.files import Reading
 from assay.sources.validation import good_rows
 from assay.tally import Tally
@@ -273,6 +276,39 @@ def test_probabilities_of_any_kind_have_bad_rows(probabilities: Any) -> None:
     assert any(note.startswith("1 row was left out: probability") for note in evaluation.notes)
 
 
+@pytest.mark.parametrize("on_bad_row", ["stop", "skip"])
+@pytest.mark.parametrize(
+    ("role", "values"),
+    [
+        ("score", [0.9, 0.1, "0.5", 0.2]),
+        ("score", ["0.9", " .1", "50%", "2e-1"]),
+        ("score", [np.float32(0.9), 0.1, "0.5", Decimal("0.2")]),
+        ("score", np.array([b"0.9", b"0.1", b"0.5", b"0.2"])),
+        ("count", [1, 2, "3", 1]),
+        ("count", ["1", "9007199254740993.0", "3", "1"]),
+        ("weight", [1.0, 2.5, "3", 1.0]),
+    ],
+)
+def test_numbers_that_are_text_count_in_arrays_as_in_frames(
+    role: str, values: Any, on_bad_row: Any
+) -> None:
+    truth, score = ["attack", "normal", "attack", "normal"], [0.9, 0.1, 0.5, 0.2]
+    arrays: dict[str, Any] = {"y_score": score} | {ARRAYS[role]: values}
+    frame: dict[str, Any] = {"label": truth, "score": score} | {role: values}
+    named: dict[str, Any] = {"label": "label", "score": "score"} | {role: role}
+    found = assay.evaluate(truth, **arrays, on_bad_row=on_bad_row)
+    expected = assay.evaluate(frame, **named, on_bad_row=on_bad_row)
+    assert found.confusion.cells == expected.confusion.cells
+    assert float(found["roc_auc"]) == float(expected["roc_auc"])
+    assert not any("left out" in note for note in found.notes)
+
+
+def test_numbers_of_other_kinds_stay_beside_text_that_is_none() -> None:
+    scores = [np.float32(0.5), 0.25, "high", Fraction(1, 4)]
+    tally = assay.count([1, 0, 1, 0], y_score=scores, on_bad_row="skip")
+    assert dict(tally.refused.reasons) == {"score: not a finite number": 1}
+
+
 def test_whatever_takes_arrays_leaves_out_bad_rows() -> None:
     truth = ["attack", "normal"] * 50
     good, other = [0.9, 0.1] * 50, [0.8, 0.3, 0.4, 0.2] * 25
@@ -293,6 +329,67 @@ def test_whatever_takes_arrays_leaves_out_bad_rows() -> None:
     judged = assay.gate(truth, new=bad, old=worse, rules="new-old(recall) >= -1", **skip)
     assert judged.rows["rows"] == 98
     assert judged.notes[0] == "2 rows were left out: score: not a finite number"
+
+
+BAD_SCORES = [[math.nan, 0.2, 0.5, 0.1], [None, 0.2, 0.5, 0.1], ["high", 0.2, 0.5, 0.1]]
+SCORED: dict[str, Callable[..., Any]] = {
+    "evaluate": lambda truth, bad: assay.evaluate(truth, y_score=bad),
+    "count": lambda truth, bad: assay.count(truth, y_score=bad),
+    "recall": lambda truth, bad: assay.recall(truth, y_score=bad),
+    "update": lambda truth, bad: assay.RunningTally().update(y_true=truth, y_score=bad),
+    "choose_threshold": lambda truth, bad: assay.choose_threshold(truth, y_score=bad, max_fpr=0.1),
+    "compare": lambda truth, bad: assay.compare(truth, scores={"a": [0.5] * 4, "b": bad}),
+    "gate": lambda truth, bad: assay.gate(truth, new=bad, rules="new(recall) >= 0"),
+}
+
+
+@pytest.mark.parametrize("function", SCORED)
+@pytest.mark.parametrize("bad", BAD_SCORES)
+def test_a_function_that_can_leave_out_bad_rows_says_so(function: str, bad: list[Any]) -> None:
+    truth = ["attack", "normal", "attack", "normal"]
+    with pytest.raises(ScoreError, match=r"row 0.*\. on_bad_row='skip' leaves out such rows$"):
+        SCORED[function](truth, bad)
+    with pytest.raises(LabelError, match=r"y_true is missing .* on_bad_row='skip' leaves"):
+        SCORED[function]([None, *truth[1:]], [0.9, 0.2, 0.5, 0.1])
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"y_score": [0.5, 0.2], "counts": [1, -1]},
+        {"y_score": [0.5, 0.2], "sample_weight": [math.nan, 1]},
+        {"y_proba": [[0.5, 0.6], [0.5, 0.5]]},
+        {"y_pred": ["attack", None]},
+    ],
+)
+def test_bad_rows_of_every_column_can_be_left_out(columns: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="on_bad_row='skip' leaves out such rows"):
+        assay.evaluate(["attack", "normal"], **columns)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"y_score": [0.5, math.nan, 0.1]},
+        {"y_score": np.ones((2, 2))},
+        {"y_score": np.array([1j, 0.5])},
+        {"y_score": iter([0.5, None])},
+        {"y_score": [0.5, 0.2], "threshold": math.nan},
+        {"y_score": [0.5, 0.2], "positive": "worm"},
+    ],
+)
+def test_nothing_is_said_of_bad_rows_where_leaving_them_out_does_not_help(
+    columns: dict[str, Any],
+) -> None:
+    with pytest.raises(InputError) as refused:
+        assay.evaluate(["attack", "normal"], **columns)
+    assert "on_bad_row" not in str(refused.value)
+
+
+def test_a_function_that_stops_at_bad_rows_does_not_name_the_option() -> None:
+    with pytest.raises(ScoreError, match="missing in row 1") as refused:
+        resolved_arrays(["attack", "normal"], y_score=[0.5, None])
+    assert "on_bad_row" not in str(refused.value)
 
 
 def test_what_is_no_choice_and_what_leaves_nothing_is_refused() -> None:

@@ -198,15 +198,18 @@ def _request(given: dict[str, Any]) -> Request:
 
 def within_memory(request: Request) -> AbstractContextManager[None]:
     """A context in which the process ends, with a message, before it takes too much memory."""
-    from assay.sources.files.request import default_limit, memory_limit
+    from assay.sources.files.request import default_limit, memory_limit, used
 
-    limit = request.max_memory or default_limit()
+    if request.max_memory is not None:
+        import polars as pl  # noqa: F401 - reading needs it, and it takes memory of its own
+    limit, before = request.max_memory or default_limit(), used()
 
-    def stop(used: int) -> None:
+    def stop(now: int) -> None:
         interruption.end(
             INPUT,
-            f"assay: error: {used / 1e6:,.0f} MB of memory were in use, and {limit / 1e6:,.0f} MB "
-            f"are allowed. Raise --max-memory, name fewer columns, or split the input",
+            f"assay: error: {now / 1e6:,.0f} MB of memory were in use, and {limit / 1e6:,.0f} MB "
+            f"are allowed; {before / 1e6:,.0f} MB are needed before any row is read. Raise "
+            f"--max-memory, name fewer columns, or split the input",
         )
 
     return memory_limit(limit, stop)

@@ -25,7 +25,7 @@ from assay.inference.threshold_resampling import ChosenTables, choose_anew, choo
 from assay.inference.threshold_rules import AtThreshold
 from assay.sources import FAMILY, code_arrays, common_labels, must_share_index
 from assay.sources.files.request import RowSource
-from assay.sources.validation import OnBadRow, good_rows, skips
+from assay.sources.validation import OnBadRow, good_rows, skips, suggesting_skip
 from assay.tally.keeping import AUTO
 
 if TYPE_CHECKING:
@@ -90,23 +90,24 @@ def gate(
         | {"families": families}
     )
     reasons: dict[str, int] = {}
+    every = {"y_true": y_true, "counts": counts, "clusters": clusters, "families": families}
+    said = [{"y_score": new, "y_pred": new_decision}, {"y_score": old, "y_pred": old_decision}]
     if skips(on_bad_row):
-        every = {"y_true": y_true, "counts": counts, "clusters": clusters, "families": families}
-        said = [{"y_score": new, "y_pred": new_decision}, {"y_score": old, "y_pred": old_decision}]
         reasons, (every, *said) = good_rows(every, *said)
         y_true, counts, clusters, families = every.values()
         (new, new_decision), (old, old_decision) = (tuple(model.values()) for model in said)
     columns = {NEW: (new, new_decision), OLD: (old, old_decision)}
-    rows = _rows(
-        y_true,
-        columns,
-        {
-            "counts": counts,
-            "clusters": clusters,
-            "slices": None if families is None else {FAMILY: families},
-        },
-        {"positive": positive, "negative": negative, "labels": labels},
-    )
+    with suggesting_skip(every, *said):
+        rows = _rows(
+            y_true,
+            columns,
+            {
+                "counts": counts,
+                "clusters": clusters,
+                "slices": None if families is None else {FAMILY: families},
+            },
+            {"positive": positive, "negative": negative, "labels": labels},
+        )
     must_have_models(asked, rows.models)
     thresholds = {NEW: threshold, OLD: old_threshold}
     level, paired = check_level(level), any(rule.compares for rule in asked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol, TypeAlias
@@ -16,7 +17,7 @@ from assay.engines.resolving import resolve
 from assay.errors import InputError, LabelError, LengthMismatch, ScoreError
 from assay.sources import code_arrays, must_share_index
 from assay.sources.labelling import USUAL, least_reaching, listed_labels, sided
-from assay.sources.validation import OnBadRow, asked_threshold, good_rows, skips
+from assay.sources.validation import OnBadRow, asked_threshold, good_rows, skips, suggesting_skip
 from assay.tally import Crosstab, Resolved, ScoreTally, Tally
 from assay.tally.blocks import narrow
 from assay.tally.confusion import flagged
@@ -68,7 +69,7 @@ def _counted(
     on_bad_row: OnBadRow | None = None,
     **columns: Any,
 ) -> tuple[Tally, dict[str, Any]]:
-    """The tally, and what was said of its labels."""
+    """The tally, and what was said of its labels; None for whom bad rows can't be left out."""
     if threshold is not None:
         threshold = asked_threshold(threshold, columns.get("y_pred"))
     skip = skips(on_bad_row)
@@ -83,10 +84,11 @@ def _counted(
         reasons, (columns,) = good_rows({"y_true": y_true, **columns})
         y_true = columns.pop("y_true")
         refused = Tally(rows=sum(reasons.values()), refused=Refusals(reasons))
-    rows = code_arrays(y_true, labels=labels, unknown=unknown, **columns)
-    if unknown is None:
-        sides["labels"] = listed_labels(rows, labels)
-    return count_coded(sided(rows, positive, negative), ask) + refused, sides
+    with nullcontext() if on_bad_row is None else suggesting_skip({"y_true": y_true, **columns}):
+        rows = code_arrays(y_true, labels=labels, unknown=unknown, **columns)
+        if unknown is None:
+            sides["labels"] = listed_labels(rows, labels)
+        return count_coded(sided(rows, positive, negative), ask) + refused, sides
 
 
 # -- on a device -----------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from assay.engines.ask import Ask
 from assay.engines.local import ScoreCounter, are_rarer, count_coded, label_amounts, most_frequent
 from assay.errors import InputError, TallyError
 from assay.sources.coded import Coded, joined
+from assay.sources.files.request import room
 from assay.tally import ScoreTally, Tally
 from assay.tally.counters import CutPoints
 from assay.tally.keeping import AUTO, BITS, Cuts, Exact, Grid, keeping_of_mode
@@ -31,6 +32,8 @@ _AHEAD = 2
 _NARROW_LOTS = 4
 # Adding tallies and judging them takes so many times what they hold.
 _FACTOR = 3
+# A process takes so many times that beside it, with what the allocator does not give back.
+_BESIDE = 3.5
 
 
 class Accumulator:
@@ -108,10 +111,14 @@ class Accumulator:
     def coarsen(self, bits: int) -> None:
         """Keep scores as a grid from now on, those of rows so far too."""
         self._ask = replace(self._ask, scores=Grid(bits))
-        self._end_counter()
-        self._count_waiting()
+        self.count_waiting()
         self._too_spread = False
         self._levels = [[_to_grid(tally, bits) for tally in level] for level in self._levels]
+
+    def count_waiting(self) -> None:
+        """Count what waits for more rows, so that nothing but tallies is held."""
+        self._end_counter()
+        self._count_waiting()
 
     def add_tally(self, tally: Tally) -> None:
         """Add what was counted elsewhere."""
@@ -130,8 +137,7 @@ class Accumulator:
 
     def done(self) -> Tally:
         """The tally of all rows so far."""
-        self._end_counter()
-        self._count_waiting()
+        self.count_waiting()
         total = Tally.merge([tally for level in self._levels for tally in level])
         self._levels = [[total]]
         return total
@@ -179,12 +185,17 @@ class Parts:
                 )
             return self._cut(ask), ()
         counting, fits = self._counted(ask, coarsen=mode == AUTO and not self.again)
+        if mode == AUTO and fits and not _has_room(counting):
+            fits = False
+            if not self.again:
+                counting.coarsen(BITS)
         if fits:
             return counting.done(), ()
         if mode == Exact.name:
             raise too_large(counting.nbytes, self.limit)
         if not self.again:
             return counting.done(), (COARSE,)
+        del counting  # what follows needs the memory
         try:
             return self._cut(ask), (CUT,)
         except _DoesNotFit:
@@ -237,6 +248,13 @@ class Parts:
             if guess == frequent:
                 return CutPoints(frequent, scores.done())
             guess = frequent
+
+
+def _has_room(counting: Accumulator) -> bool:
+    """Whether the process may take what adding and judging all rows needs."""
+    counting.count_waiting()
+    left = room()
+    return left is None or _BESIDE * counting.nbytes <= left
 
 
 def _is_narrow(rows: Coded) -> bool:

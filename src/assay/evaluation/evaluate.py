@@ -28,7 +28,7 @@ from assay.inference import Estimate, Method, method_of
 from assay.measures import AVERAGES, MAX_FPR, Measure, Ranked, f_beta, find
 from assay.sources import checked_columns, columns_of, infer, label_text
 from assay.sources.columns import CELLS, ORIENTATIONS
-from assay.sources.validation import OnBadRow
+from assay.sources.validation import STOP, OnBadRow
 from assay.tally import Confusion, Resolved, Tally
 
 # The cubes of larger counts leave the range of floats, which intervals are computed in.
@@ -141,7 +141,7 @@ def evaluate(
         source = {"name": "frame"}
     else:
         tally, notes, counted = resolved_arrays(
-            y_true, **columns, threshold=threshold, unknown=unknown, on_bad_row=on_bad_row
+            y_true, **columns, threshold=threshold, unknown=unknown, on_bad_row=on_bad_row or STOP
         )
         notes = (*refusal_notes(counted.refused.reasons), *how, *notes)
         source = {"name": "arrays", "rows_read": counted.rows}
@@ -240,7 +240,7 @@ def count(y_true: Any, **columns: Any) -> Tally:
     """
     if names_columns(y_true, columns):
         return count_frame(y_true, columns)[0]
-    return count_arrays(y_true, **checked_columns(columns))
+    return count_arrays(y_true, **{"on_bad_row": STOP, **checked_columns(columns)})
 
 
 class RunningTally:
@@ -257,7 +257,7 @@ class RunningTally:
     """
 
     def __init__(self, **shared: Any) -> None:
-        self._shared = checked_columns(shared)
+        self._shared = {"on_bad_row": STOP, **checked_columns(shared)}
         self._counting = Accumulator(Ask())
         self._first: Tally | None = None
 
@@ -474,7 +474,7 @@ class MeasureFunction:
         else:
             if any(cell is not None for cell in (tp, fp, fn, tn)):
                 raise InputError("give the four cells or columns, not both")
-            said = {**self._said(y_said), **columns}
+            said = {"on_bad_row": STOP, **self._said(y_said), **columns}
             if "y_score" in said and self.measure.of_scores is not None:
                 # A ranking does not depend on where the alarm is set.
                 said.setdefault("threshold", 0.5)

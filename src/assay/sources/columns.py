@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Mapping, Sequence
-from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy.typing as npt
 
 from assay.errors import CountError, InputError, LabelError, LengthMismatch, ScoreError
 from assay.sources.coded import Labels, NameColumn
+from assay.sources.text_numbers import LIMIT, numbers_among, whole_number, wholes_among
 from assay.tally.blocks import BLOCK
 
 if TYPE_CHECKING:
@@ -322,19 +322,20 @@ def scores_of(values: Any, name: str) -> Array:
         return array.astype(wide, copy=False)
     if array.dtype.kind in "biu":
         return array.astype(np.float64)
-    if array.dtype.kind == "O":
-        for row, value in enumerate(array.tolist()):
-            if value is None:
-                raise ScoreError(
-                    f"{name} is missing in row {row}. Remove the row or give it a score"
-                )
-            if isinstance(value, str) or not hasattr(value, "__float__"):
-                raise ScoreError(f"{name} must hold numbers; found {value!r} in row {row}")
-        try:
-            return array.astype(np.float64)
-        except (TypeError, ValueError, OverflowError) as odd:
-            raise ScoreError(f"{name} must hold numbers: {odd}") from odd
+    if array.dtype.kind in "OSU":
+        values = (_decoded(array, name) if array.dtype.kind == "S" else array).tolist()
+        numbers = numbers_among(values)
+        for row in np.flatnonzero(np.isnan(numbers)).tolist():
+            if isinstance(values[row], str) or not hasattr(values[row], "__float__"):
+                raise _no_score(values[row], row, name)
+        return numbers
     raise ScoreError(f"{name} must hold numbers; found {array.dtype}, such as {array[:1].tolist()}")
+
+
+def _no_score(value: Any, row: int, name: str) -> ScoreError:
+    if is_missing(value):
+        return ScoreError(f"{name} is missing in row {row}. Remove the row or give it a score")
+    return ScoreError(f"{name} must hold numbers; found {value!r} in row {row}")
 
 
 def polars_column(name: str, values: Any) -> pl.Series:
@@ -374,7 +375,6 @@ def must_be_as_long(rows: int, columns: Mapping[str, Any]) -> None:
 
 # -- counts, which stay exact, and sampling weights ------------------------------------------------
 
-LIMIT = 2**62
 # Weights are squared, and what they weigh is divided by.
 _WEIGHTS = (1e-100, 1e100)
 WEIGHTS = "0, or between 1e-100 and 1e+100"
@@ -387,7 +387,8 @@ _HALF = 32
 def counts_of(values: Any, name: str) -> npt.NDArray[np.int64]:
     """A column of counts; whole numbers are never taken through a float, which 2^53 + 1 is not."""
     array = _count_array(values, name)
-    counts, bad = exact_counts(array)
+    texts = array.dtype.kind in "OU"
+    counts, bad = exact_counts(wholes_among(array.tolist()) if texts else array)
     if bad.any():
         raise _no_count(array, int(bad.argmax()), name)
     if not counts.any():
@@ -400,7 +401,7 @@ def counts_of(values: Any, name: str) -> npt.NDArray[np.int64]:
 def exact_counts(array: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
     """Numbers as counts, 0 where they are none; and which are none."""
     if array.dtype.kind == "O":
-        wholes = [_whole(value) for value in array.tolist()]
+        wholes = [whole_number(value) for value in array.tolist()]
         bad = np.array([value is None or not 0 <= value < LIMIT for value in wholes], bool)
         counts = [0 if odd else value for value, odd in zip(wholes, bad.tolist(), strict=True)]
         return np.array(counts, np.int64), bad
@@ -411,37 +412,15 @@ def exact_counts(array: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bo
     return np.where(bad, np.zeros(1, array.dtype), array).astype(np.int64), bad
 
 
-def whole_text(text: str) -> int | None:
-    """The whole number that a text is, exactly; None where it is none, or too large for a count.
-
-    >>> whole_text("9007199254740993.0"), whole_text("1e3"), whole_text("1.5")
-    (9007199254740993, 1000, None)
-    """
-    try:
-        return _whole(Decimal(text))
-    except InvalidOperation:
-        return None
-
-
-def _whole(value: Any) -> int | None:
-    if isinstance(value, int | np.integer | np.bool_):
-        return int(value)
-    if isinstance(value, float | np.floating):
-        return int(value) if float(value).is_integer() else None
-    if isinstance(value, Decimal):
-        # A large exponent is no reason to write all of its digits.
-        fits = value.is_finite() and -LIMIT < value < LIMIT
-        return int(value) if fits and value == value.to_integral_value() else None
-    return None
-
-
 def _count_array(values: Any, name: str) -> Array:
     if isinstance(values, list | tuple) and {int, float} <= set(map(type, values)):
         array = np.empty(len(values), object)
         array[:] = values
         return array
     array = array_of(values, name)
-    if array.dtype.kind in "biuO":
+    if array.dtype.kind == "S":
+        array = _decoded(array, name)
+    if array.dtype.kind in "biuOU":
         return array.astype(np.uint8) if array.dtype.kind == "b" else array
     if array.dtype.kind == "f":
         return array.astype(array.dtype.newbyteorder("="), copy=False)

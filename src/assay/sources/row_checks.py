@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,8 +23,8 @@ from assay.sources.columns import (
     label_kind,
     label_text,
     not_weights,
-    whole_text,
 )
+from assay.sources.text_numbers import numbers_among, parsed, whole_texts, wholes_among
 from assay.sources.times import A_MOMENT, days_of
 
 if TYPE_CHECKING:
@@ -280,10 +279,7 @@ def _text(value: object) -> str | None:
 # -- scores, probabilities, counts and weights -----------------------------------------------------
 
 SUM_TOLERANCE = 1e-6
-# What may stand around a number.
-_BLANKS = " \t"
 _WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*%?\s*", re.ASCII)
-_PERCENT = r"^([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))[ \t]*%$"
 
 
 def numbers_of(values: pl.Series) -> Array | None:
@@ -295,9 +291,9 @@ def numbers_of(values: pl.Series) -> Array | None:
     if is_narrow(dtype):
         return values.cast(pl.Float32).to_numpy()
     if dtype == pl.String:
-        return _parsed(values).to_numpy()
+        return parsed(values).to_numpy()
     if dtype == pl.Object:
-        return np.array([_number(value) for value in values.to_list()], np.float64)
+        return numbers_among(values.to_list())
     if dtype.is_numeric() or dtype in (pl.Boolean, pl.Null):
         return values.cast(pl.Float64).to_numpy()
     return None
@@ -308,36 +304,6 @@ def is_narrow(dtype: pl.DataType) -> bool:
     import polars as pl
 
     return dtype.is_float() and dtype != pl.Float64
-
-
-def _parsed(values: pl.Series) -> pl.Series:
-    """Text as numbers, null where it is none; blanks around a number do not matter.
-
-    A percent sign divides by a hundred: 97.3% is the float that 0.973 is.
-    """
-    import polars as pl
-
-    numbers = values.cast(pl.Float64, strict=False)
-    if numbers.null_count() == values.null_count():
-        return numbers
-    stripped = values.str.strip_chars(_BLANKS)
-    numbers = numbers.fill_null(stripped.cast(pl.Float64, strict=False))
-    if numbers.null_count() == values.null_count():
-        return numbers
-    hundredths = stripped.str.replace(_PERCENT, "${1}e-2").cast(pl.Float64, strict=False)
-    return numbers.fill_null(hundredths)
-
-
-def _number(value: Any) -> float:
-    import polars as pl
-
-    if isinstance(value, str):
-        number = _parsed(pl.Series([value], dtype=pl.String))[0]
-        return math.nan if number is None else float(number)
-    try:
-        return float(value) if isinstance(value, int | float | Decimal) else math.nan
-    except OverflowError:
-        return math.inf
 
 
 class NumberCheck:
@@ -429,27 +395,10 @@ def _countable(values: pl.Series) -> Array | None:
     if dtype.is_integer() or isinstance(dtype, pl.Decimal):
         return np.array(values.to_list(), object)
     if dtype == pl.String:
-        return _whole_texts(values)
+        return whole_texts(values)
     if dtype == pl.Object:
-        cells = [v if not isinstance(v, str) else _whole_texts(pl.Series([v]))[0] for v in values]
-        return np.array([*cells, None], object)[:-1]  # as objects, whatever they are
+        return wholes_among(values.to_list())
     return None
-
-
-def _whole_texts(values: pl.Series) -> Array:
-    """Text as whole numbers, nan where it is none."""
-    import polars as pl
-
-    stripped = values.str.strip_chars(_BLANKS)
-    plainly = stripped.str.extract(r"^\+?([0-9]+)(?:\.0*)?$", 1).cast(pl.Int64, strict=False)
-    if not plainly.null_count():
-        return plainly.to_numpy()
-    numbers = _parsed(values).fill_null(math.nan).to_list()
-    wholes = np.empty(len(values), object)
-    for i, (whole, number, text) in enumerate(zip(plainly, numbers, stripped, strict=True)):
-        exact = whole_text(text) if whole is None and math.isfinite(number) else whole
-        wholes[i] = math.nan if exact is None else exact
-    return wholes
 
 
 def not_probabilities(numbers: Array) -> Array:

@@ -6,6 +6,7 @@ Arrays, lists and dataframe columns are checked and coded here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -282,6 +283,30 @@ def good_rows(*tables: Mapping[str, Any]) -> tuple[dict[str, int], list[dict[str
         raise EmptyInput(f"all {rows:,} rows were refused; of row 0 {first.why(0)}")
     kept = [{name: _filtered(column, ~bad) for name, column in table.items()} for table in given]
     return dict(sorted(reasons_of(problems, rows).items())), kept
+
+
+@contextmanager
+def suggesting_skip(*tables: Mapping[str, Any]) -> Iterator[None]:
+    """Where rows of arrays can't be used, errors in here tell how to leave them out."""
+    try:
+        yield
+    except InputError as error:
+        if not _is_of_rows(error, tables):
+            raise
+        raise type(error)(f"{error}. on_bad_row='skip' leaves out such rows") from error
+
+
+def _is_of_rows(error: InputError, tables: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether :func:`good_rows` finds such an error, in some of the rows."""
+    columns = [column for table in tables for column in table.values() if column is not None]
+    if not all(hasattr(column, "__len__") for column in columns):
+        return False  # they were gone through
+    try:
+        rows = len(tables[0]["y_true"])
+        problems = [problem for table in tables for problem in _problems(table, rows)]
+    except (TypeError, ValueError):  # no column that rows could be left out of
+        return False
+    return not bad_rows(problems, rows).all() and type(error) in {p.error for p in problems}
 
 
 def _problems(table: Mapping[str, Any], rows: int) -> list[Problem]:

@@ -21,7 +21,7 @@ import pytest
 
 from assay.errors import InputError
 from assay.sources.files import default_limit, memory_limit
-from assay.sources.files.request import Budget, used
+from assay.sources.files.request import Budget, room, used
 
 STATUS = Path("/proc/self/status")
 
@@ -65,6 +65,17 @@ def test_the_watcher_ends_with_its_context() -> None:
     with memory_limit(1 << 60, lambda now: None):
         assert threading.active_count() == before + 1
     assert threading.active_count() == before
+
+
+def test_room_is_what_a_watched_process_may_take_yet() -> None:
+    assert room() is None
+    with memory_limit(1 << 60, lambda now: None):
+        left = room()
+        assert left is not None
+        assert 0 <= (1 << 60) - left < 1 << 50
+        with memory_limit(0, lambda now: None):
+            assert (room() or 0) <= 0
+    assert room() is None
 
 
 # -- bombs -----------------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ from assay.sources.files.inputs import STDIN, sources
 from assay.sources.files.request import Progress as ReadProgress
 from assay.sources.files.several_models import ModelLot, ModelReading
 from assay.sources.labelling import checked_threshold
-from assay.sources.validation import OnBadRow, good_rows, skips
+from assay.sources.validation import OnBadRow, good_rows, skips, suggesting_skip
 from assay.tally.keeping import AUTO, Exact, Grid, keeping_of_mode
 
 # Pairs of scores have no cuts.
@@ -126,30 +126,31 @@ def compare(
     _must_be_scores(rule, decisions, threshold)
     reasons: dict[str, int] = {}
     positions = None
+    every = {"y_true": y_true, "counts": counts, "clusters": clusters}
+    models = [{kind: column} for column in columns.values()]
     if skips(on_bad_row):
-        y_true = y_true if hasattr(y_true, "__len__") else list(y_true)
-        every = {"y_true": y_true, "counts": counts, "clusters": clusters}
+        y_true = every["y_true"] = y_true if hasattr(y_true, "__len__") else list(y_true)
         every |= {"families": families, "ids": ids, "positions": np.arange(len(y_true))}
-        models = [{kind: column} for column in columns.values()]
         reasons, (every, *models) = good_rows(every, *models)
         y_true, counts, clusters, families, ids, positions = every.values()
         columns = {name: model[kind] for name, model in zip(columns, models, strict=True)}
-    if decisions is not None and labels is None:
-        labels = common_labels(y_true, columns)
-    # Coded once, not once a model.
-    truth = labels_of(y_true, "y_true")
-    if probabilities is not None:
-        _must_have_labels(columns, truth)
-        labels = labels or probability_labels(columns, truth.kind)
-    shared = {
-        "counts": counts,
-        "clusters": None if clusters is None else names_of(clusters, "clusters"),
-        "slices": None if families is None else {FAMILY: names_of(families, "families")},
-    }
-    coded = _coded(truth, {name: {kind: c} for name, c in columns.items()}, labels, shared)
-    at_each = {} if decisions is not None else _thresholds(list(columns), threshold, rule)
-    sides = {"positive": positive, "negative": negative, "labels": labels}
-    rows = ModelRows.of(coded, at_each, **sides)
+    with suggesting_skip(every, *models):
+        if decisions is not None and labels is None:
+            labels = common_labels(y_true, columns)
+        # Coded once, not once a model.
+        truth = labels_of(y_true, "y_true")
+        if probabilities is not None:
+            _must_have_labels(columns, truth)
+            labels = labels or probability_labels(columns, truth.kind)
+        shared = {
+            "counts": counts,
+            "clusters": None if clusters is None else names_of(clusters, "clusters"),
+            "slices": None if families is None else {FAMILY: names_of(families, "families")},
+        }
+        coded = _coded(truth, {name: {kind: c} for name, c in columns.items()}, labels, shared)
+        at_each = {} if decisions is not None else _thresholds(list(columns), threshold, rule)
+        sides = {"positive": positive, "negative": negative, "labels": labels}
+        rows = ModelRows.of(coded, at_each, **sides)
     clusters_of = rows.first.clusters
     if clusters_of is not None and len(np.unique(clusters_of.codes)) < 2:
         raise MethodError("one cluster tells nothing about the spread between clusters")

@@ -44,9 +44,10 @@ from assay.sources import FAMILY, Coded, code_arrays, must_share_index
 from assay.sources.files import Name, Request, given_names, silent
 from assay.sources.files import Progress as ReadProgress
 from assay.sources.files.request import RowSource
-from assay.sources.validation import OnBadRow, good_rows, skips
+from assay.sources.validation import OnBadRow, good_rows, skips, suggesting_skip
 from assay.tally import Tally
 from assay.tally.keeping import AUTO, Cuts, Exact, Grid
+from assay.tally.scores import extremes
 
 ANEW = (
     "Intervals choose the threshold anew in each resample, and tell what this threshold would do "
@@ -401,7 +402,11 @@ def _coded(columns: Mapping[str, Any], on_bad_row: OnBadRow | None) -> tuple[Cod
     arrays["slices"] = None if families is None else {FAMILY: families}
     if skips(on_bad_row):
         reasons, (arrays,) = good_rows(arrays)
-    return code_arrays(**arrays), reasons
+    with suggesting_skip(arrays):
+        rows = code_arrays(**arrays)
+        if rows.score is not None:
+            extremes(rows.score)  # which refuses what is not finite
+    return rows, reasons
 
 
 def choose_threshold_files(

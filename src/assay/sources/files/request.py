@@ -10,6 +10,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
@@ -348,6 +349,8 @@ _FACTOR = 3
 _WITHOUT_ANSWER = 4 << 30
 _BETWEEN_LOOKS = 0.02
 _STATM = Path("/proc/self/statm")
+# What the process as a whole may take, where that is watched.
+_WATCHED: ContextVar[int | None] = ContextVar("watched", default=None)
 
 
 def default_limit() -> int:
@@ -390,14 +393,21 @@ def used() -> int:
     return (resident - shared) * os.sysconf("SC_PAGE_SIZE")
 
 
+def room() -> int | None:
+    """How many bytes this process may take yet; None where nobody watches its memory."""
+    limit = _WATCHED.get()
+    return None if limit is None else limit - used()
+
+
 @contextlib.contextmanager
 def memory_limit(limit: int, on_exceeded: Callable[[int], None]) -> Iterator[None]:
     """Look at this process's memory from time to time; above the limit, call ``on_exceeded`` once.
 
     It is called with the bytes in use, in a thread of its own, while other code goes on: the last
-    resort against files that lie about their size.
+    resort against files that lie about their size. :func:`room` tells what is left meanwhile.
     """
     done = threading.Event()
+    watched = _WATCHED.set(limit)
 
     def watch() -> None:
         while not done.wait(_BETWEEN_LOOKS):
@@ -413,3 +423,4 @@ def memory_limit(limit: int, on_exceeded: Callable[[int], None]) -> Iterator[Non
     finally:
         done.set()
         watcher.join()
+        _WATCHED.reset(watched)

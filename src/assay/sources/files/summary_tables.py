@@ -20,12 +20,13 @@ from typing import Any, BinaryIO, NoReturn
 import numpy as np
 
 from assay.errors import EmptyInput, InputError, ScoreError
-from assay.sources.columns import CELLS, LIMIT, ORIENTATIONS
+from assay.sources.columns import CELLS, ORIENTATIONS
 from assay.sources.files.column_roles import WELL_KNOWN, must_have, named_like
 from assay.sources.files.inputs import STDIN, Source, given_names, shown, sources, standard_input
 from assay.sources.files.read import opened
 from assay.sources.files.request import Budget, Meter, OpenedTable, Piece, Progress, Request, silent
 from assay.sources.row_checks import check_ids, numbers_of, value_shown
+from assay.sources.text_numbers import LIMIT
 from assay.sources.validation import DECISION, LABEL, SCORE
 
 LARGEST_FILE = 8 << 20
