@@ -280,6 +280,14 @@ def test_json_is_the_comparison_with_its_headline(comparison: Comparison) -> Non
     assert found == json.loads(json.dumps(comparison.to_dict()))
 
 
+@pytest.mark.parametrize("mode", ["exact", "grid"])
+def test_csv_tells_how_scores_were_kept(mode: str) -> None:
+    rows = csv.DictReader(io.StringIO(draw(document_of(replace(TWO, mode=mode)), "csv")))
+    assert rows.fieldnames is not None
+    assert rows.fieldnames[-1] == "mode"
+    assert {row["mode"] for row in rows} == {mode}
+
+
 def test_csv_holds_the_differences() -> None:
     rows = list(csv.DictReader(io.StringIO(draw(document_of(THREE), "csv"))))
     assert len(rows) == len(THREE.differences)

@@ -75,17 +75,17 @@ def report_of(comparison: Comparison) -> Report:
         ),
         findings=comparison.findings,
         notes=comparison.notes,
-        records=tuple(_record(difference) for difference in comparison.differences),
+        records=tuple(_record(each, comparison.mode) for each in comparison.differences),
     )
 
 
-def _record(difference: Difference) -> dict[str, Any]:
+def _record(difference: Difference, mode: str) -> dict[str, Any]:
     """A difference as a line of a table of plain numbers."""
     record = difference.to_dict()
     low, high = record["bound"] or (None, None)
     # Of two equal models there may be no method.
     columns = {key: record[key] for key in _RECORD} | {"method": difference.difference.method}
-    return {**columns, "bound_low": low, "bound_high": high}
+    return {**columns, "bound_low": low, "bound_high": high, "mode": mode}
 
 
 def _headline(comparison: Comparison) -> Iterator[str]:
