@@ -19,6 +19,7 @@ from assay.measures.measure import spoken
 from assay.report.formatting import count, percent, plural, quoted
 from assay.report.over_data_sets import called, equals, marked_rule, on_data_sets, overall, p_cell
 from assay.report.sections import (
+    BOUND,
     Cell,
     Change,
     Column,
@@ -228,7 +229,7 @@ def _all_differences(comparison: Comparison) -> Table:
         Column(a if pair else "A", Kind.SHARE, optional=True),
         Column(b if pair else "B", Kind.SHARE, optional=True),
         Column("difference", Kind.DIFFERENCE),
-        *((Column("bound", optional=True),) if bounds else ()),
+        *((BOUND,) if bounds else ()),
         Column("p", Kind.P_VALUE),
         Column("p by Holm", Kind.P_VALUE),
         Column("method", optional=True),
