@@ -266,6 +266,21 @@ def test_undefined_differences_are_told_as_such() -> None:
     assert "undefined" in draw(document, "terminal", width=100)
 
 
+@pytest.mark.parametrize("width", [40, 60, 72, 88, 100, 130])
+def test_bounds_of_differences_are_in_the_terminal_at_every_width(width: int) -> None:
+    bounds = {"roc_auc": (0.029, 0.031), "mcc": (-0.25, 0.5)}
+    found = tuple(
+        replace(d, difference=Estimate(0.03, -0.3, 0.6, n=1000, bound=bounds.get(d.measure)))
+        for d in TWO.differences
+    )
+    shown = draw(document_of(replace(TWO, differences=found)), "terminal", width=width)
+    text = " ".join(shown.split())
+    assert "[0.029000, 0.031000]" in text
+    assert "[-0.250000, 0.500000]" in text
+    assert ("bound: ROC AUC [" in text) == (width in (60, 72, 88, 100))
+    assert "bound" not in draw(document_of(TWO), "terminal", width=width)
+
+
 # -- faces -----------------------------------------------------------------------------------------
 
 
@@ -278,6 +293,14 @@ def test_json_is_the_comparison_with_its_headline(comparison: Comparison) -> Non
     ] * (len(comparison.verdicts) > 6)
     assert found.pop("provenance")
     assert found == json.loads(json.dumps(comparison.to_dict()))
+
+
+@pytest.mark.parametrize("mode", ["exact", "grid"])
+def test_csv_tells_how_scores_were_kept(mode: str) -> None:
+    rows = csv.DictReader(io.StringIO(draw(document_of(replace(TWO, mode=mode)), "csv")))
+    assert rows.fieldnames is not None
+    assert rows.fieldnames[-1] == "mode"
+    assert {row["mode"] for row in rows} == {mode}
 
 
 def test_csv_holds_the_differences() -> None:

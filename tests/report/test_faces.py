@@ -16,6 +16,7 @@ import pytest
 from assay import choose_threshold, compare, compare_folds, evaluate, measures
 from assay.decisions import Audit
 from assay.escaping import name
+from assay.evaluation.wording import bound_text
 from assay.inference import Estimate
 from assay.report import Document, Report, document_of, draw, measure_document, measures_document
 from assay.report.formatting import (
@@ -136,6 +137,7 @@ CASES: dict[str, Callable[[], Document | Report]] = {
     "compare: three at a rule": lambda: document_of(test_compare.THREE),
     "compare: five": lambda: document_of(test_compare.FIVE),
     "compare: rows": _compared,
+    "compare: a grid": lambda: _compared(mode="grid"),
     "compare: data sets": lambda: _folds(("tree", "forest", "boosted trees"), 6, rope=0.01),
     "compare: two models on data sets": lambda: _folds(("old", "new"), 3),
     "compare: chosen": lambda: _compared(at="max-fpr=0.1"),
@@ -197,11 +199,12 @@ def told(block: Held, *, latex: bool = False) -> Read:
             if block.whole is not None:
                 rows.append(["all rows", joined(measured_parts(block.whole)), ""])
         case ForestPlot():
-            heads = [block.column, "difference", "told", "remark"]
+            heads = [block.column, "difference", "bound", "told", "remark"]
             rows = [
                 [
                     change.name,
                     joined(difference_parts(change.difference)),
+                    bound_text(change.difference),
                     "" if math.isnan(change.difference) else change.outcome(block.margin).value,
                     change.remark,
                 ]

@@ -27,6 +27,7 @@ def cases() -> dict[str, tuple]:
             if face not in ("json", "csv") or name == "nothing_flagged":
                 found[f"{name}.{suffix}"] = (name, face, None)
     found["grid_100.txt"] = ("grid", "terminal", 100)
+    found["grid_80.txt"] = ("grid", "terminal", 80)
     found["grid.md"] = ("grid", "markdown", None)
     found["grid.csv"] = ("grid", "csv", None)
     found["alerts_labelled_80.txt"] = ("alerts_labelled", "terminal", 80)

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from assay import evaluate_counts
 from assay.report import document_of, draw
 from assay.report.grid import fitted, grid_of
-from assay.report.sections import Column, Kind, Report, Section, Table
+from assay.report.sections import BOUND, Column, Kind, Report, Section, Table
 
 from .cases import CASES, document
 from .hostile import NAMES, document_with, evaluation_of, many_of, odd_texts
@@ -54,6 +54,23 @@ def test_narrow_terminal_leaves_out_nothing_but_optional_columns(name: str) -> N
     optional |= {"of", "the", "slope", "mover", "residual", "t"}
     missing = {word for word in wide - narrow if not word.replace(",", "").isdigit()}
     assert missing <= optional
+
+
+@pytest.mark.parametrize("width", [40, 60, 72, 80, 88, 100, 200])
+def test_bounds_of_a_grid_are_told_at_every_width(width: int) -> None:
+    text = " ".join(shown("grid", width).split())
+    tables = [
+        block
+        for section in document("grid").report.sections
+        for block in section.blocks
+        if isinstance(block, Table) and not section.detail and BOUND in block.columns
+    ]
+    bounds = [row[table.columns.index(BOUND)] for table in tables for row in table.rows]
+    assert len(tables) == 2
+    assert len(list(filter(None, bounds))) == 10
+    for bound in bounds:
+        assert bound in text
+    assert ("bound: ROC AUC [" in text) == (width in (60, 72, 80, 88))
 
 
 def test_method_goes_before_anything_is_folded() -> None:

@@ -108,7 +108,9 @@ def both() -> Choice:
                 held("max_alerts", 3000.0, 1900.0, held=True, sure=True),
                 held("min_dr", 0.5, math.nan, held=None, sure=False),
             ),
+            "mode": "exact",
         },
+        mode="grid",
     )
 
 
@@ -362,6 +364,22 @@ def test_csv_has_a_row_an_estimate(case: str) -> None:
     if choice.guaranteed:
         assert rows[0]["point"] == "guaranteed"
         assert float(rows[0]["value"]) == choice.guaranteed["recall"].value
+
+
+@pytest.mark.parametrize("case", CHOICES)
+def test_csv_tells_how_the_scores_of_each_row_were_kept(case: str) -> None:
+    head, *lines = csv.reader(io.StringIO(draw(document(case), "csv"), newline=""))
+    assert head[-1] == "mode"
+    for line in lines:
+        assert line[-1] == ("exact" if line[0] == "holdout" else "grid")
+
+
+@pytest.mark.parametrize("face", ["terminal", "json", "markdown", "latex", "html"])
+def test_every_face_says_that_every_score_was_kept(face: str) -> None:
+    choice = choose_threshold([0, 1] * 20, y_score=np.arange(40), resamples=20, max_fpr=0.5)
+    text = draw(document_of(choice), face)
+    assert "mode exact: every distinct score was kept" in text
+    assert json.loads(draw(document_of(choice), "json"))["mode"] == "exact"
 
 
 # -- any choice ------------------------------------------------------------------------------------

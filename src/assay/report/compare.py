@@ -19,6 +19,7 @@ from assay.measures.measure import spoken
 from assay.report.formatting import count, percent, plural, quoted
 from assay.report.over_data_sets import called, equals, marked_rule, on_data_sets, overall, p_cell
 from assay.report.sections import (
+    BOUND,
     Cell,
     Change,
     Column,
@@ -75,17 +76,17 @@ def report_of(comparison: Comparison) -> Report:
         ),
         findings=comparison.findings,
         notes=comparison.notes,
-        records=tuple(_record(difference) for difference in comparison.differences),
+        records=tuple(_record(each, comparison.mode) for each in comparison.differences),
     )
 
 
-def _record(difference: Difference) -> dict[str, Any]:
+def _record(difference: Difference, mode: str) -> dict[str, Any]:
     """A difference as a line of a table of plain numbers."""
     record = difference.to_dict()
     low, high = record["bound"] or (None, None)
     # Of two equal models there may be no method.
     columns = {key: record[key] for key in _RECORD} | {"method": difference.difference.method}
-    return {**columns, "bound_low": low, "bound_high": high}
+    return {**columns, "bound_low": low, "bound_high": high, "mode": mode}
 
 
 def _headline(comparison: Comparison) -> Iterator[str]:
@@ -228,7 +229,7 @@ def _all_differences(comparison: Comparison) -> Table:
         Column(a if pair else "A", Kind.SHARE, optional=True),
         Column(b if pair else "B", Kind.SHARE, optional=True),
         Column("difference", Kind.DIFFERENCE),
-        *((Column("bound", optional=True),) if bounds else ()),
+        *((BOUND,) if bounds else ()),
         Column("p", Kind.P_VALUE),
         Column("p by Holm", Kind.P_VALUE),
         Column("method", optional=True),

@@ -47,6 +47,7 @@ from assay.report.headline import (
     top_alerts,
 )
 from assay.report.sections import (
+    BOUND,
     Cell,
     Column,
     Kind,
@@ -67,8 +68,6 @@ _MEASURE_COLUMNS = (
     Column("method", optional=True),
     Column("n", Kind.COUNT, optional=True),
 )
-# Between which values a measure lies for sure, where scores are kept as a grid.
-_BOUND = Column("bound", optional=True)
 _LOW = "At low false positive rates"
 # So many of the most frequent errors are listed, and so many classes.
 _CONFUSIONS, _CLASSES = 10, 50
@@ -167,9 +166,11 @@ def _low_rates(evaluation: Snapshot) -> tuple[Section, ...]:
     """The detection rate where false positives are as rare as they have to be."""
     if not evaluation.low_rates or alerts_only(evaluation):
         return ()
+    bounds = any(evaluation[each.measure].bound is not None for each in evaluation.low_rates)
     columns = (
         Column("false positive rate, at most", Kind.SHARE),
         Column("detection rate", Kind.SHARE),
+        *((BOUND,) if bounds else ()),
         Column("threshold"),
         Column("false positives allowed", Kind.COUNT),
     )
@@ -181,7 +182,8 @@ def _low_rates(evaluation: Snapshot) -> tuple[Section, ...]:
             beyond.append(f"{each.max_fpr:g}")
             continue
         threshold = "nothing flagged" if each.threshold is None else f"{each.threshold:.6g}"
-        rows.append((f"{each.max_fpr:g}", estimate, threshold, each.allowed))
+        bound = (bound_text(estimate),) if bounds else ()
+        rows.append((f"{each.max_fpr:g}", estimate, *bound, threshold, each.allowed))
     negatives, positives = evaluation.ranked or (0, 0)
     if not (negatives and positives):
         return ()
@@ -222,7 +224,7 @@ def _table(evaluation: Snapshot, keys: tuple[str, ...]) -> Table:
     notes = () if shared is None else (f"Undefined: {shared}.",)
     columns: tuple[Column, ...] = _MEASURE_COLUMNS
     if any(estimate.bound is not None for estimate in shown.values()):
-        columns = (*columns[:2], _BOUND, *columns[2:])
+        columns = (*columns[:2], BOUND, *columns[2:])
         bounds = map(bound_text, shown.values())
         rows = tuple((*row[:2], text, *row[2:]) for row, text in zip(rows, bounds, strict=True))
     return Table(caption, columns, rows, (*notes, *_without_interval(shown)))

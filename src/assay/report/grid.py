@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from assay.escaping import LONGEST, name
+from assay.evaluation.wording import bound_text
 from assay.report.formatting import (
     cell_parts,
     count,
@@ -21,6 +22,7 @@ from assay.report.formatting import (
     measured_parts,
 )
 from assay.report.sections import (
+    BOUND,
     Bare,
     Column,
     DifferenceOutcome,
@@ -185,6 +187,7 @@ def _of_forest(forest: ForestPlot, longest: int, *, drawn: bool) -> TextGrid:
         Column(name(forest.column, longest)),
         Column("difference", Kind.DIFFERENCE),
         Column(f"{low:+.2g} to {high:+.2g}", Kind.DRAWING, optional=True),
+        BOUND,
         Column("told"),
         Column("remark"),
     )
@@ -195,7 +198,8 @@ def _of_forest(forest: ForestPlot, longest: int, *, drawn: bool) -> TextGrid:
         told = TextCell("" if outcome is DifferenceOutcome.UNDEFINED else outcome.value)
         called = TextCell(name(change.name, longest))
         value = TextCell(*difference_parts(change.difference))
-        rows.append((called, value, TextCell(strip), told, remark(change.remark)))
+        bound = TextCell(bound_text(change.difference))
+        rows.append((called, value, TextCell(strip), bound, told, remark(change.remark)))
     return TextGrid(columns, tuple(rows))
 
 

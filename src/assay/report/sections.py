@@ -67,13 +67,19 @@ class Kind(Enum):
 class Column:
     """A column of a table; ``optional`` ones are left out first where room is short.
 
-    Those that are a ``detail`` are never shown in a terminal, like sections of that kind.
+    What a ``noted`` one holds is then told below the table. Those that are a ``detail`` are never
+    shown in a terminal, like sections of that kind.
     """
 
     name: str
     kind: Kind = Kind.TEXT
     optional: bool = False
     detail: bool = False
+    noted: bool = False
+
+
+# Between which values a measure lies for sure, where scores are kept as a grid.
+BOUND = Column("bound", optional=True, noted=True)
 
 
 @dataclass(frozen=True)

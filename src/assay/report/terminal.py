@@ -146,8 +146,19 @@ def _block(console: Console, block: Table | Dots | ForestPlot | Matrix) -> None:
         layout = fitted(grid, room)
         drawn = _stacked(grid, room) if layout is None else _table(layout)
     console.print(Padding(drawn, (0, 0, 0, _INDENT)))
-    for note in () if isinstance(block, Matrix) else block.notes:
+    if isinstance(block, Matrix):
+        return
+    for note in (*block.notes, *_left_out(grid, layout)):
         _say(console, sentence(note), indent=_INDENT)
+
+
+def _left_out(grid: TextGrid, layout: TextLayout | None) -> Iterator[str]:
+    """What columns hold that there was no room for, where a note has to tell it."""
+    shown = grid.columns if layout is None else layout.grid.columns
+    for i, column in enumerate(grid.columns):
+        if column.noted and column not in shown:
+            cells = [f"{row[0].value} {row[i].value}" for row in grid.rows if row[i].value]
+            yield f"{column.name}: {', '.join(cells)}."
 
 
 def _matrix(matrix: Matrix, room: int) -> TextLayout | None:
@@ -195,7 +206,7 @@ def _stacked(grid: TextGrid, room: int) -> RenderableType:
         lines.append(Text(row[0].value, overflow="fold"))
         for column, cell in zip(grid.columns[1:], row[1:], strict=True):
             value = cell_text(cell, folded=False)
-            if not value or column.optional:
+            if not value or (column.optional and not column.noted):
                 continue
             text = f"{name(column.name)}: {value}"
             if column.kind is not Kind.TEXT and cell_len(text) > room - _INDENT:

@@ -294,19 +294,20 @@ def _points(points: list[Point], measures: list[str], caption: str, kind: Kind) 
 
 def _records(choice: Choice) -> Iterator[dict[str, Any]]:
     """Why nothing can be promised, then one row an estimate: of points and of the holdout."""
+    mode = choice.mode
     if choice.infeasible is not None:
-        yield _record("infeasible", Point(None, choice.infeasible, None, ()), None)
+        yield _record("infeasible", Point(None, choice.infeasible, None, ()), None, mode)
     points = [point for point in (choice.guaranteed, choice.empirical) if point is not None]
     for point in (*points, *choice.candidates):
         for shown in point.estimates:
-            yield _record(point.name, point, shown)
+            yield _record(point.name, point, shown, mode)
     if choice.holdout is not None:
         judged = Point(choice.holdout["threshold"], f"The {choice.holdout['of']} one.", None, ())
         for shown in choice.holdout["estimates"]:
-            yield _record("holdout", judged, shown)
+            yield _record("holdout", judged, shown, choice.holdout.get("mode"))
 
 
-def _record(name: str, point: Point, shown: Shown | None) -> dict[str, Any]:
+def _record(name: str, point: Point, shown: Shown | None, mode: str | None) -> dict[str, Any]:
     keys = ("measure", "label", "base_rate", "value", "low", "high", "method", "n", "undefined")
     plain = {} if shown is None else shown.to_dict()
     return {
@@ -317,6 +318,7 @@ def _record(name: str, point: Point, shown: Shown | None) -> dict[str, Any]:
         **{key: plain.get(key) for key in (*keys, "note")},
         # What the empirical optimum is worth is part of its rule.
         "rule": point.rule,
+        "mode": mode,
     }
 
 

@@ -198,7 +198,8 @@ def test_scores_are_kept_as_the_mode_says(tmp_path: Path, mode: str) -> None:
     for kind in ("dos", "probe"):
         hits, size = ((each["kind"] == kind).sum() for each in (flagged, frame))
         assert choice.empirical.of_family(kind).value == hits / size
-    assert any(f"mode {mode}" in note for note in choice.notes) == (mode != "exact")
+    assert choice.mode == choice.to_dict()["mode"] == mode
+    assert sum(note.startswith(f"mode {mode}: ") for note in choice.notes) == 1
     with pytest.raises(InputError, match="mode="):
         choose_threshold_files(str(tmp_path / "a.csv"), max_fpr=0.1, mode="rough")
 

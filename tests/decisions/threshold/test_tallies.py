@@ -45,9 +45,14 @@ def resolved_of(scores: ScoreTally) -> Resolved:
     )
 
 
-def chosen(tallies: ScoredTallies, resamples: int = 30, **asked: Any) -> Choice:
+def chosen(
+    tallies: ScoredTallies,
+    resamples: int = 30,
+    holdout: ScoredTallies | None = None,
+    **asked: Any,
+) -> Choice:
     method = Bootstrap(resamples=resamples)
-    return choose_of_tallies(tallies, asked, family="family", method=method)
+    return choose_of_tallies(tallies, asked, family="family", method=method, holdout=holdout)
 
 
 ASKED = (
@@ -118,10 +123,22 @@ def test_cuts_choose_what_all_scores_choose() -> None:
         assert one.empirical.threshold == other.empirical.threshold
 
 
-def test_all_scores_kept_say_nothing_of_cells() -> None:
+def test_all_scores_kept_are_told_and_say_nothing_of_cells() -> None:
     truth, scores = rows_of()
     choice = chosen(ScoredTallies(resolved_of(ScoreTally.of_rows(LABELS, scores, truth))))
-    assert not any("mode" in note for note in choice.notes)
+    assert [n for n in choice.notes if "mode" in n] == ["mode exact: every distinct score was kept"]
+
+
+def test_a_holdout_that_is_kept_otherwise_says_so() -> None:
+    truth, scores = rows_of()
+    exact = ScoreTally.of_rows(LABELS, scores, truth)
+    rows, cells = (ScoredTallies(resolved_of(each)) for each in (exact, exact.to_grid(12)))
+    for holdout, told in ((rows, []), (cells, ["grid"])):
+        choice = chosen(rows, holdout=holdout, max_fpr=0.1)
+        assert choice.mode == "exact"
+        assert choice.holdout["mode"] == (told or ["exact"])[0]
+        others = [note for note in choice.notes if note.startswith("holdout: mode ")]
+        assert [note.split()[2].rstrip(":") for note in others] == told
 
 
 def test_float32_scores_are_chosen_among_as_they_are() -> None:

@@ -24,7 +24,7 @@ from assay.report.html.blocks import (
 )
 from assay.report.html.charts import Limits, Scale, ShownName, Strip, around, named, pieces
 from assay.report.html.operating_panel import FRAME, reliability_of
-from assay.report.sections import Column, Dot, Dots, Formula, Kind, Matrix, Prose, Table
+from assay.report.sections import BOUND, Column, Dot, Dots, Formula, Kind, Matrix, Prose, Table
 
 from .pages import PANEL
 
@@ -90,6 +90,12 @@ def test_cells_of_any_kind_are_written_as_in_other_reports() -> None:
         "numeric",
         "text optional",
     ]
+
+
+def test_bounds_stay_on_a_small_screen() -> None:
+    table = block_of(Table("caption", (Column("a"), BOUND), (("AUC", "[0, 1]"),)), LIMITS)
+    assert isinstance(table, TableView)
+    assert [classes for _, classes in table.heads] == ["text", "text"]
 
 
 def test_a_row_without_a_name_is_called_so_and_other_empty_cells_are_left_alone() -> None:

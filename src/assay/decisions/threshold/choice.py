@@ -118,7 +118,13 @@ class HeldConstraint(TypedDict):
     sure: bool
 
 
-class HoldoutEstimates(TypedDict):
+class _HoldoutMode(TypedDict, total=False):
+    """What older documents do not tell: how scores of the holdout were kept."""
+
+    mode: str
+
+
+class HoldoutEstimates(_HoldoutMode):
     """The chosen point judged on unseen rows."""
 
     of: str
@@ -142,7 +148,8 @@ class Choice(Result, Recorded):
     each: the ``constraint`` and its ``limit``, the ``value`` with ``low`` and ``high``, whether it
     ``held`` (None where it is undefined), and whether that is ``sure``: all of the interval is on
     the same side. ``source`` tells where the rows are from, and how many are ``positives`` and
-    ``negatives``. ``sweep`` is the curve that figures show.
+    ``negatives``. ``mode`` is how scores were kept: ``exact``, ``cuts`` or ``grid``; None in
+    documents that do not tell. ``sweep`` is the curve that figures show.
     """
 
     SCHEMA: ClassVar[str] = "assay.threshold/1"
@@ -164,6 +171,7 @@ class Choice(Result, Recorded):
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
     source: RowSource = field(default_factory=RowSource)
+    mode: str | None = None
     sweep: Sweep | None = field(
         default=None, compare=False, repr=False, metadata=stored(left_out=True)
     )

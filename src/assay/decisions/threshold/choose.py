@@ -46,7 +46,7 @@ from assay.sources.files import Progress as ReadProgress
 from assay.sources.files.request import RowSource
 from assay.sources.validation import OnBadRow, good_rows, skips, suggesting_skip
 from assay.tally import Tally
-from assay.tally.keeping import AUTO, Cuts, Exact, Grid
+from assay.tally.keeping import AUTO, Cuts, Grid
 from assay.tally.scores import extremes
 
 ANEW = (
@@ -199,6 +199,8 @@ def choose_of_tallies(
             level=method.level,
             source=_counted(holdout.source if holdout else {}, unseen),
         )
+    if judged is not None and holdout is not None:
+        judged["mode"] = keeping(holdout.resolved).name
     points = (empirical, guaranteed, *candidates)
     return Choice(
         constraints=want.constraints,
@@ -218,8 +220,9 @@ def choose_of_tallies(
         findings=urgent_first(
             (*_mistakes(tallies), *findings_of(swept, want, chosen, unseen, judged))
         ),
-        notes=(*tallies.notes, *_notes(tallies, want)),
+        notes=(*tallies.notes, *_notes(tallies, want, holdout)),
         source=_counted(tallies.source, swept),
+        mode=keeping(tallies.resolved).name,
         sweep=thinned(swept, [p.threshold for p in points if p and p.threshold is not None]),
     )
 
@@ -317,11 +320,11 @@ class _Choosing:
         return " ".join(filter(None, said)) or None
 
 
-def _notes(tallies: ScoredTallies, want: Requirements) -> list[str]:
-    notes = [ANEW]
-    kept = keeping(tallies.resolved)
-    if not isinstance(kept, Exact):
-        notes.append(f"{mode_note(tallies.resolved)}. {EDGES[kept.name]}")
+def _notes(tallies: ScoredTallies, want: Requirements, holdout: ScoredTallies | None) -> list[str]:
+    mode, edges = mode_note(tallies.resolved), EDGES.get(keeping(tallies.resolved).name)
+    notes = [ANEW, f"{mode}. {edges}" if edges else mode]
+    if holdout is not None and mode_note(holdout.resolved) != mode:
+        notes.append(f"holdout: {mode_note(holdout.resolved)}")
     if want.size > 1:
         notes.append(
             f"The confidence of {float(want.confidence):g} is for all {want.size} constraints "

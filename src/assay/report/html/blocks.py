@@ -263,7 +263,7 @@ def _pairs(table: Table, row: tuple[Cell, ...]) -> zip[tuple[Cell, Column]]:
 
 def _classes(column: Column) -> str:
     kind = "text" if column.kind is Kind.TEXT else "numeric"
-    return f"{kind} optional" if column.optional else kind
+    return f"{kind} optional" if column.optional and not column.noted else kind
 
 
 def _bare(cell: Cell) -> Bare:
