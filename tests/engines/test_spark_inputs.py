@@ -86,10 +86,10 @@ def test_a_query_that_reads_is_let_through(query: str) -> None:
 def test_a_missing_pyspark_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     usual = builtins.__import__
 
-    def without(name: str, *rest: Any) -> Any:
+    def without(name: str, *rest: Any, **named: Any) -> Any:
         if name.partition(".")[0] in ("pyspark", "py4j"):
             raise ImportError(name)
-        return usual(name, *rest)
+        return usual(name, *rest, **named)
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(InputError, match=r"needs PySpark.*'assay-detectors\[spark\]'"):
