@@ -7,7 +7,6 @@ themselves get them as a table.
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -20,6 +19,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from assay.errors import InputError, install_line
 from assay.sources.files.builders import series_of
 from assay.sources.files.request import Meter, OpenedTable, Piece
+from assay.sources.files.spark_sessions import REMOTE, spark_of_environment
 
 if TYPE_CHECKING:
     from assay.sources.files.inputs import Source
@@ -421,7 +421,6 @@ def postgresql_rows(address: Address, query: str, batch_rows: int) -> Iterator[A
 # and what reaches beyond tables (files by their path, programs, Java) is refused before it is sent.
 
 SPARK = "spark"
-REMOTE = "SPARK_REMOTE"
 _SPARK_FORM = f"{SPARK}:TABLE or {SPARK}:QUERY"
 _TABLE = re.compile(r"\w+(\.\w+){0,3}")
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -434,11 +433,6 @@ _BEYOND_SPARK_TABLES = re.compile(
     r"|\busing\s*r?['\"]",
     re.IGNORECASE,
 )
-_SETTINGS = {
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.log.level": "ERROR",
-}
 
 
 def is_spark(given: str) -> bool:
@@ -495,7 +489,7 @@ def spark_session(query: str, name: str) -> Iterator[Any]:
             f"{name} needs PySpark, which is not installed: {install_line('spark')}"
         ) from odd
     try:
-        with _session() as session:
+        with spark_of_environment(name) as session:
             with contextlib.suppress(PySparkException, Py4JError):
                 session.conf.set("spark.sql.runSQLonFiles", "false")
             yield session
@@ -505,31 +499,6 @@ def spark_session(query: str, name: str) -> Iterator[Any]:
         if "JAVA_GATEWAY" in lines[0]:
             advice = f". Java is needed to run Spark here, or a server in {REMOTE}"
         raise InputError(f"{name}: Spark refuses: {lines[0]}{advice}") from odd
-
-
-@contextlib.contextmanager
-def _session() -> Iterator[Any]:
-    """A session that ends with us, unless the program had one before."""
-    address = os.environ.get(REMOTE)
-    if address:
-        from pyspark.sql.connect.session import SparkSession as Connected
-
-        session = Connected.builder.remote(address).create()
-    else:
-        from pyspark.sql import SparkSession
-
-        active = SparkSession.getActiveSession()
-        if active is not None:
-            yield active
-            return
-        builder = SparkSession.builder.appName("assay")
-        for key, value in _SETTINGS.items():
-            builder = builder.config(key, value)
-        session = builder.getOrCreate()
-    try:
-        yield session
-    finally:
-        session.stop()
 
 
 def spark_rows(query: str, name: str, batch_rows: int) -> Iterator[Any]:
