@@ -2,6 +2,8 @@
 
 import builtins
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -155,3 +157,18 @@ def test_every_command_reads_a_table(capsys: pytest.CaptureFixture[str]) -> None
     capsys.readouterr()
     assert run(["evaluate", f"spark:select nothing from {TABLE}"]) == 3
     assert "spark: Spark refuses" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("server")
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("command", [("evaluate",), ("threshold", "--max-fpr", "0.1")])
+def test_pyspark_prints_no_warnings_of_its_own(command: tuple[str, ...]) -> None:
+    chosen = [f"spark:{TABLE}", "--label", "label", "--score", "score", "--quiet"]
+    ran = subprocess.run(
+        [sys.executable, "-m", "assay", *command, *chosen],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -33,7 +34,10 @@ def spark_of_environment(name: str) -> Iterator[Any]:
         if active is not None:
             yield active
             return
-    session = _connected(address, name) if address else _local()
+    with warnings.catch_warnings():
+        # What PySpark says of the pandas beside it is nothing that a reader of tables can mend.
+        warnings.filterwarnings("ignore", category=FutureWarning, module=r"pyspark\.")
+        session = _connected(address, name) if address else _local()
     try:
         yield session
     finally:
