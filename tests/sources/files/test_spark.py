@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from assay.cli.app import run
-from assay.sources.files import spark_sessions
+from assay.sources.files import database_queries
 
 SECRET = "correct-horse"
 
@@ -37,7 +37,7 @@ def test_a_server_that_can_not_be_reached_is_named_without_its_token(
 ) -> None:
     pytest.importorskip("pyspark", reason="PySpark is missing: pip install 'pyspark[connect]'")
     port = request.getfixturevalue(server)
-    monkeypatch.setattr(spark_sessions, "_SECONDS", 1)
+    monkeypatch.setattr(database_queries, "_SPARK_SECONDS", 1)
     monkeypatch.setenv("SPARK_REMOTE", f"sc://127.0.0.1:{port}{settings}")
     assert run(["evaluate", "spark:select label, score from t"]) == 3
     printed = capfd.readouterr()
