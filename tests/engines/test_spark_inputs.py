@@ -2,6 +2,8 @@
 
 import builtins
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -86,10 +88,10 @@ def test_a_query_that_reads_is_let_through(query: str) -> None:
 def test_a_missing_pyspark_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     usual = builtins.__import__
 
-    def without(name: str, *rest: Any) -> Any:
+    def without(name: str, *rest: Any, **named: Any) -> Any:
         if name.partition(".")[0] in ("pyspark", "py4j"):
             raise ImportError(name)
-        return usual(name, *rest)
+        return usual(name, *rest, **named)
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(InputError, match=r"needs PySpark.*'assay-detectors\[spark\]'"):
@@ -155,3 +157,18 @@ def test_every_command_reads_a_table(capsys: pytest.CaptureFixture[str]) -> None
     capsys.readouterr()
     assert run(["evaluate", f"spark:select nothing from {TABLE}"]) == 3
     assert "spark: Spark refuses" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("server")
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("command", [("evaluate",), ("threshold", "--max-fpr", "0.1")])
+def test_pyspark_prints_no_warnings_of_its_own(command: tuple[str, ...]) -> None:
+    chosen = [f"spark:{TABLE}", "--label", "label", "--score", "score", "--quiet"]
+    ran = subprocess.run(
+        [sys.executable, "-m", "assay", *command, *chosen],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")

@@ -308,10 +308,18 @@ def test_a_query_is_one_select(query: str, light: sqlite3.Connection, heavy: Any
         assert connection.execute("SELECT count(*) FROM t").fetchall() == [(1,)]
 
 
-def test_probabilities_of_classes_name_the_way_that_works(light: sqlite3.Connection) -> None:
+def test_probabilities_of_classes_name_the_way_that_works(
+    light: sqlite3.Connection, heavy: Any
+) -> None:
     columns = Columns("label", probabilities={"a": "p_a", "b": "p_b"})
-    with pytest.raises(InputError, match="counted from rows: read the query's result as a frame"):
-        sql.count(light, "SELECT * FROM t", columns)
+    query = "SELECT 'a' AS label, 0.75 AS p_a, 0.25 AS p_b"
+    relation = heavy.sql(query)
+    with pytest.raises(InputError, match=r"read_database\(query, connection\)"):
+        sql.count(light, query, columns)
+    with pytest.raises(InputError, match=r"the relation's \.pl\(\) or \.arrow\(\), or"):
+        sql.count(relation, None, columns)
+    for rows in (pl.read_database(query, light), relation.pl(), relation.arrow()):
+        assert frames.count(rows, columns).rows == 1
 
 
 def test_a_connection_without_a_query_asks_for_one(light: sqlite3.Connection) -> None:

@@ -79,7 +79,7 @@ def count_by_mode(
     its groups fit, then (where these rows are ``alone``) those of all labels but the most frequent,
     and else a grid.
     """
-    _must_be_countable(columns)
+    _must_be_countable(given, columns)
     with opened(given, query, dialect) as database:
         grouping = _Grouping(database, columns, ask.threshold)
         kept, notes = grouping.fitting(mode, limit, alone=alone)
@@ -141,7 +141,7 @@ def groups_of(
     >>> sorted(groups.rows())
     [('attack', 0.9, 2), ('normal', 0.2, 1)]
     """
-    _must_be_countable(columns)
+    _must_be_countable(given, columns)
     with opened(given, query, dialect) as database:
         return _Grouping(database, columns, ask.threshold).groups(ask.scores)
 
@@ -151,12 +151,18 @@ def selection_of(database: Database, columns: Columns) -> statements.Selection:
     return _Grouping(database, columns).table
 
 
-def _must_be_countable(columns: Columns) -> None:
-    if columns.probabilities:
-        raise InputError(
-            "a database groups rows by one score; probabilities of several classes are counted "
-            "from rows: read the query's result as a frame, or name one class with score="
-        )
+def _must_be_countable(given: Any, columns: Columns) -> None:
+    if not columns.probabilities:
+        return
+    frame = (
+        "give the relation's .pl() or .arrow()"
+        if type(given).__name__ == "DuckDBPyRelation"
+        else "read the query's result as a frame, as polars.read_database(query, connection) does"
+    )
+    raise InputError(
+        f"a database groups rows by one score; probabilities of several classes are counted from "
+        f"rows: {frame}, or name one class with score="
+    )
 
 
 class _Grouping:

@@ -32,6 +32,7 @@ from assay.sources.files.inputs import (
     Name,
     missing,
     name_of,
+    scheme_of,
     shown,
     standard_input,
 )
@@ -406,6 +407,8 @@ def logs_of(paths: Sequence[Name]) -> list[Log]:
         path = Path(given)
         if given == STDIN:
             logs.append(Log(STDIN_NAME, None))
+        elif scheme_of(given) is not None:
+            raise missing(path, given)
         elif path.is_dir():
             inside = [one for one in sorted(path.iterdir()) if _IN_FOLDER.fullmatch(one.name)]
             if not inside:

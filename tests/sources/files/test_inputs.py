@@ -11,8 +11,12 @@ from typing import Any
 import pytest
 
 import assay.learn
+from assay.cli.app import run
 from assay.errors import EmptyInput, InputError
 from assay.sources.files import Hashing, Request, read
+from assay.sources.files.inputs import scheme_of
+from assay.sources.files.summary_tables import read_matrix
+from assay.sources.logs import read_events
 
 from .writing import TABLE, WRITERS, csv_bytes, write_arrow, write_gzip, write_npz, write_parquet
 
@@ -120,6 +124,56 @@ def test_a_missing_file_is_refused_with_the_nearest_names(tmp_path: Path) -> Non
         read([str(tmp_path / "predictoins.csv")], Request())
     with pytest.raises(InputError, match=r"no file .*other$"):
         read([str(tmp_path / "nowhere" / "other")], Request())
+
+
+ADDRESSES = [
+    "mysql://reader:correct-horse@db.example/flows?select 1",
+    "snowflake://reader:correct-horse@account/db",
+    "postgresql+psycopg://reader:correct-horse@db.example/flows",
+    "jdbc:mysql://db.example/flows?user=reader&password=correct-horse",
+    " MySQL://reader:correct/horse?correct-horse@db.example/*",
+    "https://db.example/flows.csv?token=correct-horse" + "x" * 5_000,
+]
+
+
+@pytest.mark.parametrize("given", ADDRESSES)
+def test_an_address_that_is_not_read_is_refused_and_never_shown(given: str) -> None:
+    scheme = given.strip().partition("//")[0] + "//"
+    for glob in (False, True):
+        with pytest.raises(InputError) as refused:
+            read([given], Request(glob=glob))
+        told = str(refused.value)
+        assert told.startswith(f"{scheme} is not read")
+        assert "sqlite:, duckdb:, postgresql:// or spark:. Export the rows to a file" in told
+        assert "horse" not in told
+
+
+@pytest.mark.parametrize("given", [*ADDRESSES, "postgresql://reader:correct-horse@/flows"])
+@pytest.mark.parametrize("reader", [read_matrix, lambda given: read_events([given])])
+def test_what_is_no_table_of_rows_shows_no_address(reader: Any, given: str) -> None:
+    with pytest.raises(InputError) as refused:
+        reader(given)
+    assert given.strip().partition(":")[0] in str(refused.value)
+    assert "horse" not in str(refused.value)
+
+
+@pytest.mark.parametrize("command", ["evaluate", "threshold --max-fpr 0.1", "audit"])
+def test_no_command_shows_an_address(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*command.split(), ADDRESSES[0]]) == 3
+    printed = capsys.readouterr()
+    assert "mysql://" in printed.err
+    assert "horse" not in printed.out + printed.err
+
+
+@pytest.mark.parametrize("name", ["a:b.csv", "mysql:flows.csv", "mysql:/flows.csv"])
+def test_the_name_of_a_file_may_hold_a_colon(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).parent.mkdir(exist_ok=True)
+    Path(name).write_bytes(GOOD)
+    assert read([name], Request()).name == name
+    assert scheme_of("C://flows.csv") is None
 
 
 def test_nothing_given_is_refused() -> None:

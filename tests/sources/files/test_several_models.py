@@ -340,6 +340,15 @@ def test_a_column_that_is_nowhere_is_refused(new: str, column: str, said: str) -
         read_models([new], REQUEST, [Model("A", column)], id_column="id")
 
 
+@pytest.mark.parametrize("scheme", ["mysql", "postgresql"])
+def test_the_address_of_a_model_is_not_shown(new: str, scheme: str) -> None:
+    column = f"{scheme}://reader:correct-horse@db.example/flows?select 1:score"
+    for id_column in (None, "id"):
+        with pytest.raises(InputError, match=r"mysql://|model 'A' is in|PGPASSWORD") as refused:
+            read_models([new], REQUEST, [Model("A", column)], id_column=id_column)
+        assert "horse" not in str(refused.value)
+
+
 def test_a_column_that_the_other_file_lacks_is_refused(new: str, old: str) -> None:
     with pytest.raises(InputError, match=r"old\.csv has no column 'scor'; did you mean"):
         read_models([new], REQUEST, [Model("A", f"{old}:scor")], id_column="id")

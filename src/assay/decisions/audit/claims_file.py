@@ -25,7 +25,7 @@ from assay.decisions.audit.verdicts import Printed, printed
 from assay.errors import InputError
 from assay.inference import METHODS
 from assay.sources.columns import ORIENTATIONS
-from assay.sources.files.inputs import STDIN, name_of, shown, standard_input
+from assay.sources.files.inputs import STDIN, name_of, shown, standard_input, without_query
 
 LARGEST_FILE = 8 << 20
 FORMATS = ("toml", "json")
@@ -54,7 +54,7 @@ def read_claims(
 def content_of(path: str | Path, text: str | bytes | None = None) -> tuple[str, str]:
     """What a file is called and its text; of ``text``, where that is given."""
     given = str(path) if text is not None else name_of(path)
-    name = "standard input" if given == STDIN else shown(given)
+    name = "standard input" if given == STDIN else shown(without_query(given))
     if text is None:
         content = _bytes_of(given, name)
     else:

@@ -10,6 +10,7 @@ import contextlib
 import os
 import re
 import sqlite3
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -416,12 +417,20 @@ def postgresql_rows(address: Address, query: str, batch_rows: int) -> Iterator[A
 
 # -- Spark -----------------------------------------------------------------------------------------
 #
-# SPARK_REMOTE says which server is asked, and may hold a token, so it is never shown; without it
-# Spark runs on this machine. Spark has no transaction that only reads: one SELECT is let through,
-# and what reaches beyond tables (files by their path, programs, Java) is refused before it is sent.
+# SPARK_REMOTE says which server is asked, and may hold a token, so only host and port are shown;
+# without it Spark runs on this machine. Spark has no transaction that only reads: one SELECT is let
+# through, and what reaches beyond tables (files by their path, programs, Java) is refused before it
+# is sent.
 
 SPARK = "spark"
 REMOTE = "SPARK_REMOTE"
+# PySpark itself tries for ten minutes.
+_SPARK_SECONDS = 8
+_SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+}
 _SPARK_FORM = f"{SPARK}:TABLE or {SPARK}:QUERY"
 _TABLE = re.compile(r"\w+(\.\w+){0,3}")
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -434,11 +443,6 @@ _BEYOND_SPARK_TABLES = re.compile(
     r"|\busing\s*r?['\"]",
     re.IGNORECASE,
 )
-_SETTINGS = {
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.log.level": "ERROR",
-}
 
 
 def is_spark(given: str) -> bool:
@@ -495,7 +499,7 @@ def spark_session(query: str, name: str) -> Iterator[Any]:
             f"{name} needs PySpark, which is not installed: {install_line('spark')}"
         ) from odd
     try:
-        with _session() as session:
+        with _session(name) as session:
             with contextlib.suppress(PySparkException, Py4JError):
                 session.conf.set("spark.sql.runSQLonFiles", "false")
             yield session
@@ -508,28 +512,65 @@ def spark_session(query: str, name: str) -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def _session() -> Iterator[Any]:
+def _session(name: str) -> Iterator[Any]:
     """A session that ends with us, unless the program had one before."""
     address = os.environ.get(REMOTE)
-    if address:
-        from pyspark.sql.connect.session import SparkSession as Connected
-
-        session = Connected.builder.remote(address).create()
-    else:
+    if not address:
         from pyspark.sql import SparkSession
 
         active = SparkSession.getActiveSession()
         if active is not None:
             yield active
             return
-        builder = SparkSession.builder.appName("assay")
-        for key, value in _SETTINGS.items():
-            builder = builder.config(key, value)
-        session = builder.getOrCreate()
+    with warnings.catch_warnings():
+        # What PySpark says of the pandas beside it is nothing that a reader of tables can mend.
+        warnings.filterwarnings("ignore", category=FutureWarning, module=r"pyspark\.")
+        session = _connected(address, name) if address else _local()
     try:
         yield session
     finally:
         session.stop()
+
+
+def _local() -> Any:
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName("assay")
+    for key, value in _SETTINGS.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+def _connected(address: str, name: str) -> Any:
+    from pyspark.sql.connect.client import DefaultChannelBuilder
+    from pyspark.sql.connect.session import SparkSession
+
+    try:
+        channels = DefaultChannelBuilder(address)
+    except ValueError:
+        # What PySpark says may show what was given.
+        raise InputError(
+            f"{name}: the address in {REMOTE} can't be read; write sc://HOST:PORT, and a token as "
+            f"sc://HOST:PORT/;token=TOKEN, with %3D for each = in it"
+        ) from None
+    _must_answer(channels, name)
+    return SparkSession.builder.remote(address).create()
+
+
+def _must_answer(channels: Any, name: str) -> None:
+    """Refuse a server that takes no connection, with TLS where the address asks for it."""
+    import grpc
+
+    with channels.toChannel() as channel:
+        try:
+            grpc.channel_ready_future(channel).result(timeout=_SPARK_SECONDS)
+        except grpc.FutureTimeoutError:
+            tls = " and speaks TLS, as a token or use_ssl asks for" if channels.secure else ""
+            raise InputError(
+                f"{name}: Spark can't be reached at {channels.endpoint}: there was no connection "
+                f"within {_SPARK_SECONDS} seconds. Check the host and port in {REMOTE}, that the "
+                f"server runs{tls}, and that a firewall lets it through"
+            ) from None
 
 
 def spark_rows(query: str, name: str, batch_rows: int) -> Iterator[Any]:

@@ -6,6 +6,7 @@ import difflib
 import glob
 import hashlib
 import os
+import re
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,6 +38,8 @@ Name: TypeAlias = str | os.PathLike[str]
 
 STDIN = "-"
 STDIN_NAME = "standard input"
+# The lead of an address, as mysql:// or jdbc:mysql://; a single letter is a drive of Windows.
+_SCHEME = re.compile(r"(?:[a-z][\w+.-]*:)*[a-z][\w+.-]+://", re.IGNORECASE)
 
 
 def read_side_file(path: Path, most: int, kind: str) -> bytes:
@@ -122,11 +125,21 @@ def without_query(given: str) -> str:
     if is_spark(given):
         return SPARK
     if not is_address(given):
-        return given
+        return scheme_of(given) or given
     try:
         return postgresql_address(given)[0].name
     except InputError:
         return POSTGRESQL
+
+
+def scheme_of(given: str) -> str | None:
+    """How an address begins, which is all of it that may be shown; None for any other name.
+
+    >>> scheme_of("mysql://reader:hunter2@db.example/flows"), scheme_of("C://flows.csv")
+    ('mysql://', None)
+    """
+    scheme = _SCHEME.match(given.strip())
+    return None if scheme is None or given.startswith((f"{SQLITE}:", f"{DUCKDB}:")) else scheme[0]
 
 
 def is_named(name: str, given: str) -> bool:
@@ -150,6 +163,13 @@ def _sources(given: str, request: Request) -> Iterator[Source]:
         if given.startswith(f"{engine}:"):
             yield _query(given, engine)
             return
+    scheme = scheme_of(given)
+    if scheme is not None:
+        raise InputError(
+            f"{scheme} is not read: inputs are files, and queries that begin with {SQLITE}:, "
+            f"{DUCKDB}:, {POSTGRESQL}:// or {SPARK}:. Export the rows to a file, such as one of "
+            f"Parquet, and name that"
+        )
     path = Path(given)
     if path.is_dir():
         files = files_in(path, shown(given))
@@ -179,6 +199,9 @@ def _sources(given: str, request: Request) -> Iterator[Source]:
 
 def missing(path: Path, given: str) -> InputError:
     """That there is no such file, and what may be meant."""
+    scheme = scheme_of(given)
+    if scheme is not None:
+        return InputError(f"{scheme} is not read here: name a file")
     if any(sign in given for sign in "*?["):
         return InputError(
             f"there is no file {shown(given)}. If that is a pattern, say glob=True to expand it"

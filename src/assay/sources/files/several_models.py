@@ -16,7 +16,7 @@ from assay.errors import EmptyInput, InputError, LabelError
 from assay.sources.coded import Coded, LabelDigest, Labels, NameColumn
 from assay.sources.files.collector import SHOWN, Collector, ModelFile, written_like
 from assay.sources.files.formats import TEXTS, by_name
-from assay.sources.files.inputs import STDIN, is_named, shown
+from assay.sources.files.inputs import STDIN, is_named, shown, without_query
 from assay.sources.files.read import Reading, read
 from assay.sources.files.request import (
     LISTED,
@@ -187,8 +187,8 @@ def _must_be_matchable(
     if id_column is None:
         name = next(model.name for model in models if model.file is not None)
         raise NeedsId(
-            f"model {name!r} is in {shown(files[0])}, and nothing tells which rows belong "
-            f"together: say id=, the column that names a row in every file"
+            f"model {name!r} is in {shown(without_query(files[0]))}, and nothing tells which rows "
+            f"belong together: say id=, the column that names a row in every file"
         )
     if STDIN in files and STDIN in inputs:
         raise InputError("standard input can be read only once")

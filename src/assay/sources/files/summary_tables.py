@@ -22,7 +22,15 @@ import numpy as np
 from assay.errors import EmptyInput, InputError, ScoreError
 from assay.sources.columns import CELLS, ORIENTATIONS
 from assay.sources.files.column_roles import WELL_KNOWN, must_have, named_like
-from assay.sources.files.inputs import STDIN, Source, given_names, shown, sources, standard_input
+from assay.sources.files.inputs import (
+    STDIN,
+    Source,
+    given_names,
+    shown,
+    sources,
+    standard_input,
+    without_query,
+)
 from assay.sources.files.read import opened
 from assay.sources.files.request import Budget, Meter, OpenedTable, Piece, Progress, Request, silent
 from assay.sources.row_checks import check_ids, numbers_of, value_shown
@@ -101,7 +109,7 @@ def read_matrix(name: str) -> MatrixTable:
     have it) and, if they are known, ``labels``, ``positive`` and ``orientation``. A table has a
     row a line, with or without labels above it and before it.
     """
-    called = "standard input" if name == STDIN else shown(name)
+    called = "standard input" if name == STDIN else shown(without_query(name))
     try:
         text = _content(name, called).decode("utf-8-sig")
     except UnicodeDecodeError as odd:
