@@ -8,6 +8,7 @@ usual fonts lack is written as its code, such as U+1F600.
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -17,8 +18,11 @@ LONGEST = 60
 LONGEST_SENTENCE = 2000
 NOTHING, BLANK = "(empty)", "(blank)"
 
-# Control, format (bidi, zero width), surrogate, private use, unassigned, line and paragraph breaks.
-_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+# What acts on a reader: control, format (bidi, zero width), surrogate, line and paragraph breaks.
+_ACTING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+# What can't be seen: private use and unassigned characters, too.
+_UNSEEN = _ACTING | {"Co", "Cn"}
+_BEYOND_ASCII = re.compile("[^\x00-\x7e]")
 _USUAL = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 # What gives lines their form. A carriage return alone would overwrite the line.
 _LAYOUT = ("\r\n", "\n", "\t")
@@ -117,6 +121,23 @@ def on_screen(text: str) -> str:
     'red\\x1b[31m\t1\r\n'
     """
     return "".join(part if part in _LAYOUT else visible(part) for part in _LAYOUT_AT.split(text))
+
+
+def escaped_json(text: str) -> str:
+    r"""JSON in which every character that acts on a reader is an escape; all values stay.
+
+    >>> escaped_json('{"name": "na\u00efve\u202e"}\n')
+    '{"name": "na\u00efve\\u202e"}\n'
+    """
+    if text.isascii() and "\x7f" not in text:
+        return text
+    return _BEYOND_ASCII.sub(_json_character, text)
+
+
+def _json_character(match: re.Match[str]) -> str:
+    character = match[0]
+    acts = unicodedata.category(character) in _ACTING
+    return json.dumps(character)[1:-1] if acts else character
 
 
 def _seen(character: str) -> str:

@@ -31,7 +31,7 @@ ATTACKS = {
     "minus": "-2+3",
     "at": "@SUM(1+1)",
 }
-FACES = ("terminal", "markdown", "latex", "csv", "html")
+FACES = ("terminal", "markdown", "latex", "csv", "html", "json")
 # Line ends are the face's own; names with one of theirs would show as further lines.
 _FINE = "\n\t"
 _FORMULA = re.compile(r"[\s\0]*[=+@-]")
@@ -222,3 +222,28 @@ def test_names_of_runs_are_neutral(attack: str, named: str, cli: Callable[..., A
         for page in ("/", *(f"/runs/{run.id}" for run in runs), "/trend?name=flows", "/metrics"):
             answer = app.get(page)
             must_be_neutral(answer.text, "html")
+
+
+HIDDEN = "\x9b31m\u202e\u2066\u2028\u200b é"
+
+
+def test_json_keeps_the_value_of_a_label_that_it_escapes(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    rows = tmp_path / "rows.csv"
+    rows.write_text("label,score\n" + f"{HIDDEN},0.9\nnormal,0.1\n" * 5, "utf-8")
+    outcome = cli("evaluate", rows, "--format", "json")
+    assert json.loads(outcome.out)["positive"] == HIDDEN
+    assert r"\u009b31m\u202e\u2066\u2028\u200b é" in outcome.out
+    assert not set(HIDDEN[:-2]) & set(outcome.out) - set("31m")
+
+
+def test_lines_of_json_escape_what_acts(cli: Callable[..., Any], tmp_path: Path) -> None:
+    rows, flips = tmp_path / "rows.csv", tmp_path / "flips.jsonl"
+    rows.write_text("label,a,b\n" + f"{HIDDEN},0.9,0.1\nnormal,0.1,0.2\n" * 5, "utf-8")
+    line = ("--label", "label", "--model", "old=a", "--model", "new=b", "--resamples", "20")
+    assert cli("compare", rows, *line, "--flips", flips).code == 0
+    (first, *_) = flips.read_text("utf-8").split("\n")
+    assert json.loads(first)["label"] == HIDDEN
+    assert acting(first) == []
+    assert "\u200b" not in first

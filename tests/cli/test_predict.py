@@ -25,6 +25,7 @@ from sklearn.pipeline import Pipeline
 
 from assay.cli import messages, outputs
 from assay.cli.predict import EXAMPLES
+from assay.learn import predicting
 from assay.learn.encoding import ColumnEncoder
 from assay.learn.persistence import load_model, model_header, save_model
 from assay.learn.recipes import Task, find_recipe
@@ -225,6 +226,24 @@ def test_a_threshold_of_ones_own_decides(cli: Cli, run: Path, new: Path) -> None
 
 def test_quiet_says_nothing(cli: Cli, run: Path, new: Path) -> None:
     assert cli("predict", run, new, "--quiet").err == ""
+
+
+def test_a_file_that_grows_while_it_is_read_is_told(
+    cli: Cli, run: Path, new: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def growing(*given: Any, **options: Any) -> Any:
+        with new.open("a") as more:
+            more.write("f200,0.5,0.5,tcp,normal\n")
+        return predict(*given, **options)
+
+    predict = predicting.predict
+    out = tmp_path / "p.csv"
+    assert "changed" not in cli("predict", run, new, "--out", out).err
+    monkeypatch.setattr(predicting, "predict", growing)
+    found = cli("predict", run, new, "--out", out)
+    assert found.code == 0
+    assert f"warning: {new} changed while it was read; the predictions are of what" in found.err
+    assert len(out.read_text().splitlines()) == 202
 
 
 def test_bad_rows_stop_or_are_left_out_and_listed(cli: Cli, run: Path, tmp_path: Path) -> None:

@@ -215,6 +215,14 @@ def test_a_name_that_no_file_can_have_is_an_output_that_fails(cli, predictions, 
     assert "File name too long" in outcome.err
 
 
+def test_a_store_whose_name_no_file_can_have_is_an_output_that_fails(cli, predictions) -> None:
+    long = "x" * 300 + ".db"
+    outcome = cli("evaluate", predictions, "--record", "flows", "--store", long)
+    assert outcome.code == 4
+    assert "can't be opened: File name too long" in outcome.err
+    assert cli("runs", "list", "--store", long).code == 3
+
+
 def test_a_table_of_duckdb_leaves_nothing_on_standard_error(
     shell: Callable[..., Any], tmp_path: Path
 ) -> None:

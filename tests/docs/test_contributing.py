@@ -87,6 +87,22 @@ def test_what_it_says_to_write_fits_into_the_files_that_are_there(copy: Path) ->
         assert not original.exists() or original.read_text("utf-8") != path.read_text("utf-8")
 
 
+def by_type(name: str) -> tuple[int, str]:
+    """Where ruff puts an imported name: constants, then classes, then the rest."""
+    constant = name.isupper() and len(name) > 1
+    return (0 if constant else 1 if name[0].isupper() else 2, name.lower())
+
+
+def test_what_it_says_to_import_stands_in_its_order(copy: Path) -> None:
+    for path in (copy / "src" / "assay").rglob("*.py"):
+        if path.is_symlink():
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                names = [alias.name for alias in node.names]
+                assert names == sorted(names, key=by_type), (path, node.lineno)
+
+
 @pytest.fixture(scope="module")
 def outcomes(copy: Path) -> dict[str, str | None]:
     """What came of each new thing there, in one process."""

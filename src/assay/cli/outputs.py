@@ -27,6 +27,7 @@ import click
 from assay.cli.messages import OutputError
 from assay.cli.options import Option, out_file
 from assay.cli.reporting import check_place, discard, must_not_replace
+from assay.escaping import escaped_json, on_screen
 from assay.report import atomic_files
 
 if TYPE_CHECKING:
@@ -180,8 +181,6 @@ def _opened(path: Path | None) -> Iterator[IO[bytes]]:
 def _write_text(pieces: _Pieces, stream: IO[bytes], to: Target) -> None:
     import polars.selectors as cs
 
-    from assay.escaping import on_screen
-
     pack, end = _packer(to.packing)
     zoned = cs.datetime(time_zone="*").dt.convert_time_zone("UTC").dt.strftime(f"{_TIME}Z")
     naive = cs.datetime(time_zone=None).dt.strftime(_TIME)
@@ -189,7 +188,7 @@ def _write_text(pieces: _Pieces, stream: IO[bytes], to: Target) -> None:
     for piece in pieces:
         text = piece.with_columns(zoned, naive)
         if to.format == JSONL:
-            content = text.write_ndjson()
+            content = escaped_json(text.write_ndjson())
         else:
             separator = "\t" if to.format == TSV else ","
             content = text.write_csv(include_header=first, separator=separator)
@@ -336,7 +335,8 @@ def _flip_records(comparison: Comparison, rows: Array | None) -> Iterator[dict[s
 
 def _flip_content(suffix: str, records: list[dict[str, Any]], heads: tuple[str, ...]) -> bytes:
     if suffix == ".jsonl":
-        return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
+        lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+        return escaped_json("".join(lines)).encode()
     if suffix == ".csv":
         from assay.report.document import csv_text
 

@@ -17,7 +17,7 @@ from assay.cli.messages import Progress, must_be_installed, say
 from assay.cli.options import Command, Option
 from assay.cli.outputs import CSV, TSV, harmless, table_options, target, write_table
 from assay.cli.reading import TEXT_OPTIONS, naming_inputs, reading_only, within_memory
-from assay.cli.reporting import common, must_not_replace
+from assay.cli.reporting import changed_inputs, common, must_not_replace
 
 if TYPE_CHECKING:
     import polars as pl
@@ -119,6 +119,9 @@ def command(
         if not quiet:
             say(text)
 
+    from assay.sources.files import Hashing
+
+    hashing = Hashing(files, request, hashes=False)
     with Progress(quiet=quiet) as progress, within_memory(request):
         from assay.learn.predicting import Wanted, predict, unused_note
 
@@ -139,6 +142,9 @@ def command(
             decided: Counter[str] = Counter(dict.fromkeys(predictions.labels, 0))
             frames = _counted(predictions, decided)
             write_table(map(harmless, frames) if to.format in (CSV, TSV) else frames, to)
+    hashing.inputs()
+    for note in changed_inputs(hashing, "the predictions are"):
+        tell(f"warning: {note}")
     for line in _said(predictions, decided, to.path):
         tell(line)
 

@@ -28,7 +28,7 @@ from assay.report import FORMATS, FURTHER, SUFFIXES, atomic_files
 
 if TYPE_CHECKING:
     from assay.report import Document, Provenance, Report
-    from assay.sources.files import Request
+    from assay.sources.files import Hashing, Request
     from assay.store import KeptRows, KeptRun
 
 
@@ -456,11 +456,8 @@ class ProvenanceBuilder:
         return made
 
     def _changes(self) -> list[str]:
-        return [
-            f"{name} changed while it was read; the report is of what was read then, and tells no "
-            f"hash of it"
-            for name in (() if self._hashing is None else self._hashing.changed)
-        ]
+        notes = () if self._hashing is None else changed_inputs(self._hashing, "the report is")
+        return [f"{note}, and tells no hash of it" for note in notes]
 
     def provenance(
         self, others: Sequence[str] = (), *, store: str | None = None, runs: Sequence[KeptRun] = ()
@@ -484,6 +481,14 @@ class ProvenanceBuilder:
             arguments=_arguments(self._context),
             seconds=time.monotonic() - self._started,
         )
+
+
+def changed_inputs(hashing: Hashing, outcome: str) -> list[str]:
+    """What to say of inputs that changed while they were read, and of what came of them."""
+    return [
+        f"{name} changed while it was read; {outcome} of what was read then"
+        for name in hashing.changed
+    ]
 
 
 def without_secrets(text: str) -> str:

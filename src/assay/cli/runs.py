@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ from assay.cli.reporting import (
     reporting_as_made,
     write,
 )
+from assay.escaping import escaped_json
 from assay.report import IMPORTED, KINDS
 
 if TYPE_CHECKING:
@@ -166,7 +168,9 @@ def show(
             return
         text = kept_run.document
     if out is None:
-        print_out(text.encode("utf-8", "surrogatepass"))
+        # Earlier versions kept names as they are.
+        shown = escaped_json(text) if sys.stdout is not None and sys.stdout.isatty() else text
+        print_out(shown.encode("utf-8", "surrogatepass"))
     else:
         write(out, text)
         reporting.say(f"wrote {out} (json)")

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from assay import plots
 from assay.errors import InputError, MethodError
+from assay.escaping import escaped_json
 from assay.evaluation import Evaluation
 from assay.evaluation.findings import Finding
 from assay.evaluation.findings.finding import Code
@@ -287,7 +288,7 @@ def importance_rows(run: Run) -> tuple[list[str], list[dict[str, Any]]]:
 def encoding_text(run: Run) -> str:
     """Codes of labels and texts, means and standard deviations, as JSON that people can read."""
     encoding = encoding_of(run.model, run.data.labels)
-    return json.dumps(encoding, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    return escaped_json(json.dumps(encoding, ensure_ascii=False, allow_nan=False, indent=1)) + "\n"
 
 
 def model_of(run: Run, request: TrainingRequest) -> bytes:
@@ -369,7 +370,7 @@ def run_record(
         "findings": [finding.code for finding in (*run.evaluation.findings, *run.findings)],
     }
     text = json.dumps(record, ensure_ascii=False, allow_nan=False, indent=1, sort_keys=True)
-    return text.encode(errors="backslashreplace") + b"\n"
+    return escaped_json(text).encode() + b"\n"
 
 
 # -- checks of a run -------------------------------------------------------------------------------

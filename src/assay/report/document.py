@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import Any
 
 from assay.errors import AssayError, InputError
-from assay.escaping import visible
+from assay.escaping import escaped_json, visible
 from assay.inference.fields import codec_of, restored, settled, shortened, unsettled
 from assay.report import FACES, FORMATS, FURTHER, KINDS
 from assay.report.provenance import Provenance
@@ -90,7 +90,7 @@ class Document:
         }
 
     def to_json(self) -> str:
-        """The document as JSON; half of a surrogate pair, which is no text, as its escape."""
+        """The document as JSON; what acts on a terminal or turns the text around as its escape."""
         return json_text(self.plain)
 
     @classmethod
@@ -192,9 +192,8 @@ def parsed(text: str) -> Any:
 
 
 def json_text(plain: Any) -> str:
-    """Plain values as JSON; half of a surrogate pair, which is no text, as its escape."""
-    text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=2)
-    return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text) + "\n"
+    """Plain values as JSON; what acts on a terminal or turns the text around as its escape."""
+    return escaped_json(json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=2)) + "\n"
 
 
 def _copied(value: Any) -> Any:

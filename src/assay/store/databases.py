@@ -62,11 +62,11 @@ def connect(place: str | os.PathLike[str], *, read_only: bool = False) -> Connec
 
 def check_place(place: str) -> None:
     """Refuse a place where no run could be kept; nothing is made where there is nothing yet."""
-    if "://" in place or Path(place).exists():
-        connect(place).close()
-        return
-
-    must_be_place(Path(place), read_only=False)
+    if "://" not in place:
+        must_be_place(Path(place), read_only=False)
+        if not Path(place).exists():
+            return
+    connect(place).close()
 
 
 # -- the tables ------------------------------------------------------------------------------------
@@ -316,9 +316,12 @@ def _advised(said: str) -> str:
 
 def must_be_place(path: Path, *, read_only: bool) -> bool:
     """Refuse a place that can't hold a store; tells whether a file is there already."""
-    if path.is_dir():
+    try:
+        folder, exists = path.is_dir(), path.exists() and path.stat().st_size > 0
+    except OSError as odd:
+        raise StoreError(f"the store {path} can't be opened: {odd.strerror}") from odd
+    if folder:
         raise StoreError(f"{path} is a folder; a store is a file, as {path / 'assay.db'}")
-    exists = path.exists() and path.stat().st_size > 0
     if read_only and not exists:
         raise StoreError(
             f"there is no store {path}: --record NAME keeps a run in one, and store= names another"

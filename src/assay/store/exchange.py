@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 from assay.errors import StoreError
 from assay.escaping import visible
 from assay.report import IMPORTED
+from assay.report.document import json_text
 from assay.report.monitor import Sample, exposition
 from assay.store.records import Content, PreparedRun, checked_name, checked_tags, packed
 from assay.store.run import KeptRun, summary_of, written
@@ -226,7 +227,7 @@ def _of_mlflow(run: Mapping[str, Any], name: str | None) -> PreparedRun:
         "headline": [f"{len(estimates)} metrics of MLflow run {run['name'] or run['id']}"],
         "estimates": estimates,
     }
-    text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    text = json_text(document)
     fields = {
         "id": run["id"][:12],
         "name": name or run["experiment"],

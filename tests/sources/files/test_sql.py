@@ -3,6 +3,7 @@
 import shutil
 import sqlite3
 from pathlib import Path
+from types import SimpleNamespace
 
 import duckdb
 import pytest
@@ -285,8 +286,60 @@ def test_a_journal_that_can_not_be_read_is_told(tmp_path: Path) -> None:
         writer.execute("CREATE TABLE t (label VARCHAR, score DOUBLE)")
     writer.close()
     Path(f"{path}-wal").mkdir()
+    with pytest.raises(InputError, match=r"wal.sqlite-wal, and both files can't be copied.*direct"):
+        read([f"sqlite:{path}?SELECT * FROM t"], Request())
+    Path(f"{path}-shm").touch()
     with pytest.raises(InputError, match=r"wal.sqlite-wal.*copy both"):
         read([f"sqlite:{path}?SELECT * FROM t"], Request())
+
+
+@pytest.fixture
+def orphaned(tmp_path: Path) -> Path:
+    """A file and a journal whose writer died."""
+    alive = tmp_path / "alive.sqlite"
+    writer = sqlite3.connect(alive)
+    writer.execute("PRAGMA journal_mode = WAL")
+    writer.execute("CREATE TABLE t (label VARCHAR, score DOUBLE)")
+    writer.execute("INSERT INTO t VALUES ('a', 0.5), ('b', 0.25)")
+    writer.commit()
+    folder = tmp_path / "orphaned"
+    folder.mkdir()
+    for ending in ("", "-wal"):
+        shutil.copy(f"{alive}{ending}", folder / f"dead.sqlite{ending}")
+    writer.close()
+    return folder / "dead.sqlite"
+
+
+def test_a_journal_whose_writer_died_is_read_and_left_as_it_is(orphaned: Path) -> None:
+    before = {path.name: path.read_bytes() for path in orphaned.parent.iterdir()}
+    found = read([f"sqlite:{orphaned}?SELECT * FROM t ORDER BY score"], Request())
+    assert found.columns["y_score"].tolist() == [0.25, 0.5]
+    assert {path.name: path.read_bytes() for path in orphaned.parent.iterdir()} == before
+    assert set(before) == {"dead.sqlite", "dead.sqlite-wal"}
+
+
+def test_a_journal_that_is_too_large_to_copy_is_told(
+    orphaned: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = sum(path.stat().st_size for path in orphaned.parent.iterdir())
+    full = SimpleNamespace(free=size)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: full)
+    with pytest.raises(InputError, match=rf"{size:,} bytes, more than half of .* TMPDIR"):
+        read([f"sqlite:{orphaned}?SELECT * FROM t"], Request())
+
+
+def test_a_file_that_is_written_to_while_it_is_copied_is_told(
+    orphaned: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def growing(source: Path, copy: Path) -> None:
+        copyfile(source, copy)
+        with source.open("ab") as file:
+            file.write(b"more")
+
+    copyfile = shutil.copyfile
+    monkeypatch.setattr(shutil, "copyfile", growing)
+    with pytest.raises(InputError, match="was written to while it was copied"):
+        read([f"sqlite:{orphaned}?SELECT * FROM t"], Request())
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "duckdb"])

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import sqlite3
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from assay.errors import InputError, install_line
 from assay.sources.files.builders import series_of
 from assay.sources.files.request import Meter, OpenedTable, Piece
+from assay.sources.files.sqlite_files import sqlite_connection
 
 if TYPE_CHECKING:
     from assay.sources.files.inputs import Source
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
 SQLITE, DUCKDB = "sqlite", "duckdb"
 # Rows come as Python values, which take about a hundred bytes each.
 _MOST_ROWS = 1 << 16
-_HARMLESS = frozenset(
-    {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
-)
-_FORBIDDEN_FUNCTIONS = frozenset({"load_extension", "fts3_tokenizer", "readfile", "writefile"})
 _MAGIC = {SQLITE: (0, b"SQLite format 3\0"), DUCKDB: (8, b"DUCK")}
 _NAMES = {SQLITE: "SQLite", DUCKDB: "DuckDB"}
 
@@ -56,7 +52,7 @@ def connected(source: Source, limit: int) -> Iterator[Any]:
         _must_be(source.engine, source.path, source.name)
         one_select(source.query, source.name)
         opening = (
-            _sqlite(source.path, source.name)
+            sqlite_connection(source.path, source.name)
             if source.engine == SQLITE
             else _duckdb(source.path, source.query, source.name, limit)
         )
@@ -131,52 +127,6 @@ def _rows(source: Source, batch_rows: int, limit: int) -> Iterator[Any]:
         yield [column[0] for column in cursor.description]
         while batch := cursor.fetchmany(batch_rows):
             yield batch
-
-
-@contextlib.contextmanager
-def _sqlite(path: Path, name: str) -> Iterator[Any]:
-    journal = path.with_name(f"{path.name}-wal")
-    # The path goes in as a quoted URI, never as text of a statement.
-    address = path.absolute().as_uri() + "?mode=ro"
-    if _has_journal_mode(path) and not journal.exists():
-        # Nobody has it open. Read as it is, no journal is left beside it, nor needs to be.
-        address += "&immutable=1"
-    try:
-        with contextlib.closing(
-            sqlite3.connect(address, uri=True, isolation_level=None)
-        ) as connection:
-            connection.execute("PRAGMA query_only = ON")
-            connection.execute("PRAGMA trusted_schema = OFF")
-            connection.execute("BEGIN")
-            connection.set_authorizer(_only_reading)
-            yield connection
-    except (sqlite3.Error, sqlite3.Warning, UnicodeDecodeError) as odd:
-        raise InputError(f"{name}: SQLite refuses the query: {odd}{_hint(odd, journal)}") from odd
-
-
-def _has_journal_mode(path: Path) -> bool:
-    """Whether changes of the file are written into a journal beside it first (WAL)."""
-    with path.open("rb") as file:
-        return file.read(20)[18:] == b"\x02\x02"
-
-
-def _hint(odd: Exception, journal: Path) -> str:
-    if "unable to open" in str(odd) and journal.exists():
-        return (
-            f". Its last changes stand in {journal.name}, which is read through a file beside it: "
-            f"copy both to a folder that can be written, and read them there"
-        )
-    if "not authorized" in str(odd) or "prohibited" in str(odd) or "readonly" in str(odd):
-        return ". Only one SELECT that reads this file is allowed"
-    return ""
-
-
-def _only_reading(action: int, *about: str | None) -> int:
-    if action not in _HARMLESS:
-        return sqlite3.SQLITE_DENY
-    if action == sqlite3.SQLITE_FUNCTION and (about[1] or "").lower() in _FORBIDDEN_FUNCTIONS:
-        return sqlite3.SQLITE_DENY
-    return sqlite3.SQLITE_OK
 
 
 @contextlib.contextmanager
