@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import MethodError
+from assay.escaping import number_text
 from assay.formula import FN, FP, TN, TP, Cell, Expression, at_base_rate, evaluate
 from assay.measures import (
     ALERT_RATE,
@@ -432,6 +433,9 @@ def breakpoints(swept: Sweep) -> Floats:
     return np.concatenate(([0.0], across / (across + up), [1.0]))
 
 
+_LARGEST_COST = 1e100
+
+
 def probability_cost(base_rate: float, cost_fn: float = 1.0, cost_fp: float = 1.0) -> float:
     """PC of a base rate and of what a miss and a false alarm cost.
 
@@ -440,8 +444,9 @@ def probability_cost(base_rate: float, cost_fn: float = 1.0, cost_fp: float = 1.
     """
     if not 0 <= base_rate <= 1:
         raise MethodError(f"a base rate lies between 0 and 1, such as 0.001; found {base_rate!r}")
-    if not (0 <= cost_fn < math.inf and 0 <= cost_fp < math.inf):
-        raise MethodError(f"costs are finite and not negative; found {cost_fn!r} and {cost_fp!r}")
+    if not (0 <= cost_fn <= _LARGEST_COST and 0 <= cost_fp <= _LARGEST_COST):
+        found = f"{number_text(cost_fn)} and {number_text(cost_fp)}"
+        raise MethodError(f"costs are finite and not negative, at most 1e100; found {found}")
     missed, raised = base_rate * cost_fn, (1 - base_rate) * cost_fp
     if missed + raised == 0:
         raise MethodError("no error costs anything: give cost_fn= or cost_fp= above 0")

@@ -9,6 +9,7 @@ usual fonts lack is written as its code, such as U+1F600.
 from __future__ import annotations
 
 import json
+import math
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -174,6 +175,18 @@ def name(text: str, longest: int = LONGEST) -> str:
 def sentence(text: str) -> str:
     """A sentence that may hold names: visible, and no longer than anybody reads."""
     return short(visible(text), LONGEST_SENTENCE, " … ")
+
+
+def number_text(number: object) -> str:
+    """A number as messages show it; of a long whole one, how many digits it has.
+
+    >>> number_text(0.5), number_text(10**400)
+    ('0.5', 'a number of 401 digits')
+    """
+    if not isinstance(number, int) or abs(number) < 10**LONGEST:
+        return repr(number)
+    power = round(math.log10(abs(number)))
+    return f"a number of {power + (abs(number) >= 10**power)} digits"
 
 
 def escaped(text: str, longest: int = LONGEST) -> str:

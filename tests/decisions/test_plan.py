@@ -234,7 +234,7 @@ def test_it_is_a_public_name() -> None:
         ({"max_fpr": math.nan}, "max_fpr is a share"),
         ({"max_fpr": "0.1"}, "max_fpr is a share"),
         ({"max_fpr": True}, "max_fpr is a share"),
-        ({"max_fpr": 0.1, "confidence": 90}, "confidence is a share"),
+        ({"max_fpr": 0.1, "confidence": 90}, "confidence must lie between 0 and 1"),
         ({"min_dr_families": {"dos": 2}}, "min_dr of 'dos' is a share"),
         ({"max_fpr": 0.1, "errors": ()}, "errors= are whole numbers"),
         ({"max_fpr": 0.1, "errors": (-1,)}, "errors= are whole numbers"),

@@ -146,7 +146,7 @@ def test_shares_lie_between_0_and_1(limit: float) -> None:
         MaxFpr(limit)
     with pytest.raises(MethodError, match="max-far must lie between 0 and 1"):
         MaxFar(limit)
-    with pytest.raises(MethodError, match="base-rate must lie between 0 and 1"):
+    with pytest.raises(MethodError, match="base-rate is a share between 0 and 1"):
         MaxFar(0.1, limit)
 
 

@@ -24,8 +24,10 @@ from assay.decisions.rows_needed import (
     rows_needed,
 )
 from assay.errors import InputError
+from assay.escaping import number_text
 from assay.inference.fields import Recorded, Result, stored
 from assay.inference.proportions import ClopperPearson, Wilson
+from assay.inference.significance import check_level, check_share
 
 __all__ = ["Goal", "Need", "Plan", "plan"]
 
@@ -110,6 +112,7 @@ WORST = 0.5
 USUAL_BASE_RATES = (0.1, 0.01, 0.001, 0.0001)
 # Rows that are worth a draw.
 _FEWEST_ROWS = 100
+_MOST_ROWS = 10**15
 # The chances with which a difference is to be shown.
 POWERS = (0.5, 0.8, 0.9, 0.95)
 
@@ -170,13 +173,13 @@ def plan(
         "expected_dr": expected_dr,
         "expected": expected,
         "power": power,
-        "confidence": confidence,
-        "level": level,
         **{f"min_dr of {name!r}": share for name, share in (min_dr_families or {}).items()},
     }
     for name, share in shares.items():
         if share is not None:
-            _check_share(name, share)
+            check_share(name, share)
+    check_level(confidence, "confidence")
+    check_level(level)
     if max_far is not None and base_rate is None:
         raise InputError("max_far= needs base_rate=, the share of attacks in deployment")
     if (difference is None) != (discordant is None):
@@ -194,9 +197,10 @@ def plan(
             "a plan needs a goal: max_fpr=, min_dr=, max_far= with base_rate=, width=, "
             "recall_width=, or difference= with discordant="
         )
-    if rows is not None and (type(rows) is not int or rows < _FEWEST_ROWS):
+    if rows is not None and (type(rows) is not int or not _FEWEST_ROWS <= rows <= _MOST_ROWS):
         raise InputError(
-            f"rows= are those that labels are drawn from, {_FEWEST_ROWS} at least; found {rows!r}"
+            f"rows= are those that labels are drawn from, {_FEWEST_ROWS} at least and 10^15 at "
+            f"most; found {number_text(rows)}"
         )
     if rows is not None and recall_width is None:
         raise InputError("rows= are those that labels are drawn from, so recall_width= is needed")
@@ -363,14 +367,9 @@ def _decimal(share: float) -> Decimal:
     return Decimal(repr(float(share)))
 
 
-def _check_share(name: str, share: Any) -> None:
-    number = isinstance(share, int | float) and not isinstance(share, bool)
-    if not number or not 0 < share < 1:
-        raise InputError(f"{name} is a share between 0 and 1; found {share!r}")
-
-
 def _errors(errors: Sequence[int]) -> tuple[int, ...]:
     numbers = tuple(sorted({int(each) for each in errors}))
-    if not numbers or numbers[0] < 0:
-        raise InputError(f"errors= are whole numbers from 0 on; found {tuple(errors)!r}")
+    if not numbers or numbers[0] < 0 or numbers[-1] > _MOST_ROWS:
+        found = ", ".join(map(number_text, errors))
+        raise InputError(f"errors= are whole numbers from 0 to 10^15; found {found or 'none'}")
     return numbers

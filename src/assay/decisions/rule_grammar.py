@@ -33,8 +33,9 @@ from assay.decisions.rule import (
     held_by,
     of_families,
 )
-from assay.errors import InputError, UnknownMeasure
+from assay.errors import InputError, MethodError, UnknownMeasure
 from assay.evaluation.deployment import PER_DAY
+from assay.inference.significance import check_amount, check_share
 from assay.inference.threshold_rules import AtThreshold, MaxFar, MaxFpr
 from assay.measures import AVERAGES, Measure, names, parse
 from assay.sources.files.inputs import name_of, read_side_file
@@ -304,13 +305,20 @@ class _RuleParser:
         share = self._number("a share such as 0.001, 0.1% or 1/1000")
         if not 0 < share < 1:
             self._fail(token, f"{key} is a share between 0 and 1; found {token.text}")
+        try:
+            if key == "base-rate":
+                check_share(key, share)
+        except MethodError as odd:
+            self._fail(token, str(odd))
         return share
 
     def _volume(self) -> float:
         token = self._next
         volume = self._number("the rows a day")
-        if volume <= 0:
-            self._fail(token, f"volume is above 0; found {token.text}")
+        try:
+            check_amount("volume", volume)
+        except MethodError as odd:
+            self._fail(token, str(odd))
         return volume
 
     def _number(self, what: str) -> float:

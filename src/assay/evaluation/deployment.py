@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from numbers import Integral, Real
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError, MethodError
@@ -21,6 +21,7 @@ from assay.evaluation.probabilities import bounded, scores_of
 from assay.evaluation.wording import percent
 from assay.formula import cells
 from assay.inference import Estimate, Wilson
+from assay.inference.significance import check_amount
 from assay.inference.top import THRESHOLD, TopAlerts, of_rows, of_sample, over_days
 from assay.measures import (
     ALERT_RATE,
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
     from assay.evaluation.snapshot import EstimateRecord, Snapshot
 
 TOLERATED_FAR = 0.1
-# Costs beyond this have products that no float holds.
-_LEAST_COST = 1e-100
 
 PER_DAY = ALERTS, FALSE_ALARMS, MISSED = "alerts_per_day", "false_alarms_per_day", "missed_per_day"
 AT_TOP = PRECISION_AT_TOP, RECALL_AT_TOP = "precision_at_top", "recall_at_top"
@@ -128,9 +127,7 @@ def costs_of(cost_fp: Any, cost_fn: Any) -> Costs | None:
     if cost_fp is None or cost_fn is None:
         raise InputError("cost_fp= and cost_fn= go together: what a false alarm and a miss cost")
     for name, cost in (("cost_fp", cost_fp), ("cost_fn", cost_fn)):
-        number = isinstance(cost, Real) and not isinstance(cost, bool)
-        if not number or not _LEAST_COST <= cost <= 1 / _LEAST_COST:
-            raise InputError(f"{name}= is what an error costs, above 0; found {cost!r}")
+        check_amount(f"{name}=, what an error costs,", cost)
     return Costs(Fraction(repr(float(cost_fp))), Fraction(repr(float(cost_fn))))
 
 

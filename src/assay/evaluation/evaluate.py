@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 from assay.engines import Accumulator, Ask
 from assay.engines.arrays import count_arrays, resolved_arrays
 from assay.errors import EmptyInput, InputError
+from assay.escaping import number_text
 from assay.evaluation.deployment import costs_of
 from assay.evaluation.evaluation import Evaluation
 from assay.evaluation.judge import Judge
@@ -25,14 +25,12 @@ from assay.evaluation.named_columns import (
 from assay.evaluation.outputs import DECISIONS, PROBABILITIES, SCORES, by_position, is_table
 from assay.formula import plain
 from assay.inference import Estimate, Method, method_of
+from assay.inference.significance import LARGEST_COUNT
 from assay.measures import AVERAGES, MAX_FPR, Measure, Ranked, f_beta, find
 from assay.sources import checked_columns, columns_of, infer, label_text
 from assay.sources.columns import CELLS, ORIENTATIONS
 from assay.sources.validation import STOP, OnBadRow
 from assay.tally import Confusion, Resolved, Tally
-
-# The cubes of larger counts leave the range of floats, which intervals are computed in.
-_LARGEST = 10**36
 
 
 def evaluate(
@@ -402,10 +400,9 @@ def _count(cell: Any) -> int:
         raise InputError(f"a cell of a confusion matrix is a whole number; found {cell!r}")
     if cell < 0:
         raise InputError(f"a cell of a confusion matrix is not negative; found {cell}")
-    if cell > _LARGEST:
+    if cell > LARGEST_COUNT:
         raise InputError(
-            f"a cell of a confusion matrix is at most 10^36; found one of "
-            f"{math.log10(cell):.0f} digits"
+            f"a cell of a confusion matrix is at most 10^36; found {number_text(int(cell))}"
         )
     return int(cell)
 

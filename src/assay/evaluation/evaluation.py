@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
@@ -42,6 +41,7 @@ from assay.evaluation.wording import bits_of, bounds_note, keeping, mode_note, n
 from assay.inference import Bootstrap, Delta, Estimate, GammaInterval, Method, Strata, method_of
 from assay.inference.bootstrap import must_be_redrawn
 from assay.inference.fields import Result
+from assay.inference.significance import check_amount, check_share
 from assay.measures import Costs, Measure, catalogue, find
 from assay.measures.catalogue import PRINTED
 from assay.sources import FAMILY, label_text
@@ -353,9 +353,7 @@ def _drawn(strata: Strata | None) -> list[str]:
 def _volume(volume: Any) -> float | None:
     if volume is None:
         return None
-    number = isinstance(volume, int | float) and not isinstance(volume, bool)
-    if not number or not 0 < volume < math.inf:
-        raise InputError(f"a volume is how many rows there are a day, above 0; found {volume!r}")
+    check_amount("a volume, the rows a day,", volume)
     return float(volume)
 
 
@@ -373,8 +371,7 @@ def _base_rates(base_rate: Any) -> tuple[float, ...] | None:
     many = not isinstance(base_rate, int | float | str) and hasattr(base_rate, "__iter__")
     rates = tuple(base_rate) if many else (base_rate,)
     for rate in rates:
-        if isinstance(rate, str) or not 0 < rate < 1:
-            raise InputError(f"a base rate is a share between 0 and 1; found {rate!r}")
+        check_share("a base rate", rate)
     return tuple(float(rate) for rate in rates)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import MethodError
+from assay.escaping import number_text
 from assay.inference.estimate import Quantity, table_of
 from assay.inference.significance import check_level
 from assay.tally import ClusterTally, Confusion, Sample, ScoreTally
@@ -24,6 +25,7 @@ from assay.tally.blocks import narrow
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 RESAMPLES = 1000
+MOST_RESAMPLES = 10_000_000
 SEED = 42
 # Of so many cells a class it is computed what one row less would do, so many numbers at a time.
 _ENDS, _BETWEEN = 60, 80
@@ -45,6 +47,11 @@ class Bootstrap:
         check_level(self.level)
         if self.resamples < 2:
             raise MethodError(f"a bootstrap needs at least 2 resamples; found {self.resamples}")
+        if self.resamples > MOST_RESAMPLES:
+            raise MethodError(
+                f"a bootstrap draws at most {MOST_RESAMPLES:,} resamples; found "
+                f"{number_text(self.resamples)}"
+            )
 
     def ends(
         self,

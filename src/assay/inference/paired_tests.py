@@ -19,10 +19,12 @@ from assay.inference.proportions import Wilson
 from assay.inference.significance import (
     Significance,
     binomial_p,
+    check_count,
     checked_names,
     chi_square_p,
     f_p,
     f_quantile,
+    floats,
     numbers_by_model,
     p_text,
     pair_names,
@@ -60,9 +62,8 @@ def mcnemar(
     A is right where B is wrong on 10 rows, the reverse on 2: A errs less often (p = 0.039).
     """
     for count in (b, c, both_right, both_wrong):
-        whole = isinstance(count, int | np.integer) and not isinstance(count, bool)
-        if count is not None and not (whole and count >= 0):
-            raise MethodError(f"counts are whole numbers and not negative; found {count!r}")
+        if count is not None:
+            check_count(count)
     b, c = int(b), int(c)
     if method is None:
         method = "exact" if b + c < EXACT_BELOW else "corrected"
@@ -191,7 +192,10 @@ def cochran_q(
     table = table.astype(np.int64)
     if table.ndim != 2 or table.shape[1] < 2:
         raise MethodError(f"Cochran's Q needs a column a model; found shape {table.shape}")
-    often = [1] * len(table) if counts is None else [int(count) for count in counts]
+    often = [1] * len(table) if counts is None else np.asarray(counts).tolist()
+    often = [int(each) if isinstance(each, float) and each.is_integer() else each for each in often]
+    for count in often:
+        check_count(count)
     if len(often) != len(table):
         raise LengthMismatch(f"there are {len(table)} rows and {len(often)} counts")
     models = table.shape[1]
@@ -242,10 +246,7 @@ Pair: TypeAlias = tuple[str, str]
 def _differences(a: Any, b: Any, least: int) -> npt.NDArray[np.float64]:
     """Values of B less those of A, fold by fold."""
     must_share_index({"a": a, "b": b})
-    try:
-        first, second = np.asarray(a, np.float64), np.asarray(b, np.float64)
-    except (TypeError, ValueError) as odd:
-        raise MethodError(f"folds must hold numbers: {odd}") from odd
+    first, second = (floats(values, "folds must hold numbers") for values in (a, b))
     if first.shape != second.shape:
         raise LengthMismatch(
             f"A has folds of shape {first.shape} and B of shape {second.shape}: they must be the "

@@ -18,10 +18,13 @@ from assay.errors import LengthMismatch, MethodError
 from assay.inference.estimate import Estimate
 from assay.inference.fields import Recorded
 from assay.inference.significance import (
+    LARGEST_COUNT,
     Significance,
+    check_amount,
     checked_names,
     chi_square_p,
     f_p,
+    floats,
     holm,
     normal,
     normal_p,
@@ -45,10 +48,7 @@ def mean_ranks(values: Any) -> Floats:
 
 def _table(values: Any, least: int = 2) -> Floats:
     values, _ = numbers_by_model(values)
-    try:
-        table = np.asarray(values, np.float64)
-    except (TypeError, ValueError) as odd:
-        raise MethodError(f"a table of numbers is needed, a row a data set: {odd}") from odd
+    table = floats(values, "a table of numbers is needed, a row a data set")
     if table.ndim != 2 or table.shape[0] < least or table.shape[1] < 2:
         raise MethodError(
             f"a row a data set and a column a model are needed, two of each at least; found shape "
@@ -70,9 +70,11 @@ def _counted(values: Any, counts: Any) -> tuple[Floats, Floats]:
     if counts is None:
         table = _table(values)
         return table, np.ones(len(table))
-    table, often = _table(values, least=1), np.asarray(counts, np.float64)
+    table, often = _table(values, least=1), floats(counts, "counts must be numbers")
     if often.shape != (len(table),):
         raise LengthMismatch(f"there are {len(table)} rows and {often.size} counts")
+    if not (often >= 0).all() or not 0 < often.sum() <= LARGEST_COUNT:
+        raise MethodError("counts are not negative, and some row occurs, at most 10^36 times")
     return table, often
 
 
@@ -363,7 +365,7 @@ def wilcoxon(
 
 
 def _gaps(a: Any, b: Any) -> Floats:
-    first, second = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    first, second = (floats(values, "values must be numbers") for values in (a, b))
     if first.shape != second.shape or first.ndim != 1:
         raise LengthMismatch(
             f"one value of each model a data set is needed; found shapes {first.shape} and "
@@ -418,8 +420,7 @@ def signed_rank_posterior(
 
     Reference: Benavoli, Corani, Demsar and Zaffalon 2017.
     """
-    if not 0 < rope < math.inf:
-        raise MethodError(f"rope is a number above 0, such as 0.01; found {rope!r}")
+    check_amount("rope", rope)
     gaps = np.concatenate([[0.0], _gaps(a, b)])
     sums = gaps[:, None] + gaps[None, :]
     # A sum on the border by rounding alone is inside.

@@ -8,16 +8,25 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from assay.errors import MethodError
+from assay.escaping import number_text
 from assay.inference.estimate import Estimate
 from assay.inference.fields import Recorded
 from assay.sources import columns_of, must_share_index
 from assay.sources.columns import array_of
+
+# Below these, and above that, products and squares leave the range of floats.
+LEAST, LARGEST = 1e-100, 1e100
+# A level so low that 1 - level is all but 1 leaves an interval without width.
+LEAST_LEVEL = 1e-12
+# The cubes of larger counts leave the range of floats, which intervals are computed in.
+LARGEST_COUNT = 10**36
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,6 +102,27 @@ def numbers_by_model(values: Any) -> tuple[Any, list[str] | None]:
     return np.column_stack(list(arrays.values())) if arrays else np.empty((0, 0)), list(arrays)
 
 
+def floats(values: Any, needed: str) -> npt.NDArray[np.float64]:
+    """Values as floats, or what is needed and why they are none."""
+    try:
+        numbers = np.asarray(values, np.float64)
+    except (TypeError, ValueError, OverflowError) as odd:
+        raise MethodError(f"{needed}: {odd}") from odd
+    if (np.isfinite(numbers) & (np.abs(numbers) > LARGEST)).any():
+        raise MethodError(f"{needed}, of a size of at most 1e100")
+    return numbers
+
+
+def check_count(count: Any) -> None:
+    """Refuse what is no whole number of rows."""
+    whole = isinstance(count, int | np.integer) and not isinstance(count, bool)
+    if not whole or count < 0:
+        found = number_text(count)
+        raise MethodError(f"counts are whole numbers and not negative; found {found}")
+    if count > LARGEST_COUNT:
+        raise MethodError(f"counts are at most 10^36; found {number_text(count)}")
+
+
 def pair_names(a: Any, b: Any, names: Sequence[str] | None) -> tuple[str, str]:
     """The names of two models: as given, as their columns are called, or A and B."""
     if names is not None:
@@ -125,7 +155,7 @@ def p_text(p: float) -> str:
 
 
 def _shares(p: Sequence[float]) -> npt.NDArray[np.float64]:
-    values = np.asarray(p, np.float64)
+    values = floats(p, "p-values must lie between 0 and 1")
     if values.size and not ((values >= 0) & (values <= 1)).all():
         raise MethodError("p-values must lie between 0 and 1")
     return values
@@ -168,12 +198,43 @@ def benjamini_hochberg(p: Sequence[float]) -> list[float]:
 # -- distributions ---------------------------------------------------------------------------------
 
 
-def check_level(level: float) -> float:
-    """A confidence level strictly between 0 and 1."""
-    number = isinstance(level, int | float)
-    if not number or not 0 < level < 1:
-        raise MethodError(f"level must lie between 0 and 1, such as 0.95; found {level!r}")
+def check_level(level: float, name: str = "level") -> float:
+    """A confidence level strictly between 0 and 1, of which 1 - level is not all."""
+    if not is_share(level):
+        found = number_text(level)
+        raise MethodError(f"{name} must lie between 0 and 1, such as 0.95; found {found}")
+    if level < LEAST_LEVEL:
+        raise MethodError(f"{name} must be at least {LEAST_LEVEL:g}; found {level!r}")
     return level
+
+
+def check_share(name: str, share: Any) -> None:
+    """Refuse what is no share strictly between 0 and 1, or so small that its square is none.
+
+    >>> check_share("a base rate", 1e-12)
+    >>> check_share("a base rate", 1e-320)
+    Traceback (most recent call last):
+    assay.errors.MethodError: a base rate is a share of at least 1e-100; found 1e-320
+    """
+    if not is_share(share):
+        raise MethodError(f"{name} is a share between 0 and 1; found {number_text(share)}")
+    if share < LEAST:
+        raise MethodError(f"{name} is a share of at least {LEAST:g}; found {share!r}")
+
+
+def check_amount(name: str, amount: Any) -> None:
+    """Refuse what is no number above 0, such as a cost, or one that floats can't count with."""
+    number = isinstance(amount, Real) and not isinstance(amount, bool | np.bool_)
+    if not number or not LEAST <= amount <= LARGEST:
+        raise MethodError(
+            f"{name} is a number above 0, 1e-100 to 1e100; found {number_text(amount)}"
+        )
+
+
+def is_share(value: Any) -> bool:
+    """Whether a value is a number strictly between 0 and 1, also as a float."""
+    number: Any = value if isinstance(value, Real) else math.nan
+    return bool(0 < number < 1) and float(number) < 1
 
 
 @lru_cache(maxsize=64)

@@ -21,8 +21,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.errors import MethodError
-from assay.sources.labelling import least_reaching
+from assay.errors import MethodError, ScoreError
+from assay.escaping import number_text
+from assay.inference.significance import check_share
+from assay.sources.labelling import checked_threshold, least_reaching
 from assay.tally import ScoreTally
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -44,8 +46,10 @@ class AtThreshold:
     threshold: float
 
     def __post_init__(self) -> None:
-        if not math.isfinite(self.threshold):
-            raise MethodError(f"a threshold must be a finite number; found {self.threshold!r}")
+        try:
+            checked_threshold(self.threshold)
+        except ScoreError as odd:
+            raise MethodError(f"a {odd}") from None
 
     def __str__(self) -> str:
         return f"threshold={_shown(self.threshold)}"
@@ -92,7 +96,7 @@ class MaxFar:
     def __post_init__(self) -> None:
         _share("max-far", self.limit)
         if self.base_rate is not None:
-            _share("base-rate", self.base_rate)
+            check_share("base-rate", self.base_rate)
 
     def __str__(self) -> str:
         rate = "" if self.base_rate is None else f",base-rate={_shown(self.base_rate)}"
@@ -179,7 +183,7 @@ def parse_rule(text: str) -> Rule:
         name, _, number = part.partition("=")
         try:
             parts[name.strip()] = _number(number.strip())
-        except (ValueError, ZeroDivisionError):
+        except (ValueError, ZeroDivisionError, OverflowError):
             raise MethodError(_unknown(text)) from None
     name, *others = parts
     if name == "max-far" and others == ["base-rate"]:
@@ -209,7 +213,7 @@ def _unknown(text: str) -> str:
 
 def _share(name: str, value: float) -> None:
     if not 0 < value < 1:
-        raise MethodError(f"{name} must lie between 0 and 1; found {value!r}")
+        raise MethodError(f"{name} must lie between 0 and 1; found {number_text(value)}")
 
 
 def _exact(limit: float) -> Fraction:

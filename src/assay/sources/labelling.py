@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import LabelError, ScoreError
+from assay.escaping import number_text
 from assay.sources.coded import Coded, Labels
 from assay.sources.columns import (
     BOOLEAN,
@@ -282,10 +283,10 @@ def checked_threshold(threshold: Any) -> float:
     """A finite number."""
     try:
         number = float(threshold)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
-        raise ScoreError(f"threshold must be a finite number; found {threshold!r}")
+        raise ScoreError(f"threshold must be a finite number; found {number_text(threshold)}")
     return number
 
 

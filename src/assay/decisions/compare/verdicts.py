@@ -25,7 +25,7 @@ from assay.evaluation.evaluation import mistakes_of_models
 from assay.inference import BCa, Bootstrap, Estimate, Significance, holm, method_of
 from assay.inference.bootstrap import SEED
 from assay.inference.estimate import decimal
-from assay.inference.significance import normal, p_text, student
+from assay.inference.significance import check_amount, normal, p_text, student
 from assay.inference.threshold_rules import AtThreshold, Rule, parse_rule
 from assay.measures import ACCURACY, RECALL, parse
 from assay.measures.catalogue import DECIDING
@@ -68,9 +68,7 @@ class Size:
 
 def checked_margin(margin: float) -> float:
     """A margin above 0."""
-    number = isinstance(margin, int | float)
-    if not number or not 0 < margin < math.inf:
-        raise MethodError(f"margin is a number above 0, such as 0.01; found {margin!r}")
+    check_amount("margin", margin)
     return float(margin)
 
 

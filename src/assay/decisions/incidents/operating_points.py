@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError, LengthMismatch
-from assay.inference.significance import least_shown, most_allowed
+from assay.inference.significance import check_level, least_shown, most_allowed
 from assay.tally.incident_tally import END, SECOND, START, IncidentTally
 
 Floats = npt.NDArray[np.float64]
@@ -390,8 +390,7 @@ def _check(constraints: Mapping[str, float], confidence: float) -> None:
     for name, limit in constraints.items():
         if not (math.isfinite(limit) and limit >= 0):
             raise InputError(f"{name}= must be a number of at least 0; found {limit!r}")
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence= must lie between 0 and 1, such as 0.9; found {confidence!r}")
+    check_level(confidence, "confidence=")
 
 
 # -- which thresholds keep a constraint ------------------------------------------------------------

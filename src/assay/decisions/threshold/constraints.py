@@ -12,13 +12,14 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from numbers import Real
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError, MethodError
+from assay.escaping import number_text
+from assay.inference.significance import check_amount, check_level, check_share, is_share
 from assay.inference.threshold_rules import Blocks, SweepCounts, at_most
 from assay.sources import label_text
 
@@ -114,9 +115,9 @@ def requirements(
         max_alerts=_above_zero(MAX_ALERTS, max_alerts),
         cost_fp=_above_zero(COST_FP, cost_fp),
         cost_fn=_above_zero(COST_FN, cost_fn),
-        base_rate=_share("base_rate", base_rate),
+        base_rate=_base_rate(base_rate),
         volume=_above_zero("volume", volume),
-        confidence=_share("confidence", confidence) or Fraction(9, 10),
+        confidence=_exact(check_level(0.9 if confidence is None else confidence, "confidence")),
         families=_families(min_dr_families, families),
     )
 
@@ -143,21 +144,25 @@ def _families(asked: Any, known: tuple[str, ...]) -> dict[str, Fraction]:
 def _share(name: str, value: Any) -> Fraction | None:
     if value is None:
         return None
-    if not _number(value) or not 0 < value < 1:
-        raise MethodError(f"{name} is a share between 0 and 1, such as 0.1; found {value!r}")
+    if not is_share(value):
+        raise MethodError(
+            f"{name} is a share between 0 and 1, such as 0.1; found {number_text(value)}"
+        )
+    return _exact(value)
+
+
+def _base_rate(value: Any) -> Fraction | None:
+    if value is None:
+        return None
+    check_share("base_rate", value)
     return _exact(value)
 
 
 def _above_zero(name: str, value: Any) -> Fraction | None:
     if value is None:
         return None
-    if not _number(value) or not 0 < value < math.inf:
-        raise MethodError(f"{name} is a number above 0; found {value!r}")
+    check_amount(name, value)
     return _exact(value)
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
 
 
 def _exact(value: Any) -> Fraction:

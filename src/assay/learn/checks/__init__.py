@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from assay.errors import InputError
 from assay.evaluation.findings import urgent_first
 from assay.inference.fields import Recorded, Result, stored
-from assay.inference.significance import check_level
+from assay.inference.significance import check_level, check_share
 from assay.learn.checks import (
     conflicting_labels,
     constant_columns,
@@ -94,8 +93,8 @@ def check(
     ['L010', 'L011']
     """
     check_level(level)
-    if base_rate is not None and not 0 < base_rate < 1:
-        raise InputError(f"base_rate={base_rate!r} has to lie between 0 and 1")
+    if base_rate is not None:
+        check_share("base_rate=", base_rate)
     if isinstance(recipe, str):
         from assay.learn.recipes import find_recipe
 

@@ -1,0 +1,130 @@
+"""Numbers that no float holds are refused, and so are those whose squares none holds."""
+
+import math
+from fractions import Fraction
+
+import pytest
+
+import assay
+from assay.curves import probability_cost
+from assay.errors import AssayError, MethodError
+from assay.escaping import number_text
+from assay.inference.bootstrap import MOST_RESAMPLES, Bootstrap
+from assay.inference.paired_tests import cochran_q, five_by_two_f, mcnemar, paired_t
+from assay.inference.rank_tests import friedman, signed_rank_posterior, wilcoxon
+from assay.inference.significance import check_amount, check_level, check_share, holm
+from assay.inference.threshold_rules import AtThreshold, parse_rule
+
+ROWS = {"y_true": [0, 1], "y_score": [0.1, 1]}
+TABLE = [[3, 1, 2], [1, 2, 3], [2, 3, 1]]
+ASKED = {
+    "mcnemar": lambda large: mcnemar(large, 3),
+    "cochran_q": lambda large: cochran_q([[1, 0], [0, 1], [1, 1]], counts=[large, 1, 2]),
+    "threshold": lambda large: assay.evaluate(**ROWS, threshold=large),
+    "volume": lambda large: assay.evaluate(**ROWS, base_rate=0.1, volume=large).to_dict(),
+    "base rate": lambda large: assay.evaluate(**ROWS, base_rate=large),
+    "cost": lambda large: assay.evaluate(**ROWS, cost_fp=large, cost_fn=1),
+    "cell": lambda large: assay.evaluate_counts(tp=large, fp=1, fn=1, tn=1),
+    "holm": lambda large: holm([large, 1]),
+    "friedman": lambda large: friedman([[large, 1, 2], *TABLE]),
+    "friedman's counts": lambda large: friedman(TABLE, counts=[large, 1, 1]),
+    "wilcoxon": lambda large: wilcoxon([large, 1, 2], [1, 2, 3]),
+    "rope": lambda large: signed_rank_posterior([1, 2, 3], [2, 2, 5], rope=large),
+    "paired_t": lambda large: paired_t([large, 1, 2], [1, 2, 3]),
+    "five_by_two_f": lambda large: five_by_two_f([[large, 1]] * 5, [[1, 2]] * 5),
+    "resamples": lambda large: Bootstrap(resamples=large),
+    "level": lambda large: Bootstrap(level=large),
+    "rule": AtThreshold,
+    "limit": lambda large: assay.choose_threshold([0, 1], y_score=[0.1, 1], max_fpr=large),
+    "alerts": lambda large: assay.choose_threshold(
+        [0, 1], y_score=[0.1, 1], max_alerts=large, volume=9
+    ),
+    "plan": lambda large: assay.plan(max_fpr=large),
+    "rows": lambda large: assay.plan(recall_width=0.1, rows=large),
+    "errors": lambda large: assay.plan(max_fpr=0.1, errors=[large]),
+    "probability cost": lambda large: probability_cost(0.1, large),
+}
+
+
+@pytest.mark.parametrize("digits", [400, 5000])
+@pytest.mark.parametrize("name", ASKED)
+def test_a_number_that_no_float_holds_is_refused(name: str, digits: int) -> None:
+    with pytest.raises(AssayError) as refused:
+        ASKED[name](10**digits)
+    assert len(str(refused.value)) < 200
+
+
+@pytest.mark.parametrize(
+    ("number", "digits"), [(10**400, 401), (10**400 - 1, 400), (-(10**99), 100)]
+)
+def test_a_long_number_is_told_by_its_digits(number: int, digits: int) -> None:
+    assert number_text(number) == f"a number of {digits} digits"
+
+
+def test_other_numbers_are_shown() -> None:
+    assert [number_text(each) for each in (7, -0.5, "x", 10**36)] == [
+        "7",
+        "-0.5",
+        "'x'",
+        str(10**36),
+    ]
+
+
+@pytest.mark.parametrize("share", [5e-324, 1e-320, 9e-101, Fraction(1, 10**400)])
+def test_a_share_has_a_square(share: float) -> None:
+    with pytest.raises(MethodError, match="a base rate is a share of at least 1e-100; found"):
+        check_share("a base rate", share)
+    check_share("a base rate", 1e-100)
+
+
+@pytest.mark.parametrize("share", [0, 1, -1, True, math.nan, "1", None, 1 - Fraction(1, 10**400)])
+def test_what_is_no_share_is_refused(share: object) -> None:
+    with pytest.raises(MethodError, match="a base rate is a share between 0 and 1; found"):
+        check_share("a base rate", share)
+
+
+def test_a_level_leaves_less_than_all() -> None:
+    with pytest.raises(MethodError, match="confidence must be at least 1e-12; found 1e-13"):
+        check_level(1e-13, "confidence")
+    assert [check_level(level) for level in (1e-12, 0.99999)] == [1e-12, 0.99999]
+
+
+@pytest.mark.parametrize("amount", [0, -1, 5e-324, 1.7e308, math.inf, math.nan, True, "1", None])
+def test_an_amount_has_a_square(amount: object) -> None:
+    with pytest.raises(MethodError, match="margin is a number above 0, 1e-100 to 1e100; found"):
+        check_amount("margin", amount)
+
+
+def test_the_most_resamples_are_drawn_and_no_more() -> None:
+    assert Bootstrap(resamples=MOST_RESAMPLES).resamples == 10_000_000
+    with pytest.raises(MethodError, match="at most 10,000,000 resamples; found 10000001"):
+        Bootstrap(resamples=MOST_RESAMPLES + 1)
+
+
+def test_counts_of_rows_may_be_large_and_whole_floats() -> None:
+    assert mcnemar(10**36, 3).p == 0
+    rows = [[1, 0], [0, 1], [1, 1]]
+    assert cochran_q(rows, counts=[1.0, 1, 2]).p == cochran_q(rows, counts=[1, 1, 2]).p == 1
+
+
+@pytest.mark.parametrize("counts", [[1.5, 1, 1], [-1, 1, 1], [math.inf, 1, 1], ["1", "1", "1"]])
+def test_odd_counts_are_refused(counts: list[object]) -> None:
+    with pytest.raises(MethodError, match="counts are whole numbers and not negative"):
+        cochran_q([[1, 0], [0, 1], [1, 1]], counts=counts)
+
+
+@pytest.mark.parametrize("counts", [[-1, 1, 1], [0, 0, 0], [math.nan, 1, 1], [math.inf, 1, 1]])
+def test_odd_counts_of_ranks_are_refused(counts: list[float]) -> None:
+    with pytest.raises(MethodError, match="counts are not negative, and some row occurs"):
+        friedman(TABLE, counts=counts)
+
+
+def test_values_whose_squares_no_float_holds_are_refused() -> None:
+    with pytest.raises(MethodError, match="values must be numbers, of a size of at most 1e100"):
+        wilcoxon([1e300, 1, 2], [1, 2, 3])
+
+
+@pytest.mark.parametrize("text", ["max-far=1e400/1", "threshold=1e400/3", "max-fpr=1e309"])
+def test_a_rule_of_a_number_that_no_float_holds_is_refused(text: str) -> None:
+    with pytest.raises(MethodError):
+        parse_rule(text)
