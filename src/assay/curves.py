@@ -15,6 +15,7 @@ the ROC plane (Provost and Fawcett 2001).
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -433,9 +434,6 @@ def breakpoints(swept: Sweep) -> Floats:
     return np.concatenate(([0.0], across / (across + up), [1.0]))
 
 
-_LARGEST_COST = 1e100
-
-
 def probability_cost(base_rate: float, cost_fn: float = 1.0, cost_fp: float = 1.0) -> float:
     """PC of a base rate and of what a miss and a false alarm cost.
 
@@ -444,9 +442,12 @@ def probability_cost(base_rate: float, cost_fn: float = 1.0, cost_fp: float = 1.
     """
     if not 0 <= base_rate <= 1:
         raise MethodError(f"a base rate lies between 0 and 1, such as 0.001; found {base_rate!r}")
-    if not (0 <= cost_fn <= _LARGEST_COST and 0 <= cost_fp <= _LARGEST_COST):
-        found = f"{number_text(cost_fn)} and {number_text(cost_fp)}"
-        raise MethodError(f"costs are finite and not negative, at most 1e100; found {found}")
+    largest = sys.float_info.max
+    if not (0 <= cost_fn <= largest and 0 <= cost_fp <= largest):
+        raise MethodError(
+            f"costs are finite and not negative; found {number_text(cost_fn)} and "
+            f"{number_text(cost_fp)}"
+        )
     missed, raised = base_rate * cost_fn, (1 - base_rate) * cost_fp
     if missed + raised == 0:
         raise MethodError("no error costs anything: give cost_fn= or cost_fp= above 0")

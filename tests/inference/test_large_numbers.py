@@ -7,6 +7,7 @@ import pytest
 
 import assay
 from assay.curves import probability_cost
+from assay.decisions.gate import resamples_for
 from assay.errors import AssayError, MethodError
 from assay.escaping import number_text
 from assay.inference.bootstrap import MOST_RESAMPLES, Bootstrap
@@ -128,3 +129,10 @@ def test_values_whose_squares_no_float_holds_are_refused() -> None:
 def test_a_rule_of_a_number_that_no_float_holds_is_refused(text: str) -> None:
     with pytest.raises(MethodError):
         parse_rule(text)
+
+
+def test_only_as_many_resamples_are_advised_as_may_be_drawn() -> None:
+    with pytest.raises(MethodError, match="say resamples=2000000, or a lower level="):
+        resamples_for(None, 0.999999)
+    with pytest.raises(MethodError, match="takes long: say a lower level="):
+        resamples_for(None, 0.99999999)

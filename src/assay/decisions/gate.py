@@ -18,7 +18,7 @@ from assay.evaluation.evaluation import mistakes_of_models
 from assay.evaluation.findings import Finding
 from assay.evaluation.named_columns import refusal_notes
 from assay.inference import Bootstrap, Estimate
-from assay.inference.bootstrap import RESAMPLES, SEED
+from assay.inference.bootstrap import MOST_RESAMPLES, RESAMPLES, SEED
 from assay.inference.fields import Recorded, Result, odd, stored
 from assay.inference.significance import check_level
 from assay.inference.threshold_resampling import ChosenTables, choose_anew, choose_from_counts
@@ -205,9 +205,10 @@ def resamples_for(asked: int | None, level: float, *, drawn: bool = True) -> int
     needed = math.ceil(2 / (1 - level) * (1 - 1e-9))
     if asked is None:
         if drawn and needed > MOST_UNASKED:
+            way = f"resamples={needed}, or " if needed <= MOST_RESAMPLES else ""
             raise MethodError(
                 f"at a level of {level:.12g} an interval needs {needed:,} resamples or more, which "
-                f"takes long: say resamples={needed}, or a lower level="
+                f"takes long: say {way}a lower level="
             )
         return max(RESAMPLES, min(math.ceil(2 * _BEYOND / (1 - level)), MOST_UNASKED))
     if asked < needed:

@@ -370,6 +370,6 @@ def _decimal(share: float) -> Decimal:
 def _errors(errors: Sequence[int]) -> tuple[int, ...]:
     numbers = tuple(sorted({int(each) for each in errors}))
     if not numbers or numbers[0] < 0 or numbers[-1] > _MOST_ROWS:
-        found = ", ".join(map(number_text, errors))
-        raise InputError(f"errors= are whole numbers from 0 to 10^15; found {found or 'none'}")
+        given = ", ".join(map(number_text, errors)) or "none"
+        raise InputError(f"errors= are whole numbers from 0 to 10^15; found {given}")
     return numbers

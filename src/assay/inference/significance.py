@@ -117,8 +117,7 @@ def check_count(count: Any) -> None:
     """Refuse what is no whole number of rows."""
     whole = isinstance(count, int | np.integer) and not isinstance(count, bool)
     if not whole or count < 0:
-        found = number_text(count)
-        raise MethodError(f"counts are whole numbers and not negative; found {found}")
+        raise MethodError(f"counts are whole numbers and not negative; found {number_text(count)}")
     if count > LARGEST_COUNT:
         raise MethodError(f"counts are at most 10^36; found {number_text(count)}")
 
@@ -201,8 +200,9 @@ def benjamini_hochberg(p: Sequence[float]) -> list[float]:
 def check_level(level: float, name: str = "level") -> float:
     """A confidence level strictly between 0 and 1, of which 1 - level is not all."""
     if not is_share(level):
-        found = number_text(level)
-        raise MethodError(f"{name} must lie between 0 and 1, such as 0.95; found {found}")
+        raise MethodError(
+            f"{name} must lie between 0 and 1, such as 0.95; found {number_text(level)}"
+        )
     if level < LEAST_LEVEL:
         raise MethodError(f"{name} must be at least {LEAST_LEVEL:g}; found {level!r}")
     return level
