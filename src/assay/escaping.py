@@ -127,8 +127,8 @@ def on_screen(text: str) -> str:
 def escaped_json(text: str) -> str:
     r"""JSON in which every character that acts on a reader is an escape; all values stay.
 
-    >>> escaped_json('{"name": "na\u00efve\u202e"}\n')
-    '{"name": "na\u00efve\\u202e"}\n'
+    >>> escaped_json('{"name": "naïve\u202e"}\n')
+    '{"name": "naïve\\u202e"}\n'
     """
     if text.isascii() and "\x7f" not in text:
         return text
