@@ -565,11 +565,12 @@ def test_costs_are_shown_wherever_they_were_said(capfd: pytest.CaptureFixture[st
 
 
 def test_the_modes_offered_are_those_there_are() -> None:
-    from assay.cli import compare
+    from assay.cli import compare, gate
     from assay.cli.options import MODES as OFFERED
-    from assay.decisions.compare.comparing import MODES as OF_PAIRS
+    from assay.engines.models import PAIR_MODES
     from assay.tally.keeping import MODES
 
     assert OFFERED == MODES
-    (option,) = [p for p in compare.command.params if p.name == "mode"]
-    assert tuple(option.type.choices) == OF_PAIRS
+    for module in (compare, gate):
+        (option,) = [p for p in module.command.params if p.name == "mode"]
+        assert tuple(option.type.choices) == PAIR_MODES

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from assay import Comparison, compare
-from assay.decisions.compare import comparing
 from assay.errors import InputError
 from assay.inference import delong_of
 from assay.inference.differences import paired_influence, paired_score_bootstrap
@@ -88,7 +87,7 @@ def test_the_grid_comes_with_its_bounds_and_they_hold_the_exact_difference() -> 
 
 
 def test_many_rows_are_counted_on_a_grid_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparing, "MOST_ROWS", SIZE - 1)
+    monkeypatch.setattr("assay.engines.models.MOST_ROWS", SIZE - 1)
     truth, scores = two()
     assert compare(truth, scores=scores).mode == "grid"
     assert compare(truth, scores=scores, mode="exact").mode == "exact"
