@@ -40,18 +40,19 @@ def write(place, first, number):
                 '[{"measure": "recall", "value": 0.9, "low": 0.8, "high": 0.95, "n": 100}]}' % i
             )
             run = store.record(document, name="flows", tags=["a", "b"], rows=rows)
-            # Acknowledged: whoever reads this line may rely on the run.
-            print(run.id, i, flush=True)
+            # Acknowledged: whoever reads this line may rely on the run. It is written at once, so
+            # that a killed writer leaves no part of one.
+            os.write(1, b"%s %d\\n" % (run.id.encode(), i))
 """
 WRITER = f"{WRITING}\nwrite(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))"
 # Starts writers that need not import anything: one for each line, which tells its first number.
 STARTER = f"""{WRITING}
 for line in sys.stdin:
     if not os.fork():
-        print("writer", os.getpid(), flush=True)
+        os.write(1, b"writer %d\\n" % os.getpid())
         write(sys.argv[1], int(line), 100_000)
     os.wait()
-    print("ended", flush=True)
+    os.write(1, b"ended\\n")
 """
 OPENER = "import sys; from assay.store import Store; sys.stdin.read(1); Store(sys.argv[1]).close()"
 
@@ -114,7 +115,9 @@ def killed(path: Path, times: int) -> int:
         lines = [starter.stdout.readline()]
         time.sleep(chance.uniform(0, 0.05))
         os.kill(int(writer), signal.SIGKILL)
-        lines += iter(starter.stdout.readline, b"ended\n")
+        while (line := starter.stdout.readline()) != b"ended\n":
+            assert line, starter.communicate()
+            lines.append(line)
         promised |= acknowledged(b"".join(lines))
     assert starter.communicate(timeout=60) == (b"", b"")
     check_whole(path, promised)
