@@ -156,6 +156,27 @@ def test_what_has_no_pattern_is_refused() -> None:
         counter.add(np.array([0.5, np.nan], np.float32), np.array([1, 0]))
 
 
+@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
+def test_what_has_no_pattern_is_refused_among_rows_of_a_run_too(odd: float) -> None:
+    scores = np.random.default_rng(3).uniform(0.5, 1.0, 1 << 18).astype(np.float32)
+    counter = PatternCounter(("benign", "attack"))
+    counter.add(scores, np.zeros(len(scores), np.uint8))
+    scores[1 << 17 | 5] = odd
+    told = f"1 of 262144 are not; the first is {odd} in row 131077"
+    with pytest.raises(ScoreError, match=told):
+        counter.add(scores, np.zeros(len(scores), np.uint8))
+
+
+def test_rows_of_a_run_of_zeros_below_zero_are_those_of_zero() -> None:
+    scores = -np.random.default_rng(4).uniform(0, 2.0**-126, 1 << 18).astype(np.float32)
+    scores[::8] = -0.0
+    counter = PatternCounter(("benign",))
+    counter.add(scores, np.zeros(len(scores), np.uint8))
+    table = counter.done()
+    assert not np.signbit(table.scores[-1])
+    assert table.counts[0, -1] == np.count_nonzero(scores == 0)
+
+
 _ODD = [-0.0, 0.0, 1.0, 0.5, 5e-324, 1e-30, 2.0**-64, 1 - 2.0**-53, 0.5 + 2.0**-53, -2.0, 1e300]
 
 

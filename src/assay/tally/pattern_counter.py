@@ -40,6 +40,9 @@ _MOST, _AT_ONCE = (1 << 16) - _FULL, 1 << 15
 _TOGETHER = 64
 # So many pages are those of a power of two.
 _BINADE_PAGES = 1 << 23 - _PAGE_BITS
+# No run goes over these, by their sign and exponent: -0.0, whose rows are counted as those of 0.0,
+# and what is not finite, which is refused.
+_NO_RUN = (255, 256, 511)
 # So many of the first rows tell which pages are filled; a run holds such a share of them, and so
 # many threads at most have one of their own.
 _LOOK, _SHARE, _COPIES = 1 << 20, 0.8, 2
@@ -226,25 +229,26 @@ class PatternCounter:
         """What counts a block of rows; False, and none is counted, where a page has no room."""
         run = self._run
         find = None if run is None else run.finding(len(self.labels))
-        keys = np.empty(BLOCK, np.float32)
 
         def work(i: int, j: int) -> bool:
-            labels = truth[i:j]
-            extremes(scores[i:j])
-            # -0.0 is 0.0
-            bits = np.add(scores[i:j], np.float32(0), out=keys[: j - i]).view(np.uint32)
-            if run is None or find is None:
-                return self._count(bits, labels, j - i)
-            place, rest = find(bits, labels)
-            counted = self._count(bits[rest], labels[rest], j - i)
-            if counted:
+            part, labels = scores[i:j], truth[i:j]
+            place = None
+            if find is not None:
+                place, rest = find(part.view(np.uint32), labels)
+                part, labels = part[rest], labels[rest]
+            if not np.isfinite(part).all():
+                extremes(scores)
+            counted = self._count(part, labels, j - i)
+            if counted and run is not None and place is not None:
                 run.add(place)
             return counted
 
         return work
 
-    def _count(self, bits: Array, truth: Array, rows: int) -> bool:
+    def _count(self, scores: npt.NDArray[np.float32], truth: Array, rows: int) -> bool:
         """Count what lies in no run, of so many rows; False, and none is counted, without room."""
+        # -0.0 is 0.0
+        bits = (scores + np.float32(0)).view(np.uint32)
         page = truth.astype(np.int64) << 32 - _PAGE_BITS | bits >> _PAGE_BITS
         place = bits + self._shifts[page]
         nowhere = np.flatnonzero(place < 0)
@@ -283,10 +287,10 @@ class PatternCounter:
         pages = (scores + np.float32(0)).view(np.uint32) >> _PAGE_BITS
         rows = np.bincount(pages // _BINADE_PAGES, minlength=1)
         touched = np.bincount(np.unique(pages) // _BINADE_PAGES, minlength=1)
-        sparse = np.flatnonzero(2 * touched < _BINADE_PAGES)
+        sparse = np.union1d(np.flatnonzero(2 * touched < _BINADE_PAGES), _NO_RUN)
         most = int(rows.argmax())
         low = max(sparse[sparse <= most].tolist(), default=-1) + 1
-        high = min(sparse[sparse >= most].tolist(), default=len(rows))
+        high = min([*sparse[sparse >= most].tolist(), len(rows)])
         amounts = np.bincount(truth, minlength=len(self.labels))
         labels = np.flatnonzero(amounts >= _BINADE_PAGES * (high - low)).tolist()
         copies = min(threads(), _COPIES)

@@ -32,8 +32,8 @@ class GrowingColumn:
     def __init__(self, dtype: Any) -> None:
         self._array = np.empty(0, dtype)
         self.size = 0
-        # Whether the array is that of another, who may still look at it.
-        self._borrowed = False
+        # Whether the array is that of another, who may still look at it: nobody writes to it.
+        self.borrowed = False
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -60,7 +60,7 @@ class GrowingColumn:
             return  # nothing may be written to what is borrowed, not even that
         end = self.size + len(values)
         if borrow and not len(self._array) and values.dtype == self._array.dtype:
-            self._array, self.size, self._borrowed = values, end, True
+            self._array, self.size, self.borrowed = values, end, True
             return
         if end > len(self._array):
             self._resize(max(end, len(self._array) * 9 // 8 + 1024))
@@ -72,7 +72,7 @@ class GrowingColumn:
         if self._array.dtype != dtype:
             wider = np.empty(len(self._array), dtype)
             wider[: self.size] = self._array[: self.size]
-            self._array, self._borrowed = wider, False
+            self._array, self.borrowed = wider, False
 
     def done(self) -> Array:
         """The values, and no room behind them."""
@@ -82,12 +82,12 @@ class GrowingColumn:
     def _resize(self, size: int) -> None:
         if self.size == size == len(self._array):
             return
-        if self.size and not self._borrowed:
+        if self.size and not self.borrowed:
             # In place: a copy would need the memory twice.
             self._array.resize(size, refcheck=False)
             return
         kept = self._array[: self.size]
-        self._array, self._borrowed = np.empty(size, kept.dtype), False
+        self._array, self.borrowed = np.empty(size, kept.dtype), False
         self._array[: self.size] = kept
 
 
@@ -155,7 +155,7 @@ class Codes:
             self._codes.widen(dtype)
         if not np.array_equal(table, np.arange(len(table))):
             codes = table.astype(dtype)[codes]
-        self._codes.extend(codes)
+        self._codes.extend(codes, borrow=True)
 
     def sorted(self, key: Callable[[str], Any]) -> tuple[Array, tuple[str, ...]]:
         """The codes and the names, in order whatever order they came in."""
@@ -164,6 +164,8 @@ class Codes:
         if names != list(self._position):
             renumber = np.empty(len(names), codes.dtype)
             renumber[[self._position[name] for name in names]] = np.arange(len(names))
+            if self._codes.borrowed:
+                codes = codes.copy()
             for start in range(0, len(codes), BLOCK):
                 rows = slice(start, start + BLOCK)
                 codes[rows] = renumber[codes[rows]]
