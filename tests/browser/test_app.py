@@ -276,6 +276,7 @@ def test_axe_finds_nothing_serious_in_the_app(
     must_be_accessible(quiet)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("width", [360, 768])
 def test_no_page_of_the_app_scrolls_sideways(quiet: Page, served: Served, width: int) -> None:
     quiet.resize(width)

@@ -118,6 +118,7 @@ def test_few_rows_are_read(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert compared.matched is not None
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["bigint", "double precision"])
 def test_whole_numbers_that_may_be_decisions_are_read(
     place: str, kind: str, frame: pl.DataFrame, tmp_path: Path

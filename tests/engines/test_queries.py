@@ -122,6 +122,7 @@ def test_refused_rows_are_counted_by_reason(place: str) -> None:
     assert judged["source"]["rows_used"] + refused == ROWS
 
 
+@pytest.mark.sampled(2)
 def test_a_query_without_rows_is_refused(place: str) -> None:
     with pytest.raises(EmptyInput, match="there are no rows; the query gives an empty table"):
         assay.evaluate_files(f"{place}?{QUERY} where 1 = 0")

@@ -76,6 +76,7 @@ def test_statements_are_those_that_were_looked_at(name: str) -> None:
     assert text == kept.read_text("utf-8")
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("name", sorted(DIALECTS))
 @pytest.mark.parametrize(
     "odd", ['"', "`", "]", "\\", "\\`", '"; drop table t; --', "é", "a b", "%"]

@@ -238,6 +238,7 @@ def test_likelihood_and_odds_ratios_agree_with_epir(given: dict, r: dict) -> Non
 # -- shares ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(60)
 @section("proportion")
 def test_the_interval_of_a_share_agrees_with_r(given: dict, r: dict) -> None:
     """Wald's, Agresti and Coull's and Jeffreys' of R are neither cut to [0, 1] nor stretched to

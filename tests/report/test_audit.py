@@ -169,6 +169,7 @@ def test_csv_has_a_row_for_each_number() -> None:
     assert rows[4]["recomputed_high"] == "0.9699"
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("face", FORMATS)
 @pytest.mark.parametrize("hostile", NAMES[:20])
 def test_hostile_names_are_written_in_every_face(face: str, hostile: str) -> None:

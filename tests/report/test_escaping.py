@@ -56,6 +56,7 @@ def test_json_keeps_the_value_of_every_text(text: str) -> None:
         assert unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("text", NAMES)
 def test_name_is_short_and_never_nothing(text: str) -> None:
     assert 0 < len(name(text)) <= LONGEST

@@ -110,6 +110,7 @@ def test_formula_is_math() -> None:
 # -- escaping --------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("text", [*NAMES, "1) x", "=====", "a]: b", "![", "~~", "a\\"])
 def test_name_is_read_as_it_stands(text: str) -> None:
     shown = name(text)
@@ -119,6 +120,7 @@ def test_name_is_read_as_it_stands(text: str) -> None:
     assert text_of(paragraph).split() == shown.split()
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("text", NAMES)
 def test_name_is_read_as_it_stands_in_a_cell(text: str) -> None:
     shown = name(text)

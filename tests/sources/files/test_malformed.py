@@ -394,6 +394,7 @@ def test_no_line_is_to_be_left_out_of_a_text_without_a_title(case: str, tmp_path
 SHORT = [c for c, (name, data, _, _) in CASES.items() if name == "f.csv" and len(data) < 2000]
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("case", SHORT)
 @pytest.mark.parametrize("chunk", [1, 5])
 def test_the_place_does_not_depend_on_chunks(case: str, chunk: int, tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ def closed() -> int:
     return port
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("server", ["silent", "closed"])
 @pytest.mark.parametrize("settings", ["", f"/;token={SECRET}"])
 def test_a_server_that_can_not_be_reached_is_named_without_its_token(

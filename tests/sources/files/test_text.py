@@ -280,6 +280,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("encoding", WIDE)
 @pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("packed", [False, True])

@@ -71,6 +71,7 @@ def read(file: Path, **asked: Any) -> tuple[Events, pl.DataFrame]:
     return found, pl.concat(batches) if batches else pl.DataFrame()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("times", [15, pytest.param(60, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("log", [JSON, ZEEK, FAST, CEF], ids=["json", "zeek", "fast", "cef"])
 def test_every_line_of_a_damaged_log_is_used_or_refused(
