@@ -161,6 +161,7 @@ def judged_rules(
         findings=mistakes_of_models(
             {model: tallies.decided(model) for model in tallies.models}, threshold_given=True
         ),
+        mode=tallies.mode,
     )
 
 
@@ -420,7 +421,8 @@ class Gate(Result, Recorded):
     the rules were to hold jointly. ``rows`` counts the rows, positives and negatives.
     ``allow_undecided`` says that rows which can't decide fail no build. ``threshold`` is where the
     new model flags rows if a rule sets none: None for decisions, and where rules had to set one.
-    ``findings`` are what looks like a mistake, such as scores that are turned round.
+    ``findings`` are what looks like a mistake, such as scores that are turned round. ``mode`` is
+    how scores are kept: ``exact``, or of many rows as a ``grid``.
     """
 
     SCHEMA: ClassVar[str] = "assay.gate/1"
@@ -440,6 +442,7 @@ class Gate(Result, Recorded):
     allow_undecided: bool = False
     threshold: float | None = None
     findings: tuple[Finding, ...] = ()
+    mode: str = "exact"
 
     @property
     def outcome(self) -> Outcome:

@@ -110,6 +110,11 @@ class GateTallies:
     alike: bool = False
     _judges: dict[tuple[str, float | None], Judge] = field(default_factory=dict)
 
+    @property
+    def mode(self) -> str:
+        """How scores are kept."""
+        return next(iter(self.models.values())).scores.kept.name
+
     @classmethod
     def of(
         cls,

@@ -249,7 +249,7 @@ def names_columns(rows: Any, given: Mapping[str, Any]) -> bool:
     """
     named = [name for name in (*NAMED, *_FRAMES_ONLY) if given.get(name) is not None]
     if not named:
-        _must_be_a_column(rows)
+        _must_name_columns(rows)
         return False
     if kind_of(rows) is None:
         raise unsupported(rows)
@@ -265,7 +265,7 @@ def names_columns(rows: Any, given: Mapping[str, Any]) -> bool:
     return True
 
 
-def _must_be_a_column(rows: Any) -> None:
+def _must_name_columns(rows: Any) -> None:
     """Refuse a frame where no column is named, unless it has but one."""
     if kind_of(rows) in (None, MAPPING, STREAM):
         return

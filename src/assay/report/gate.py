@@ -73,7 +73,7 @@ def _headline(gate: Gate) -> Iterator[str]:
     yield (
         f"{count(gate.rows['rows'])} rows: {count(gate.rows['positives'])} "
         f"{quoted(gate.positive)}, {count(gate.rows['negatives'])} {quoted(negatives)}; "
-        f"intervals of {100 * gate.rule_level:.6g}%."
+        f"intervals of {100 * gate.rule_level:.6g}%; mode {gate.mode}."
     )
 
 
@@ -230,6 +230,7 @@ def _records(gate: Gate) -> Iterator[Mapping[str, Any]]:
             **{key: plain[key] for key in _RECORD},
             "threshold_new": thresholds.get("new"),
             "threshold_old": thresholds.get("old"),
+            "mode": gate.mode,
         }
 
 

@@ -12,6 +12,7 @@ from assay.decisions.gate import Gate, gate
 from assay.decisions.gate_inputs import gate_files
 from assay.engines import models
 from assay.errors import InputError
+from assay.report import document_of, draw
 from assay.sources.files import Request, several_models
 
 SIZE = 6000
@@ -105,8 +106,12 @@ def test_arrays_of_many_rows_are_judged_as_few_are(counts: dict[str, str], reque
 def test_few_rows_are_counted_where_a_grid_is_asked_for(tmp_path: Path) -> None:
     rules = [FIXED[0], "new-old(roc_auc) >= 0"]
     kept = of_arrays(rules)
-    must_agree(of_arrays(rules, mode="grid"), kept)
+    counted = of_arrays(rules, mode="grid")
+    must_agree(counted, kept)
     must_agree(of_file(rules, tmp_path, mode="grid"), kept)
+    assert [kept.mode, counted.mode] == ["exact", "grid"]
+    assert [gate.to_dict()["mode"] for gate in (kept, counted)] == ["exact", "grid"]
+    assert "; mode grid." in draw(document_of(counted), "markdown")
 
 
 def test_many_rows_are_kept_where_that_is_asked_for(many: None, tmp_path: Path) -> None:
