@@ -20,6 +20,7 @@ from assay.decisions.threshold.promises import (
     FarPromised,
     FprPromised,
     RankBlocks,
+    _enough,
     margin,
     promises_of,
     ranks,
@@ -335,3 +336,18 @@ def test_a_far_in_blocks_is_open_where_a_rank_may_pass_or_fail() -> None:
     assert wide.undecided.any()
     assert not wide.possible.any()
     assert wide.kept.empty
+
+
+@pytest.mark.parametrize("negatives", [1, 2, 3, 4, 12, 500])
+@pytest.mark.parametrize("errors", [(0,), (1,), (0, 1, 3), (2, 3, 11, 12)])
+@pytest.mark.parametrize("risk", [0.05, 0.3])
+def test_so_few_errors_just_show_a_rate(
+    negatives: int, errors: tuple[int, ...], risk: float
+) -> None:
+    rates = _enough(negatives, errors, risk)
+    assert len(rates) == len(errors)
+    for error, rate in zip(errors, rates, strict=True):
+        if error >= negatives:
+            assert rate == math.inf
+        else:
+            assert binom.cdf(error, negatives, rate) == pytest.approx(risk, rel=1e-9)

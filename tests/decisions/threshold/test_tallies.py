@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import assay
-from assay import choose_threshold, engines
+from assay import choose_threshold, curves, engines
 from assay.decisions.threshold import Choice
 from assay.decisions.threshold.choose import EDGES, choose_of_tallies
-from assay.decisions.threshold.sweep import ScoredTallies, ThresholdSweep, tallies_of
+from assay.decisions.threshold.sweep import ScoredTallies, ThresholdSweep, tallies_of, thinned
 from assay.engines.arrays import resolved_arrays
 from assay.errors import CountError, InputError, LabelError
 from assay.inference import Bootstrap
@@ -250,3 +250,26 @@ def test_what_a_frame_can_not_give_is_named() -> None:
         choose_threshold(tally, score="p", negative="normal", max_fpr=0.1)
     with pytest.raises(InputError, match="label= is missing"):
         choose_threshold(frame, score="p", negative="normal", max_fpr=0.1)
+
+
+@pytest.mark.parametrize("size", [1, 2, curves.POINTS, curves.POINTS + 1, 4 * curves.POINTS])
+def test_a_thinned_curve_has_both_ends_what_is_kept_and_true_counts(size: int) -> None:
+    rng = np.random.default_rng(size)
+    scores = np.sort(rng.permutation(10 * size)[:size] / (10 * size))[::-1]
+    truth = rng.integers(0, 2, size)
+    tally = ScoreTally.of_rows(LABELS, scores, truth)
+    asked = [float(scores[size // 3]), float(scores[size // 2])]
+    curve = thinned(ThresholdSweep.of_scores("attack", tally), asked)
+    thresholds = curve.threshold.tolist()
+    assert thresholds[0] == np.inf
+    assert thresholds[1] == scores[0]
+    assert thresholds[-1] == scores[-1]
+    assert {*asked} <= {*thresholds}
+    assert np.all(np.diff(thresholds) < 0)
+    fewest = size + 1 if size <= curves.POINTS else curves.POINTS // 2
+    assert fewest <= len(thresholds) <= curves.POINTS + len(asked) + 2
+    # No threshold is left out at the top: alerts are few there, and matter most.
+    assert thresholds[1:100] == scores[:99].tolist()
+    for flagged, label in ((curve.tp, 1), (curve.fp, 0)):
+        own = np.sort(scores[truth == label])
+        assert flagged.tolist() == (len(own) - np.searchsorted(own, thresholds)).tolist()
