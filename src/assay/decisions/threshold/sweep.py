@@ -388,7 +388,7 @@ def thinned(swept: ThresholdSweep, kept_thresholds: Sequence[float]) -> curves.S
     if last >= curves.POINTS:
         spread = np.concatenate((np.linspace(0, last, _HALF), np.geomspace(1, last, _HALF) - 1))
         kept = swept.positions(np.array(kept_thresholds, np.float64))
-        places = np.unique(np.concatenate((spread.astype(np.int64), kept, [last])))
+        places = np.unique(np.concatenate((spread.astype(np.int64), kept)))
     counts = swept.counts_at(places)
     return curves.Sweep(
         np.concatenate(([np.inf], swept.pyramid.thresholds(places))),
