@@ -68,8 +68,8 @@ def monitor_files(
     ...     path = pathlib.Path(folder, "alerts.csv")
     ...     rows = "2026-03-01,attack,0.9\n2026-03-01,normal,0.8\n" * 100
     ...     _ = path.write_text("time,label,score\n" + rows)
-    ...     found = monitor_files(str(path), Request(time="time"), rules="precision >= 0.9")
-    >>> found.outcome.value, found.rules[0].since
+    ...     watched = monitor_files(str(path), Request(time="time"), rules="precision >= 0.9")
+    >>> watched.outcome.value, watched.rules[0].since
     ('broken', '2026-03-01')
     """
     if request.time is None:
@@ -136,8 +136,8 @@ def monitor(
     of an earlier monitor. See :func:`monitor_files` for rows in files.
 
     >>> days = ["2026-03-01"] * 60 + ["2026-03-02"] * 60
-    >>> found = monitor(days, ["attack", "normal", None] * 40, y_score=[0.9, 0.8, 0.1] * 40)
-    >>> found["precision"].estimate
+    >>> watched = monitor(days, ["attack", "normal", None] * 40, y_score=[0.9, 0.8, 0.1] * 40)
+    >>> watched["precision"].estimate
     0.500 [0.322, 0.678]
     """
     features = dict(features or {})

@@ -155,8 +155,8 @@ def plan(
     With ``expected_fpr`` and ``expected_dr``, what the detector is thought to do, each number comes
     with its chance of success, and the plan tells how many rows succeed with the chance ``power``.
 
-    >>> found = plan(max_fpr=1e-4, expected_fpr=2e-5)
-    >>> found["max_fpr"].needs[0].negatives, found["max_fpr"].enough.negatives
+    >>> planned = plan(max_fpr=1e-4, expected_fpr=2e-5)
+    >>> planned["max_fpr"].needs[0].negatives, planned["max_fpr"].enough.negatives
     (23025, 38896)
     """
     asked = _PlanRequest(power, confidence, level, _errors(errors), expected_fpr, expected_dr)

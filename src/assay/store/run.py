@@ -351,8 +351,8 @@ def summary_of(text: str) -> Summary:
     """The summary of a JSON document, refused where it is none of ours.
 
     >>> document = '{"schema": "assay.gate/1", "outcome": "pass", "rules": []}'
-    >>> found = summary_of(document)
-    >>> found.kind, found.gate
+    >>> summary = summary_of(document)
+    >>> summary.kind, summary.gate
     ('gate', 'pass')
     """
     try:

@@ -197,8 +197,8 @@ def range_based(
     """Range-based precision and recall; the bias and alpha are those of recall.
 
     >>> incidents = Ranges([20, 25, 44], [22, 28, 48])
-    >>> found = range_based(incidents, Ranges([19, 23, 37, 49], [21, 31, 38, 50]))
-    >>> round(found.precision, 5), round(found.recall, 5)
+    >>> overlap = range_based(incidents, Ranges([19, 23, 37, 49], [21, 31, 38, 50]))
+    >>> round(overlap.precision, 5), round(overlap.recall, 5)
     (0.21875, 0.5)
     """
     recall = range_scores(incidents, alarms, alpha=alpha, bias=bias, cardinality=cardinality)

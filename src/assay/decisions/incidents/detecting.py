@@ -117,8 +117,8 @@ def incidents(
     >>> attack = {"attack": "scan", "start": "2026-11-16T10:00Z", "end": "2026-11-16T10:05Z"}
     >>> import polars as pl
     >>> alerts = pl.DataFrame({"time": [1794823230_000000, 1794909600_000000]})
-    >>> found = incidents(alerts=alerts, schedule=[attack])
-    >>> found.detected, found.incidents[0].delay, found.false_alarms
+    >>> judged = incidents(alerts=alerts, schedule=[attack])
+    >>> judged.detected, judged.incidents[0].delay, judged.false_alarms
     (1, 30.0, 1)
     """
     if schedule is not None and alerts is None:

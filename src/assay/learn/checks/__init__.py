@@ -88,8 +88,8 @@ def check(
     >>> from assay.learn.data import data_of
     >>> frame = pl.DataFrame({"id": range(100), "x": [i * 7 % 11 for i in range(100)]})
     >>> frame = frame.with_columns(label=pl.Series(["normal"] * 60 + ["attack"] * 40))
-    >>> found = check(data_of(frame, label="label"))
-    >>> [finding.code for finding in found.leaks]
+    >>> findings = check(data_of(frame, label="label"))
+    >>> [finding.code for finding in findings.leaks]
     ['L010', 'L011']
     """
     check_level(level)

@@ -71,8 +71,8 @@ def facts_of(values: pl.Series) -> Facts:
     """Look at a column: Float64 or String, null where a value is missing.
 
     >>> import polars as pl
-    >>> found = facts_of(pl.Series("id", [1.0, 2.0, 3.0]))
-    >>> found.distinct, found.whole, found.rises, found.counts_on
+    >>> facts = facts_of(pl.Series("id", [1.0, 2.0, 3.0]))
+    >>> facts.distinct, facts.whole, facts.rises, facts.counts_on
     (3, True, True, True)
     """
     import polars as pl
@@ -494,8 +494,8 @@ def neighbours(truth: Array, level: float) -> Neighbours:
     """How often a row has the label of the row before it.
 
     >>> import numpy as np
-    >>> found = neighbours(np.repeat([0, 1], 50), 0.95)
-    >>> found.runs, round(float(found.agree), 2), round(found.chance, 2), found.telling
+    >>> order = neighbours(np.repeat([0, 1], 50), 0.95)
+    >>> order.runs, round(float(order.agree), 2), round(order.chance, 2), order.telling
     (2, 0.99, 0.49, True)
     """
     n = len(truth)

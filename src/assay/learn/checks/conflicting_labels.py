@@ -17,8 +17,8 @@ def look(case: Case) -> Sighting | None:
     >>> from assay.learn.checks import check
     >>> from assay.learn.data import data_of
     >>> frame = pl.DataFrame({"size": [64, 64, 64, 1500], "label": [0, 0, 1, 1]})
-    >>> found = check(data_of(frame, label="label"))["L005"]
-    >>> print(found.message)  # doctest: +NORMALIZE_WHITESPACE
+    >>> finding = check(data_of(frame, label="label"))["L005"]
+    >>> print(finding.message)  # doctest: +NORMALIZE_WHITESPACE
     3 of 4 rows (75%) share their features with a row of another label: no model of these columns
     can be right on more than 75% of all rows.
     """

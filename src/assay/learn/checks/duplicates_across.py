@@ -17,8 +17,8 @@ def look(case: Case) -> Sighting | None:
     >>> from assay.learn.data import data_of
     >>> train = pl.DataFrame({"size": [64, 70, 90, 1500], "label": ["normal", "attack"] * 2})
     >>> test = pl.DataFrame({"size": [70, 1501, 1502], "label": ["attack", "normal", "attack"]})
-    >>> found = check(data_of(train, label="label"), data_of(test, label="label"))
-    >>> print(found["L001"].severity, found["L001"].rows, found["L001"].message)
+    >>> findings = check(data_of(train, label="label"), data_of(test, label="label"))
+    >>> print(findings["L001"].severity, findings["L001"].rows, findings["L001"].message)
     leak (1,) 1 of 3 test rows (33.3%) is in the training part too, label and all.
     """
     if case.test is None:

@@ -18,8 +18,8 @@ def look(case: Case) -> Sighting | None:
     >>> from assay.learn.checks import check
     >>> from assay.learn.data import data_of
     >>> frame = pl.DataFrame({"size": [64, 64, 64, 1500], "label": [0, 0, 0, 1]})
-    >>> found = check(data_of(frame, label="label"))["L002"]
-    >>> print(found.message)  # doctest: +NORMALIZE_WHITESPACE
+    >>> finding = check(data_of(frame, label="label"))["L002"]
+    >>> print(finding.message)  # doctest: +NORMALIZE_WHITESPACE
     2 of 4 rows (50%) repeat an earlier row. A random split would let a model learn a copy of 68.2%
     of the rows that judge it.
     """

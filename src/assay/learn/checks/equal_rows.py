@@ -142,8 +142,8 @@ def equal_rows(frames: Sequence[pl.DataFrame], truths: Sequence[Array] | None = 
     hash of 64 bits: of a million rows two that differ meet in one of forty million tables.
 
     >>> import polars as pl
-    >>> found = equal_rows([pl.DataFrame({"x": [1.0, 2.0, 1.0]}), pl.DataFrame({"x": [2.0]})])
-    >>> found.repeats(0).tolist(), found.also_in(1, 0).tolist()
+    >>> rows = equal_rows([pl.DataFrame({"x": [1.0, 2.0, 1.0]}), pl.DataFrame({"x": [2.0]})])
+    >>> rows.repeats(0).tolist(), rows.also_in(1, 0).tolist()
     ([False, False, True], [True])
     """
     import polars as pl

@@ -18,8 +18,8 @@ def look(case: Case) -> Sighting | None:
     >>> from assay.learn.checks import check
     >>> from assay.learn.data import data_of
     >>> frame = pl.DataFrame({"x": range(200), "label": [1] * 20 + [0] * 180})
-    >>> found = check(data_of(frame, label="label"))["L018"]
-    >>> print(found.message)  # doctest: +NORMALIZE_WHITESPACE
+    >>> finding = check(data_of(frame, label="label"))["L018"]
+    >>> print(finding.message)  # doctest: +NORMALIZE_WHITESPACE
     Few rows are '1' (20): a split that holds out 30% judges it by 6, and the interval of its
     detection rate is up to 0.6 wide.
     """

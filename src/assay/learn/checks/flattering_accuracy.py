@@ -17,8 +17,8 @@ def look(case: Case) -> Sighting | None:
     >>> from assay.learn.checks import check
     >>> from assay.learn.data import data_of
     >>> data = data_of(pl.DataFrame({"x": range(90), "label": [1] * 5 + [0] * 85}), label="label")
-    >>> found = check(data)["L020"]
-    >>> print(found.message)  # doctest: +NORMALIZE_WHITESPACE
+    >>> finding = check(data)["L020"]
+    >>> print(finding.message)  # doctest: +NORMALIZE_WHITESPACE
     94.4% of the rows are '0', so that saying '0' always has an accuracy of 0.944: accuracy says
     little here.
     """

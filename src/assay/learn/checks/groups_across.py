@@ -36,8 +36,8 @@ def look(case: Case) -> Sighting | None:
     >>> from assay.learn.data import data_of
     >>> frame = pl.DataFrame({"host": ["a", "b"] * 50, "x": range(100), "label": [0, 1, 1, 0] * 25})
     >>> data = data_of(frame, label="label", keep=["host"])
-    >>> found = check(data.take(range(60)), data.take(range(60, 100)), groups=["host"])
-    >>> print(found["L006"].severity, found["L006"].message)  # doctest: +NORMALIZE_WHITESPACE
+    >>> findings = check(data.take(range(60)), data.take(range(60, 100)), groups=["host"])
+    >>> print(findings["L006"].severity, findings["L006"].message)  # doctest: +NORMALIZE_WHITESPACE
     leak Column 'host': 2 of 2 groups of the test part are in the training part too, with 40 of 40
     test rows (100%).
     """

@@ -19,8 +19,8 @@ def look(case: Case) -> Sighting | None:
     >>> day = pl.Series("day", [f"2024-01-{i:02d}" for i in range(1, 11)])
     >>> frame = pl.DataFrame([day, pl.Series("x", range(10)), pl.Series("label", [0, 1] * 5)])
     >>> data = data_of(frame, label="label", time="day")
-    >>> found = check(data.take(range(0, 8)), data.take(range(6, 10)), time="day")
-    >>> print(found["L008"].severity, found["L008"].message)  # doctest: +NORMALIZE_WHITESPACE
+    >>> findings = check(data.take(range(0, 8)), data.take(range(6, 10)), time="day")
+    >>> print(findings["L008"].severity, findings["L008"].message)  # doctest: +NORMALIZE_WHITESPACE
     leak 1 of 8 training rows (12.5%) is later than the first test row, of 2024-01-07 00:00:00; 1 of
     4 test rows (25%) is earlier than the last training row.
     """

@@ -29,8 +29,8 @@ def look(case: Case) -> Sighting | None:
     >>> size = pl.Series("size", [64.0 + i * i for i in range(40)])
     >>> label = pl.Series("label", ["normal", "attack"] * 20)
     >>> train, test = pl.DataFrame([size, label]), pl.DataFrame([size * (1 + 1e-9), label])
-    >>> found = check(data_of(train, label="label"), data_of(test[:10], label="label"))
-    >>> print(found["L003"].severity, found["L003"].message)  # doctest: +NORMALIZE_WHITESPACE
+    >>> findings = check(data_of(train, label="label"), data_of(test[:10], label="label"))
+    >>> print(findings["L003"].severity, findings["L003"].message)  # doctest: +NORMALIZE_WHITESPACE
     leak 10 of 10 test rows (100%) equal a training row after rounding to 3 digits.
     """
     near = case.near

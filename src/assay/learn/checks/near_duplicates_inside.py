@@ -19,8 +19,8 @@ def look(case: Case) -> Sighting | None:
     >>> from assay.learn.data import data_of
     >>> size = [float(x * x) for x in range(30)] * 2
     >>> frame = pl.DataFrame({"id": range(60), "size": size, "label": [0, 1] * 30})
-    >>> found = check(data_of(frame, label="label"))["L004"]
-    >>> print(found.message)  # doctest: +NORMALIZE_WHITESPACE
+    >>> finding = check(data_of(frame, label="label"))["L004"]
+    >>> print(finding.message)  # doctest: +NORMALIZE_WHITESPACE
     30 of 60 rows (50%) repeat an earlier row after rounding to 3 digits without column 'id'. A
     random split would let a model learn a near copy of 70% of the rows that judge it.
     """

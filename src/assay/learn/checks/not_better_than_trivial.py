@@ -32,8 +32,8 @@ def look(case: Case) -> Sighting | None:
     >>> from assay.learn.data import data_of
     >>> x = pl.Series("x", [i * 7 % 101 / 101 for i in range(300)])
     >>> frame = pl.DataFrame([x, pl.Series("label", [i % 2 for i in range(300)])])
-    >>> found = check(data_of(frame, label="label"), recipe="tree")
-    >>> print(found["L021"].severity, found["L021"].pitfall)
+    >>> findings = check(data_of(frame, label="label"), recipe="tree")
+    >>> print(findings["L021"].severity, findings["L021"].pitfall)
     warning P6
     """
     if case.retest is None:

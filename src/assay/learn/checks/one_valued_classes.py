@@ -24,8 +24,8 @@ def look(case: Case) -> Sighting | None:
     >>> frame = pl.DataFrame(
     ...     {"ttl": [64] * 40 + [32, 64, 128, 255] * 10, "label": [1] * 40 + [0] * 40}
     ... )
-    >>> found = check(data_of(frame, label="label"))["L016"]
-    >>> print(found.message)  # doctest: +NORMALIZE_WHITESPACE
+    >>> finding = check(data_of(frame, label="label"))["L016"]
+    >>> print(finding.message)  # doctest: +NORMALIZE_WHITESPACE
     Columns that never change within a class: 'ttl' in '1', with a value that 25% of the other rows
     have.
     """

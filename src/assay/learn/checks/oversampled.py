@@ -25,8 +25,8 @@ def look(case: Case) -> Sighting | None:
     >>> from assay.learn.data import data_of
     >>> few = pl.DataFrame({"x": [i * 0.37 for i in range(20)] * 4, "label": ["attack"] * 80})
     >>> many = pl.DataFrame({"x": [i * 0.11 + 9 for i in range(80)], "label": ["normal"] * 80})
-    >>> found = check(data_of(pl.concat([few, many]), label="label"))["L013"]
-    >>> print(found.severity, found.message)  # doctest: +NORMALIZE_WHITESPACE
+    >>> finding = check(data_of(pl.concat([few, many]), label="label"))["L013"]
+    >>> print(finding.severity, finding.message)  # doctest: +NORMALIZE_WHITESPACE
     warning 80 rows are 'attack' and 20 of them differ, each there 4 times on average, while rows of
     other labels come 1 time: this class looks copied to balance the file. Split first, and copy in
     the training part only.

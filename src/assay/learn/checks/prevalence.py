@@ -22,8 +22,8 @@ def look(case: Case) -> Sighting | None:
     >>> from assay.learn.checks import check
     >>> from assay.learn.data import data_of
     >>> data = data_of(pl.DataFrame({"x": range(40), "label": [0, 1] * 20}), label="label")
-    >>> found = check(data, base_rate=0.001)["L017"]
-    >>> print(found.message)  # doctest: +NORMALIZE_WHITESPACE
+    >>> finding = check(data, base_rate=0.001)["L017"]
+    >>> print(finding.message)  # doctest: +NORMALIZE_WHITESPACE
     50% of the rows are '1', but 0.1% where the detector runs: a test that is right on 99% of either
     class has a false alarm rate of 1% here and of 91% there.
     """

@@ -25,8 +25,8 @@ def look(case: Case) -> Sighting | None:
     >>> from assay.learn.data import data_of
     >>> label = [0, 1, 1, 0] * 25
     >>> frame = pl.DataFrame({"ttl": [64 + 2 * x for x in label], "label": label})
-    >>> found = check(data_of(frame, label="label"))["L011"]
-    >>> print(found.severity, found.message)  # doctest: +NORMALIZE_WHITESPACE
+    >>> finding = check(data_of(frame, label="label"))["L011"]
+    >>> print(finding.severity, finding.message)  # doctest: +NORMALIZE_WHITESPACE
     leak Column 'ttl' alone has an AUC of 1 [0.929, 1].
     """
     limit = CHANCE / max(len(case.signals), 1)

@@ -14,8 +14,8 @@ def look(case: Case) -> Sighting | None:
     >>> from assay.learn.checks import check
     >>> from assay.learn.data import data_of
     >>> frame = pl.DataFrame({"x": [i * 7 % 11 for i in range(60)], "label": [0] * 30 + [1] * 30})
-    >>> found = check(data_of(frame, label="label"))["L009"]
-    >>> print(found.message)  # doctest: +NORMALIZE_WHITESPACE
+    >>> finding = check(data_of(frame, label="label"))["L009"]
+    >>> print(finding.message)  # doctest: +NORMALIZE_WHITESPACE
     The rows are sorted by label: 2 stretches of one label in 60 rows. A row has the label of the
     row before it in 0.983 [0.910, 0.997] of cases, by chance in 49.2%.
     """

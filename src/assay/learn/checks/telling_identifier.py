@@ -25,8 +25,8 @@ def look(case: Case) -> Sighting | None:
     >>> frame = frame.with_columns(x=pl.Series([i * 7 % 11 for i in range(90)])).sample(
     ...     fraction=1, shuffle=True, seed=1
     ... )
-    >>> found = check(data_of(frame, label="label"))["L010"]
-    >>> print(found.severity, found.message)  # doctest: +NORMALIZE_WHITESPACE
+    >>> finding = check(data_of(frame, label="label"))["L010"]
+    >>> print(finding.severity, finding.message)  # doctest: +NORMALIZE_WHITESPACE
     leak Column 'id' tells the label: sorted by it a row has the label of the row before it in
     0.978 [0.922, 0.994] of cases, by chance in 55.1%.
     """

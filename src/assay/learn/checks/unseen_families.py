@@ -20,8 +20,8 @@ def look(case: Case) -> Sighting | None:
     >>> train = pl.DataFrame({"x": range(4), "label": ["normal", "dos", "normal", "dos"]})
     >>> test = pl.DataFrame({"x": range(9, 13), "label": ["normal", "dos", "scan", "scan"]})
     >>> parts = [data_of(frame, label="label", negative="normal") for frame in (train, test)]
-    >>> found = check(*parts)["L007"]
-    >>> print(found.message)  # doctest: +NORMALIZE_WHITESPACE
+    >>> finding = check(*parts)["L007"]
+    >>> print(finding.message)  # doctest: +NORMALIZE_WHITESPACE
     1 of 2 families of the test part is not in the training part: 'scan', 2 of 4 test rows (50%). 1
     is on both sides.
     """

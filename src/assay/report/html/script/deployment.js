@@ -7,11 +7,11 @@ const DEPLOYED = new Map(DATA.deployed);
 
 // Round numbers on a log scale, the report's base rates and the test set's prevalence.
 function stops() {
-  const found = new Set([...DATA.base_rates, PREVALENCE, 0.9, 0.95, 0.99]);
+  const rates = new Set([...DATA.base_rates, PREVALENCE, 0.9, 0.95, 0.99]);
   for (let power = -6; power < 0; power += 1) {
-    for (const head of ROUND) found.add(Number(`${head}e${power}`));
+    for (const head of ROUND) rates.add(Number(`${head}e${power}`));
   }
-  return [...found].filter((rate) => rate > 0 && rate < 1).sort((a, b) => a - b);
+  return [...rates].filter((rate) => rate > 0 && rate < 1).sort((a, b) => a - b);
 }
 
 function nearestStop(rate) {
@@ -81,10 +81,10 @@ function deployment(changed) {
       const cells = atBaseRate(point.cells, state.rate);
       for (const tile of tiles) {
         const name = tile.dataset.deployed;
-        const found = deployedOf(name, cells, { point, ...state });
-        const [text, interval] = (name in PER_DAY ? daily : measured)(...found);
-        const why = Number.isNaN(found[0]) ? "undefined: a denominator is zero" : "";
-        write(tile.querySelector(".value"), text, found[0], why);
+        const values = deployedOf(name, cells, { point, ...state });
+        const [text, interval] = (name in PER_DAY ? daily : measured)(...values);
+        const why = Number.isNaN(values[0]) ? "undefined: a denominator is zero" : "";
+        write(tile.querySelector(".value"), text, values[0], why);
         tile.querySelector(".interval").textContent = interval;
       }
     },

@@ -31,7 +31,7 @@ function distribution(choose) {
   const step = (right - left) / BINS;
   const bar = (share, i, sign) =>
     share ? `M${left + i * step} ${middle}v${-sign * height(share)}h${step}V${middle}z` : "";
-  const bars = (found, sign) => found.map((share, i) => bar(share, i, sign)).join("");
+  const bars = (shares, sign) => shares.map((share, i) => bar(share, i, sign)).join("");
   draw(svg, "path", { class: "positives", d: bars(up, 1) });
   draw(svg, "path", { class: "negatives", d: bars(down, -1) });
   draw(svg, "line", { class: "axis", x1: left, x2: right, y1: middle, y2: middle });

@@ -75,11 +75,11 @@ function probitScale(rows, from, to) {
 }
 
 function decades(low) {
-  const found = [];
+  const ticks = [];
   for (let power = Math.round(Math.log10(low)); power <= 0; power += 1) {
-    found.push([10 ** power, power > -4 ? String(10 ** power) : `1e${power}`]);
+    ticks.push([10 ** power, power > -4 ? String(10 ** power) : `1e${power}`]);
   }
-  return found;
+  return ticks;
 }
 
 // About five round numbers from low to high.
@@ -90,9 +90,9 @@ function ticks(low, high) {
   const first = Math.ceil(low / step - 1e-9);
   const last = Math.floor(high / step + 1e-9);
   const digits = Math.min(Math.max(0, -Math.floor(Math.log10(step) + 1e-9)), 20);
-  const found = [];
-  for (let i = first; i <= last; i += 1) found.push([i * step, (i * step).toFixed(digits)]);
-  return found;
+  const ticks = [];
+  for (let i = first; i <= last; i += 1) ticks.push([i * step, (i * step).toFixed(digits)]);
+  return ticks;
 }
 
 function axes(svg, { x, y, xTicks, yTicks, xLabel, yLabel }) {

@@ -109,7 +109,7 @@ function costCurve(choose) {
   const errors = table.map(rates);
   const costOf = ([fnr, fpr], pc) => fnr * pc + fpr * (1 - pc);
   const best = (pc) =>
-    errors.reduce((found, each, i) => (costOf(each, pc) < costOf(errors[found], pc) ? i : found), 0);
+    errors.reduce((best, each, i) => (costOf(each, pc) < costOf(errors[best], pc) ? i : best), 0);
   const known = even(1).map((pc) => {
     const i = best(pc);
     const parts = [[pc, table[i].fn, positives], [1 - pc, table[i].fp, negatives]];
