@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from assay import Confusion, Estimate, Evaluation, Resolved
 from assay.evaluation.findings import Finding
 from assay.measures import find
-from assay.report.provenance import Provenance
+from assay.report.provenance import Input, Provenance
 from assay.report.sections import (
     Change,
     Column,
@@ -223,7 +223,14 @@ def document_with(*given: str) -> Report:
         findings=(Finding("E001", "warning", said), Finding("E002", "info", f"{names[0]}.")),
         notes=(f"{names[0]}.", said),
         plain={"schema": "assay.evaluation/1", "labels": list(names)},
-        made=Provenance("0.1.0", names[0], ((names[0], 12, "ab" * 32),)),
+        made=Provenance(
+            version=names[0],
+            command=names[0],
+            inputs=(Input(names[0], 12, names[0]),),
+            commit=names[0],
+            made=names[0],
+            platform=names[0],
+        ),
         records=tuple({**record, "label": name} for name in names),
     )
 

@@ -99,7 +99,9 @@ def test_details_are_folded_and_closed() -> None:
 
 def test_provenance_is_told() -> None:
     text = draw(document_with("data.csv"), "markdown")
-    assert text.endswith(f"`data.csv` (12 bytes, SHA-256 `{'ab' * 32}`).\n")
+    file = "`data.csv` (12 bytes, SHA-256 `data.csv`)"
+    told = f"Made by assay data.csv, `data.csv`, {file}, commit `data.csv`, data.csv."
+    assert text.endswith(f"{told}\n")
 
 
 def test_formula_is_math() -> None:

@@ -67,7 +67,7 @@ def _finding(finding: Finding) -> str:
 
 
 def _made(made: Provenance) -> str:
-    parts = [f"assay {made.version}"]
+    parts = [f"assay {prose(name(made.version))}"]
     if made.command:
         parts.append(code(name(made.command, 200)))
     parts += [
