@@ -8,9 +8,9 @@ batch, are looked at first.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from assay.errors import InputError
 
@@ -27,11 +27,18 @@ class Malformed(ValueError):
 
 
 class ThriftReader:
-    """Reads values one after another; a struct becomes a dictionary by field number."""
+    """Reads values one after another; a struct becomes a dictionary by field number.
 
-    def __init__(self, data: bytes, at: int = 0) -> None:
+    ``made`` makes something smaller of each element of a list, by the number of the outermost field
+    that holds it: a file of many row groups has hundreds of thousands of dictionaries.
+    """
+
+    def __init__(
+        self, data: bytes, made: Mapping[int, Callable[[dict[int, Any]], Any]] | None = None
+    ) -> None:
         self._data = data
-        self.at = at
+        self._made = made or {}
+        self.at = 0
 
     def struct(self, depth: int = 0) -> dict[int, Any]:
         """The struct that begins here."""
@@ -47,6 +54,8 @@ class ThriftReader:
                 fields[number] = (value >> 1) ^ -(value & 1)
             elif kind in (_TRUE, _FALSE):
                 fields[number] = kind == _TRUE
+            elif kind == _LIST and not depth and number in self._made:
+                fields[number] = self._list(depth, self._made[number])
             else:
                 fields[number] = self._value(kind, depth)
         return fields
@@ -71,12 +80,14 @@ class ThriftReader:
             return self._map(depth)
         raise Malformed(f"no type {kind}")
 
-    def _list(self, depth: int) -> list[Any]:
+    def _list(self, depth: int, made: Callable[[Any], Any] | None = None) -> list[Any]:
         head = self._byte()
         size, kind = head >> 4, head & 15
         if size == 15:
             size = self._varint()
         self._must_have(size)
+        if made is not None:
+            return [made(self._value(kind, depth + 1)) for _ in range(size)]
         return [self._value(kind, depth + 1) for _ in range(size)]
 
     def _map(self, depth: int) -> list[tuple[Any, Any]]:
@@ -138,8 +149,7 @@ _DATA_PAGE, _DICTIONARY_PAGE, _DATA_PAGE_V2 = 0, 2, 3
 _ODD = (Malformed, KeyError, TypeError, IndexError, AttributeError, ValueError)
 
 
-@dataclass(frozen=True)
-class Chunk:
+class Chunk(NamedTuple):
     """One column of one row group: its place in the file, and how many values it has."""
 
     column: str
@@ -149,8 +159,7 @@ class Chunk:
     unpacked: int
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(NamedTuple):
     """A row group."""
 
     rows: int
@@ -200,8 +209,9 @@ def _groups(file: BinaryIO, size: int) -> list[Group]:
     if length > _LONGEST_FOOTER:
         raise Malformed(f"its footer takes {length:,} bytes; {_LONGEST_FOOTER:,} are read at most")
     file.seek(data_end)
-    footer = ThriftReader(file.read(length)).struct()
-    groups = [_group(group, data_end) for group in footer[4]]
+    data = file.read(length)
+    footer = ThriftReader(data, {4: lambda group: _group(group, data_end)}).struct()
+    groups: list[Group] = footer[4]
     if footer[3] != sum(group.rows for group in groups):
         raise Malformed("its row groups do not add up to its rows")
     return groups
