@@ -100,9 +100,10 @@ class _Pages:
         """Take over what other counters of the same places hold; those are used up."""
 
         def work(first: int, last: int) -> None:
-            for one in (self, other):
-                one._look(np.arange(first, last))
             part = slice(first << _PAGE_BITS, last << _PAGE_BITS)
+            for one in (self, other):
+                if one.counters[part].max() >= _FULL:
+                    one._look(np.arange(first, last))
             self.counters[part] += other.counters[part]
 
         map_blocks(len(self), lambda: work, _TOGETHER)
@@ -336,27 +337,43 @@ class PatternCounter:
         pages = np.unique(np.concatenate([part.numbers & (_PAGES - 1) for part in parts]))
         slots = [part.slots(len(self.labels), pages) for part in parts]
 
-        def read(i: int, j: int) -> Array:
-            """The counters of some pages by label, one page after the other."""
-            both = zip(parts, slots, strict=True)
-            return np.asarray(sum(part.read(slot[:, i:j]) for part, slot in both))
+        def reading() -> Callable[[int, int], tuple[Array, Array]]:
+            scratch = np.empty((len(self.labels), _TOGETHER, _PAGE), np.uint16)
 
-        def count(i: int, j: int) -> int:
-            return int(np.count_nonzero(_any(read(i, j))))
+            def read(i: int, j: int) -> tuple[Array, Array]:
+                """The counters of some pages by label, and which have rows of any."""
+                amounts = scratch[:, : j - i]
+                amounts.fill(0)
+                for part, slot in zip(parts, slots, strict=True):
+                    part.read(slot[:, i:j], amounts)
+                amounts = amounts.reshape(len(self.labels), -1)
+                return amounts, np.bitwise_or.reduce(amounts, axis=0) != 0
 
-        ends = np.cumsum(map_blocks(len(pages), lambda: count, _TOGETHER), dtype=np.int64)
+            return read
+
+        def counting() -> Callable[[int, int], int]:
+            read = reading()
+            return lambda i, j: int(np.count_nonzero(read(i, j)[1]))
+
+        ends = np.cumsum(map_blocks(len(pages), counting, _TOGETHER), dtype=np.int64)
         keys = np.empty(ends[-1] if len(ends) else 0, np.uint32)
         counts = np.empty((len(self.labels), len(keys)), kind)
 
-        def fill(i: int, j: int) -> None:
-            amounts = read(i, j)
-            held = np.flatnonzero(_any(amounts))
-            stop = ends[i // _TOGETHER]
-            own = slice(stop - len(held), stop)
-            keys[own] = (pages[i:j] << _PAGE_BITS)[held >> _PAGE_BITS] + (held & (_PAGE - 1))
-            counts[:, own] = amounts[:, held]
+        def filling() -> Callable[[int, int], None]:
+            read = reading()
 
-        map_blocks(len(pages), lambda: fill, _TOGETHER)
+            def fill(i: int, j: int) -> None:
+                amounts, any_rows = read(i, j)
+                held = np.flatnonzero(any_rows)
+                stop = ends[i // _TOGETHER]
+                own = slice(stop - len(held), stop)
+                keys[own] = (pages[i:j] << _PAGE_BITS)[held >> _PAGE_BITS] + (held & (_PAGE - 1))
+                for label, rows in enumerate(amounts):
+                    counts[label, own] = rows[held]
+
+            return fill
+
+        map_blocks(len(pages), filling, _TOGETHER)
         return keys, counts
 
 
@@ -374,11 +391,12 @@ class _Laid:
         slots[self.numbers // _PAGES, where] = np.arange(len(self.numbers))
         return slots
 
-    def read(self, slots: Array) -> Array:
-        """The counters of some pages by label, one page after the other."""
-        pages = self.pages.counters.reshape(-1, _PAGE)[slots]
-        pages[slots < 0] = 0
-        return pages.reshape(len(slots), -1)
+    def read(self, slots: Array, amounts: Array) -> None:
+        """Write down the counters of those pages that lie here, by label."""
+        pages = self.pages.counters.reshape(-1, _PAGE)
+        for own, into in zip(slots, amounts, strict=True):
+            here = np.flatnonzero(own >= 0)
+            into[here] += pages[own[here]]
 
     @cached_property
     def notes(self) -> tuple[Array, Array, Array]:
@@ -400,11 +418,6 @@ class _Laid:
         *_, rows = self.notes
         held = self.pages.counters[: len(self.numbers) << _PAGE_BITS]
         return int(held.max(initial=0)) + int(rows.max(initial=0))
-
-
-def _any(counts: Array) -> Array:
-    """What is not zero where any label has rows."""
-    return np.asarray(np.bitwise_or.reduce(counts, axis=0))
 
 
 def _ascending(keys: npt.NDArray[np.uint32], counts: Array) -> tuple[Array, Array]:
