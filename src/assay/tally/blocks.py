@@ -71,11 +71,12 @@ def map_blocks(
     return [parts[i % count][i // count] for i in range(len(cut))]
 
 
-def add_ones(counters: Array, places: Array) -> None:
+def add_ones(counters: Array, places: Array, *, checked: bool = False) -> None:
     """Add one to a counter for each of the places, which may repeat.
 
     As ``numpy.add.at`` does, but other threads go on meanwhile: of what numpy and SciPy have, only
     the sum of a sparse row into a dense one adds at random places without the interpreter's lock.
+    ``checked`` says that each place is known to have a counter.
     """
     # Imported here: few tables are large enough.
     from scipy.sparse import _sparsetools
@@ -83,7 +84,7 @@ def add_ones(counters: Array, places: Array) -> None:
     if not len(places):
         return
     # What is below 0 is a large number without a sign. Nobody else looks where is written.
-    if int(places.view(f"u{places.itemsize}").max()) >= len(counters):
+    if not checked and int(places.view(f"u{places.itemsize}").max()) >= len(counters):
         raise IndexError(f"there are {len(counters)} counters, and none for {places.max()}")
     ends = np.array([0, len(places)], places.dtype)
     ones = _ones(counters.dtype, len(places))

@@ -64,17 +64,18 @@ class _Pages:
     def add(self, places: Array) -> None:
         """Add one to the counter at each place, and look at pages before one may be full."""
         pages = places >> _PAGE_BITS
+        # A page that is there has all of its counters, so that places need no look of their own.
         add_ones(self._since, pages)
         self._since[self._spare] = 0
         if self._since.max() <= _MOST:
-            add_ones(self.counters, places)
+            add_ones(self.counters, places, checked=True)
             return
         self._since[self._spare] = len(pages)
         np.subtract.at(self._since, pages, 1)
         for first, last in bounds(len(places), _AT_ONCE):
             self._look(np.flatnonzero(self._since >= _FULL))
-            add_ones(self.counters, places[first:last])
-            add_ones(self._since, pages[first:last])
+            add_ones(self.counters, places[first:last], checked=True)
+            add_ones(self._since, pages[first:last], checked=True)
 
     def _look(self, pages: Array) -> None:
         """Note down what the full counters of pages hold; one row stays, so each score is seen."""
