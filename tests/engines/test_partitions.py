@@ -177,7 +177,9 @@ def test_a_value_holds_no_more_than_the_offsets_of_arrow_reach() -> None:
 
 
 def dask_frame(parts: Sequence[pl.DataFrame]) -> Any:
-    return dd.from_map(lambda part: part.to_pandas(), parts, meta=FLOWS[:0].to_pandas())
+    # Made pandas here: polars 1.36 may wait for ever where two threads do that at once.
+    tables = [part.to_pandas() for part in parts]
+    return dd.from_map(lambda table: table, tables, meta=FLOWS[:0].to_pandas())
 
 
 def threads() -> Any:
