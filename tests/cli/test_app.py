@@ -119,7 +119,7 @@ def test_every_command_inside_another_has_help_and_examples(cli: Callable[..., A
         (["xyz"], f"there is no command 'xyz'; there are {', '.join(COMMANDS)}."),
         (["--colour"], "No such option"),
         (["evaluate"], "missing FILE; or give counts with --cells or --matrix"),
-        (["evaluate", "x", "--treshold", "1"], "'--threshold'?"),
+        (["evaluate", "x", "--treshold", "1"], "--threshold"),
     ],
 )
 def test_what_is_mistyped_is_told_what_is_near(

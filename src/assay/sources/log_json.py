@@ -193,6 +193,8 @@ class JsonLines:
 # than were read, the line is one to be looked at again.
 
 _LOOKED_AT = 256
+# polars before 2.1 ends its process on some thousands of brackets inside of each other.
+_DEEPEST = 1000
 _SURROGATE = r"\\u[dD][89a-fA-F]"
 _ESCAPED_KEY = r'"(?:[^"\\]|\\.)*\\.(?:[^"\\]|\\.)*"\s*:'
 
@@ -242,6 +244,8 @@ class Shape:
         """A column for each path, None where not every line is an object of this shape."""
         import polars as pl
 
+        if _may_be_deep(text):
+            return None
         try:
             frame = pl.read_ndjson(text, schema=self._schema)
             return frame.select(**self._columns) if frame.height == lines else None
@@ -360,6 +364,15 @@ class Shape:
             ]
             for key, paths in self._by_key.items()
         }
+
+
+def _may_be_deep(text: bytes) -> bool:
+    """Whether some line has so many brackets that they may lie inside of each other."""
+    return any(
+        line.count(b"[") + line.count(b"{") > _DEEPEST
+        for line in text.split(b"\n")
+        if len(line) > _DEEPEST
+    )
 
 
 def _is_no_object(record: Any, path: Path) -> bool:
