@@ -5,6 +5,7 @@ Arrays, lists and dataframe columns are checked and coded here.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -345,7 +346,9 @@ def _filtered(column: Any, kept: npt.NDArray[np.bool_]) -> Any:
     library = type(column).__module__.partition(".")[0]
     if library == "polars":
         return column.filter(kept)
-    return column.filter(kept.tolist()) if library == "pyarrow" else column[kept]
+    if library == "pyarrow":
+        return column.filter(sys.modules[library].array(kept))
+    return column[kept]
 
 
 def code_arrays(
