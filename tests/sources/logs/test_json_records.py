@@ -179,6 +179,27 @@ def test_a_bad_line_is_named(tmp_path: Path, line: str, around: int) -> None:
     assert list(skipped.reasons.values()) == [1]
 
 
+def test_brackets_inside_of_each_other_do_not_come_to_polars(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deepest = []
+    read = pl.read_ndjson
+
+    def watched(text: bytes, **more: Any) -> pl.DataFrame:
+        deepest.append(max(line.count(b"[") for line in text.split(b"\n")))
+        return read(text, **more)
+
+    monkeypatch.setattr(pl, "read_ndjson", watched)
+    flat = '{"ts":1793594214,"a":[' + "[1]," * 900 + "[1]]}"
+    nested = '{"ts":1793594214,"a":' + "[" * 1001 + "]" * 1001 + "}"
+    text = f'{{"ts":1793594214}}\n{flat}\n' * 9
+    assert len(table(events(tmp_path, text))) == 18
+    assert max(deepest) == 902
+    deepest.clear()
+    assert len(table(events(tmp_path, text + nested + "\n", on_bad_row="skip"))) >= 18
+    assert max(deepest, default=0) < 1000
+
+
 def test_bytes_that_are_not_utf8_spoil_one_line(tmp_path: Path) -> None:
     text = b'{"ts":1793594214}\n{"ts":1793594214,"x":"\xff"}\n{"ts":1793594214}\n'
     skipped = events(tmp_path, text * 50, on_bad_row="skip")
