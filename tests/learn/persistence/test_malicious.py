@@ -295,8 +295,10 @@ def test_some_names_cant_be_trusted_at_all(tmp_path: Path, name: str) -> None:
 
 def test_skops_itself_would_load_what_is_refused_here() -> None:
     """Its own list is longer, which is why it is not relied on."""
-    part = node("FunctionNode", "numpy", "add")
-    assert skops.io.loads(crafted(part)) is np.add
+    file = crafted(node("FunctionNode", "numpy", "add"))
+    if skops.io.get_untrusted_types(data=file):
+        pytest.skip("this version of skops does not trust it either")
+    assert skops.io.loads(file) is np.add
 
 
 @pytest.mark.parametrize("protocol", [0, -1, None, True, "2", 99])
