@@ -20,6 +20,8 @@ def sail_address() -> Iterator[str]:
     """Sail in this process, and the address that it is reached by."""
     pytest.importorskip("pyspark", reason="PySpark is missing: pip install 'pyspark[connect]'")
     server_of = pytest.importorskip("pysail.spark", reason="Sail is missing: pip install pysail")
+    # By default it ends a session that is idle for 15 minutes, and the slow tests take longer.
+    os.environ["SAIL_SPARK__SESSION_TIMEOUT_SECS"] = "86400"
     server = server_of.SparkConnectServer("127.0.0.1", 0)
     server.start()
     try:
