@@ -110,6 +110,7 @@ def test_every_plot_has_a_text_that_says_what_it_shows(opened: Page) -> None:
     assert all(len(label) > 20 for label in drawn)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_counts_are_read_on_every_shade(opened: Page, scheme: str) -> None:
     opened.media(prefers_color_scheme=scheme)

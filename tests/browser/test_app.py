@@ -233,6 +233,7 @@ def test_a_table_that_was_typed_becomes_a_report(quiet: Page, served: Served) ->
     must_be_accessible(quiet)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("state", ["5", "null", "[]", '{"reported": 5}', '{"reported": [1, [2]]}'])
 def test_a_shared_link_that_is_odd_opens_an_empty_table(
     quiet: Page, served: Served, state: str
@@ -276,7 +277,7 @@ def test_axe_finds_nothing_serious_in_the_app(
     must_be_accessible(quiet)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("width", [360, 768])
 def test_no_page_of_the_app_scrolls_sideways(quiet: Page, served: Served, width: int) -> None:
     quiet.resize(width)

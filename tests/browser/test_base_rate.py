@@ -25,6 +25,7 @@ def moved(page: Page, **places: int) -> tuple[list[float], str]:
     return values, page.evaluate("document.getElementById('alarms-said').textContent")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "places",
     [

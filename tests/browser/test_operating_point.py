@@ -310,7 +310,7 @@ ODD = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ODD)
 def test_without_script_the_numbers_are_the_same(name: str, page: Page, tmp_path: Path) -> None:
     path = pages.written(pages.document(ODD[name]()), tmp_path)

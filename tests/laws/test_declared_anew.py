@@ -230,7 +230,7 @@ PLACES: tuple[Callable[[Measure, Path], None], ...] = (
 )
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
 @pytest.mark.parametrize("measure", NEW, ids=lambda measure: measure.name)
 def test_a_measure_that_is_declared_is(

@@ -27,7 +27,7 @@ def document(case: str) -> Document:
     return found
 
 
-@pytest.mark.sampled(34)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("case", DOCUMENTS)
 def test_a_document_comes_back_from_json(case: str) -> None:
     text = document(case).to_json()

@@ -55,7 +55,7 @@ def test_counts_are_exact_at_the_edges_of_cells(drawn: Any, bits: int) -> None:
         assert grid.at_least(threshold) == exact.at_least(threshold)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("chunk", [7, 1000])
 @pytest.mark.parametrize("span", [1, 1 << 23])
 def test_large_and_small_spans_of_cells_are_counted_alike(
