@@ -55,18 +55,13 @@ def test_a_class_name_stands_for_one_thing():
     assert not shared, f"rename one of each to a noun of its own, or make them one: {shared}"
 
 
-def test_a_file_name_stands_for_two_things_or_for_a_command_with_its_report():
+def test_a_file_name_stands_for_two_things_at_most():
     homes = defaultdict(list)
     for path in trees():
         if not path.endswith("__init__.py"):
             homes[path.rpartition("/")[2]].append(path)
-    odd = {
-        name: places
-        for name, places in homes.items()
-        if len(places) > 3
-        or (len(places) == 3 and not {f"assay/cli/{name}", f"assay/report/{name}"} <= {*places})
-    }
-    assert not odd, f"rename those that are not the command, its report or its decision: {odd}"
+    odd = {name: places for name, places in homes.items() if len(places) > 2}
+    assert not odd, f"rename one of each to a noun that a stranger would search for: {odd}"
 
 
 def test_no_variable_is_called_found():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from assay.decisions.gate import Gate, JudgedRule
+    from assay.decisions.gate_rules import Gate, JudgedRule
     from assay.decisions.rule_grammar import Rules
     from assay.evaluation import Evaluation
 
@@ -63,8 +63,8 @@ def _assert_gate(record_property: Callable[[str, object], None]) -> Callable[...
 def _judged(rules: Any, evaluation: Any, baseline: Any) -> Gate:
     """The gate; of what is refused the test's own line is shown, and not ours."""
     __tracebackhide__ = True
-    from assay.decisions.gate import Gate
     from assay.decisions.gate_inputs import gate_evaluation
+    from assay.decisions.gate_rules import Gate
     from assay.errors import AssayError, InputError
 
     if isinstance(rules, Gate):

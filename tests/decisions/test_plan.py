@@ -13,7 +13,7 @@ from scipy import stats
 
 import assay
 from assay import plan
-from assay.decisions.plan import Need
+from assay.decisions.plan_goals import Need
 from assay.decisions.rows_needed import ON_DETECTION, rows_needed
 from assay.decisions.threshold import promises
 from assay.errors import InputError

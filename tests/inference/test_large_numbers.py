@@ -7,7 +7,7 @@ import pytest
 
 import assay
 from assay.curves import probability_cost
-from assay.decisions.gate import resamples_for
+from assay.decisions.gate_rules import resamples_for
 from assay.errors import AssayError, MethodError
 from assay.escaping import number_text
 from assay.inference.bootstrap import MOST_RESAMPLES, Bootstrap

@@ -3,7 +3,7 @@
 import pytest
 
 from assay.errors import MethodError
-from assay.plots.incidents import (
+from assay.plots.incident_times import (
     MOST_INCIDENTS,
     IncidentSpan,
     operating,

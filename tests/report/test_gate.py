@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay import Estimate, Gate, gate
-from assay.decisions.gate import JudgedRule
+from assay.decisions.gate_rules import JudgedRule
 from assay.decisions.rule_grammar import parse_rule
 from assay.report import FORMATS, Provenance, document_of, draw
 from assay.report.document import schema_of

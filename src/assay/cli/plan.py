@@ -160,7 +160,7 @@ def command(
             "--recall-width, or --difference with --discordant"
         )
     reporting.check()
-    from assay.decisions.plan import plan
+    from assay.decisions.plan_goals import plan
 
     making = ProvenanceBuilder(context, (), None, reporting)
     result = plan(

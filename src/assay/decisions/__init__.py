@@ -10,10 +10,10 @@ from assay.decisions.audit import (
 )
 from assay.decisions.compare import compare, compare_folds, compare_models
 from assay.decisions.compare.comparison import Comparison, Difference, Flip, FlippedRow, Verdict
-from assay.decisions.gate import Gate, gate
-from assay.decisions.monitor import monitor, monitor_files
+from assay.decisions.gate_rules import Gate, gate
+from assay.decisions.monitor_batches import monitor, monitor_files
 from assay.decisions.monitor_result import Monitor
-from assay.decisions.plan import Plan, plan
+from assay.decisions.plan_goals import Plan, plan
 from assay.decisions.rule import Outcome, Rule
 from assay.decisions.rule_grammar import parse_rule, read_rules
 from assay.decisions.threshold import Choice, Point, choose_threshold, choose_threshold_files

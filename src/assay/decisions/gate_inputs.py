@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from assay.decisions.gate import (
+from assay.decisions.gate_rules import (
     Gate,
     JudgedRule,
     gate,

@@ -27,14 +27,14 @@ from assay.measures import (
 )
 from assay.measures.catalogue import DIFFERENCES
 from assay.plots.canvas import BLUE, COLOURS, GREY, ORANGE, PAGE, drawing, label, plain, title
-from assay.plots.incidents import IncidentSpan, operating, time_to_detect, timeline
+from assay.plots.incident_times import IncidentSpan, operating, time_to_detect, timeline
 from assay.plots.intervals import ClaimedNumber, claimed
 from assay.tally.incident_tally import SECOND
 
 if TYPE_CHECKING:
     from assay.decisions.audit.verdicts import Audit
     from assay.decisions.compare.comparison import Comparison
-    from assay.decisions.gate import Gate
+    from assay.decisions.gate_rules import Gate
     from assay.decisions.incidents.detections import Incidents
     from assay.decisions.incidents.operating_points import OperatingCurve
     from assay.decisions.monitor_result import Monitor

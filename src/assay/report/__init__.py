@@ -85,7 +85,7 @@ KINDS = {
     "threshold": DocumentKind(
         "assay.threshold/1", "assay.decisions.threshold.choice", "Choice", "threshold.report_of"
     ),
-    "plan": DocumentKind("assay.plan/1", "assay.decisions.plan", "Plan", "plan.report_of"),
+    "plan": DocumentKind("assay.plan/1", "assay.decisions.plan_goals", "Plan", "plan.report_of"),
     "sample": DocumentKind(
         "assay.sample/1", "assay.decisions.sample_strata", "StratifiedSample", "plan.sample_report"
     ),
@@ -96,7 +96,7 @@ KINDS = {
         "assay.audit/1", "assay.decisions.audit.verdicts", "Audit", "audit.report_of"
     ),
     "check": DocumentKind("assay.check/1", "assay.learn.checks", "Check", "check.report_of"),
-    "gate": DocumentKind("assay.gate/1", "assay.decisions.gate", "Gate", "gate.report_of"),
+    "gate": DocumentKind("assay.gate/1", "assay.decisions.gate_rules", "Gate", "gate.report_of"),
     "incidents": DocumentKind(
         "assay.incidents/1",
         "assay.decisions.incidents.detections",

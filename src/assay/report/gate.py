@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from assay.decisions.gate import Gate, JudgedRule
+from assay.decisions.gate_rules import Gate, JudgedRule
 from assay.decisions.rule import Outcome
 from assay.escaping import name, short, visible
 from assay.evaluation.wording import listed

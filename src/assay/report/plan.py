@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from assay.decisions.plan import WORST, Goal, Need, Plan
+from assay.decisions.plan_goals import WORST, Goal, Need, Plan
 from assay.decisions.sample import DrawnStratum, StratifiedSample
 from assay.decisions.sample_strata import STRATUM, WEIGHT
 from assay.evaluation.wording import listed

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.decisions import Comparison, compare
-from assay.decisions.gate import Gate, JudgedRule, gate, reason_of
+from assay.decisions.gate_rules import Gate, JudgedRule, gate, reason_of
 from assay.decisions.rule import NEW, OLD, Rule
 from assay.engines import resolve
 from assay.errors import InputError, LabelError, MethodError, StoreError

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from assay.decisions.gate import Gate, gate
 from assay.decisions.gate_inputs import gate_files
+from assay.decisions.gate_rules import Gate, gate
 from assay.engines import models
 from assay.errors import InputError
 from assay.report import document_of, draw

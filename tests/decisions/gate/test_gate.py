@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import assay
 from assay.decisions import gate, parse_rule
-from assay.decisions.gate import MOST_UNASKED
+from assay.decisions.gate_rules import MOST_UNASKED
 from assay.errors import InputError, LengthMismatch, MethodError, ScoreError
 from assay.inference import ClopperPearson
 from assay.learn.scenarios import make_flows

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 
 from assay.escaping import name, short, visible
 from assay.inference import Estimate
-from assay.plots.incidents import LINEAR, time_ticks
+from assay.plots.incident_times import LINEAR, time_ticks
 from assay.report.formatting import count
 from assay.report.sections import Bar, Bars, Course, Kind, MeanRanks, PeriodCourse, StepCurve
 
