@@ -270,6 +270,15 @@ class ByKey(Mapping[str, Estimate]):
             return False
         return True
 
+    def listed(self, keys: Iterable[str]) -> Iterator[tuple[str, Estimate]]:
+        """Estimates by their keys; where some classes have no value, the mean of the others too."""
+        for key in keys:
+            yield key, self[key]
+            measure, _, average = key.rpartition(".")
+            defined = f"{measure}.{DEFINED_ONLY}"
+            if average == "macro" and defined in self._by_key:
+                yield defined, self[defined]
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._by_key)
 

@@ -398,16 +398,13 @@ def plain_text(evaluation: Evaluation) -> str:
 
 def _shown(evaluation: Evaluation) -> list[tuple[str, Estimate]]:
     names = PRINTED.of(binary=evaluation.positive is not None)
-    needs_scores = evaluation.tally.scores is None
-    shown = []
-    for key in names:
+    has_scores = evaluation.tally.scores is not None
+
+    def is_there(key: str) -> bool:
         of_scores = find(key.partition(".")[0]).of_scores is not None
-        if needs_scores if of_scores else not evaluation.decided:
-            continue
-        shown.append((key, evaluation[key]))
-        if f"{key}_defined" in evaluation:
-            shown.append((f"{key}_defined", evaluation[f"{key}_defined"]))
-    return shown
+        return has_scores if of_scores else evaluation.decided
+
+    return list(evaluation.listed(filter(is_there, names)))
 
 
 def _has_matrix(evaluation: Evaluation) -> bool:

@@ -212,11 +212,7 @@ def _table(evaluation: Snapshot, keys: tuple[str, ...]) -> Table:
     caption = f"{100 * evaluation.level:.10g}% intervals"
     if evaluation.positive is not None:
         caption += f"; the positive is {quoted(evaluation.positive)}"
-    shown: dict[str, Estimate] = {}
-    for key in keys:
-        shown[key] = evaluation[key]
-        if f"{key}_defined" in evaluation:
-            shown[f"{key}_defined"] = evaluation[f"{key}_defined"]
+    shown = dict(evaluation.listed(keys))
     reasons = [estimate.undefined for estimate in shown.values() if estimate.undefined]
     # A reason that all share is told once.
     shared = reasons[0] if len(reasons) > 2 and len(set(reasons)) == 1 else None
