@@ -191,7 +191,9 @@ def test_each_allocation_shares_out_in_its_way(allocation: str) -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"labels": 1}, "labels= is a whole number from 2 on"),
+        ({"labels": 1}, "labels= is a whole number from 2 to"),
+        ({"labels": 10**400}, "labels= is a whole number from 2 to"),
+        ({"labels": 100, "strata": 2**63}, "strata= is a whole number from 1 to 10,000"),
         ({"labels": 5, "strata": 7}, "2 each; found labels=5"),
         ({"labels": 100, "allocation": "best"}, "allocation= is one of"),
         ({"labels": 100, "alerts": 2.0}, "share above 0"),

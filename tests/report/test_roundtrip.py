@@ -88,8 +88,11 @@ def scored(draw_: st.DrawFn) -> dict:
     st.none() | st.floats(1, 1e6),
     st.booleans(),
     st.lists(NAMES, min_size=2, max_size=3),
+    st.none() | st.integers(1, 4),
 )
-def test_any_evaluation_comes_back(rows, threshold, base_rate, volume, weighted, names) -> None:
+def test_any_evaluation_comes_back(
+    rows, threshold, base_rate, volume, weighted, names, days
+) -> None:
     size = len(rows["truth"])
     found = evaluate(
         rows["truth"],
@@ -100,8 +103,19 @@ def test_any_evaluation_comes_back(rows, threshold, base_rate, volume, weighted,
         volume=volume,
         sample_weight=[1.5 + i for i in range(size)] if weighted else None,
         slices={"part": [names[i % len(names)] for i in range(size)]},
+        times=days and [f"2026-11-0{1 + i % days}" for i in range(size)],
     )
     comes_back(document_of(found))
+
+
+def test_a_trend_over_the_days_that_have_a_value_comes_back() -> None:
+    days = [f"2026-11-0{day}" for day in (1, 1, 2, 3, 3)]
+    rows = {"y_score": [0.9, 0.2, 0.4, 0.8, 0.1], "times": days}
+    judged = evaluate([1, 0, 0, 1, 0], **rows)
+    trend = judged.over_time["recall"].defined
+    assert trend is not None
+    assert trend.periods == ("2026-11-01", "2026-11-03")
+    comes_back(document_of(judged))
 
 
 @settings(max_examples=15)

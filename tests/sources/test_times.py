@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError
 from assay.sources.files import Request, Rows, read
-from assay.sources.times import PERIODS, absent, days_of, period_of, positions
+from assay.sources.times import LONGEST_SPAN, PERIODS, absent, days_of, period_of, positions
 
 
 def day(text: str) -> dt.date | None:
@@ -108,6 +108,21 @@ def test_a_missing_time_is_a_bad_row() -> None:
         rows_of(pl.Series([MOMENT, None]))
 
 
+@pytest.mark.parametrize(
+    "column",
+    [
+        pl.Series([2**63 - 1]).cast(pl.Datetime("us")),
+        pl.Series([-(2**62)]).cast(pl.Datetime("ms", "UTC")),
+        pl.Series([2**31 - 1], dtype=pl.Int32).cast(pl.Date),
+        pl.Series(["0000-01-01"]),
+        pl.Series(["9999-12-31T23:30:00-05:00"]),
+    ],
+)
+def test_a_moment_that_has_no_date_is_a_bad_row(column: pl.Series) -> None:
+    with pytest.raises(InputError, match=r"row 1: column 'at': found .*, expected a date"):
+        rows_of(column)
+
+
 def test_mixed_zones_are_found_over_pieces() -> None:
     text = "label,score,at\n" + "a,1,2024-01-01\n" * 50 + "a,1,1700000000\n"
     for chunk in (16, 1 << 20):
@@ -143,3 +158,19 @@ def test_periods_and_those_between_them_follow_without_a_gap(
 
 def test_no_periods_lack_none() -> None:
     assert absent([], "day") == ()
+
+
+@pytest.mark.parametrize("period", PERIODS)
+def test_the_last_and_the_first_days_of_all_are_in_a_period(period: str) -> None:
+    for days in ("9999-11-20", "9999-12-31"), ("0001-01-01", "0001-02-20"):
+        names = [period_of(day, period) for day in days]
+        between = positions(names, period)[1] - 1
+        assert len(absent(names, period)) == between
+
+
+def test_times_that_lie_centuries_apart_are_refused() -> None:
+    first = dt.date(2026, 3, 1)
+    last = first + dt.timedelta(days=LONGEST_SPAN)
+    assert len(absent([first.isoformat(), last.isoformat()], "day")) == LONGEST_SPAN - 1
+    with pytest.raises(InputError, match="from 2026-03-01 to 9999-12-31, 2,912,383 days later"):
+        absent(["2026-03-01", "9999-12-31"], "day")

@@ -71,7 +71,8 @@ def command(
     """Draw a document again that a command wrote with --format json.
 
     Every face is the same, to the byte, as it was when the document was made; nothing is read or
-    computed anew. DOCUMENT is a file, or - for standard input.
+    computed anew. DOCUMENT is a file, or - for standard input. Lists, as measures and runs write
+    them, are no documents.
     """
     out = None if out == STDOUT else out
     reporting = Reporting(face_of(face, out), out, DEFAULT_LEVEL, 0, quiet)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -173,20 +174,22 @@ def periods_of(days: Sequence[str], every: str | int) -> tuple[Span, ...]:
 
 
 def _span(day: dt.date, every: str | int, first: dt.date) -> tuple[str, str]:
-    one = dt.timedelta(days=1)
     if every == DAY:
-        start = end = day
+        start = end = day.toordinal()
     elif every == WEEK:
-        start = day - (day.isoweekday() - 1) * one
-        end = start + 6 * one
+        start = day.toordinal() - day.weekday()
+        end = start + 6
     elif every == MONTH:
-        start = day.replace(day=1)
-        end = (start + 31 * one).replace(day=1) - one
+        start = day.replace(day=1).toordinal()
+        end = start + calendar.monthrange(day.year, day.month)[1] - 1
     else:
         length = int(every)
-        start = first + (day - first).days // length * length * one
-        end = start + (length - 1) * one
-    return start.isoformat(), end.isoformat()
+        start = first.toordinal() + (day - first).days // length * length
+        end = start + length - 1
+    # Nothing comes after the last day of the year 9999.
+    ends = start, min(end, dt.date.max.toordinal())
+    began, ended = (dt.date.fromordinal(number).isoformat() for number in ends)
+    return began, ended
 
 
 def _must_be_a_period(every: Any) -> None:

@@ -28,6 +28,7 @@ from assay.decisions.sample_strata import (
     score_strata,
 )
 from assay.errors import InputError
+from assay.escaping import number_text
 from assay.sources import columns_of
 from assay.sources.columns import polars_column
 from assay.sources.files import Name, Progress, Request, given_names, silent
@@ -54,6 +55,10 @@ SEED = 42
 _WAITING = 1 << 16
 
 
+# What may be asked for, from and to.
+_WHOLE = {"labels": (2, 10**12), "strata": (1, 10_000), "seed": (0, 10**18)}
+
+
 @dataclass(frozen=True)
 class SampleRequest:
     """What sample is asked for."""
@@ -68,10 +73,13 @@ class SampleRequest:
     id: str | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("labels", 2), ("strata", 1), ("seed", 0)):
+        for name, (least, most) in _WHOLE.items():
             value = getattr(self, name)
-            if type(value) is not int or value < least:
-                raise InputError(f"{name}= is a whole number from {least} on; found {value!r}")
+            if type(value) is not int or not least <= value <= most:
+                shown = number_text(value)
+                raise InputError(
+                    f"{name}= is a whole number from {least} to {most:,}; found {shown}"
+                )
         if self.allocation not in ALLOCATIONS:
             raise InputError(
                 f"allocation= is one of {', '.join(ALLOCATIONS)}; found {self.allocation!r}"

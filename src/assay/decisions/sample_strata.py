@@ -144,7 +144,9 @@ def stratum_sizes(rows: int, strata: int, labels: int) -> list[int]:
 
 def _ends(rows: int, strata: int, labels: int) -> Floats:
     """How many rows lie above the end of each stratum: growing by one factor."""
-    smallest = min(max(labels * _SMALLEST, 1.0), rows / 2 ** (strata - 1))
+    # Of halves of halves less than one row is left long before.
+    halved = rows / 2 ** min(strata - 1, 64)
+    smallest = min(max(labels * _SMALLEST, 1.0), halved)
     return np.geomspace(max(smallest, 1.0), rows, strata)
 
 

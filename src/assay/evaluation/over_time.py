@@ -61,7 +61,7 @@ class Trend(Recorded):
     change: Estimate
     defined: Trend | None = None
     key: str = field(default="", metadata=stored(left_out=True))
-    periods: tuple[str, ...] = field(default=(), metadata=stored(left_out=True))
+    periods: tuple[str, ...] = ()
     estimates: tuple[Estimate, ...] = field(default=(), metadata=stored(left_out=True))
 
     def __repr__(self) -> str:
@@ -69,8 +69,12 @@ class Trend(Recorded):
         return f"Trend({self.key}, {first} to {last}: AUT {self.aut}, slope {self.slope})"
 
     def shaped(self, plain: dict[str, Any]) -> dict[str, Any]:
-        """The p-values stand with the slope; of the defined periods only what became of them."""
+        """The p-values stand with the slope; of the defined periods only what became of them.
+
+        The periods of the whole are told once for all measures.
+        """
         slope = {**plain["slope"], **{name: plain.pop(name) for name in _OF_SLOPE}}
+        del plain["periods"]
         defined = plain["defined"]
         if defined is not None:
             names = {"periods": list(self.defined.periods)} if self.defined else {}

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from assay.errors import InputError
 from assay.sources.row_checks import Problem, value_shown
-from assay.sources.times import SMALLEST, UNITS
+from assay.sources.times import SMALLEST, UNITS, in_calendar
 
 if TYPE_CHECKING:
     import polars as pl
@@ -74,6 +74,7 @@ class Clock:
         """The moments of a column of text, numbers or moments."""
         import polars as pl
 
+        values = in_calendar(values)
         kind = values.dtype
         if isinstance(kind, pl.Datetime) or kind == pl.Date:
             zoned = isinstance(kind, pl.Datetime) and kind.time_zone is not None
@@ -87,11 +88,12 @@ class Clock:
                 pl.Series([None] * len(values), dtype=pl.Int64),
                 (_problem(np.ones(len(values), bool), values, name, EXPECTED),),
             )
+        micros = _in_calendar(micros)
         if not micros.null_count() and not local.any():
             return EventTimes(micros, ())
         read = micros.is_not_null().to_numpy()
         if local.any() and self.timezone is not None:
-            micros = self._zoned(micros, local)
+            micros = _in_calendar(self._zoned(micros, local))
         return EventTimes(micros, tuple(self._problems(values, micros, local, read, name)))
 
     def _of_text(self, text: pl.Series) -> tuple[pl.Series, npt.NDArray[np.bool_]]:
@@ -218,6 +220,12 @@ def _without_year(values: pl.Series) -> npt.NDArray[np.bool_]:
     text = values.cast(str).str.strip_chars()
     pattern = rf"^(?:\d\d/\d\d-|(?:{'|'.join(_MONTHS)}) +\d\d? )\d\d:\d\d:\d\d"
     return text.str.contains(pattern).fill_null(value=False).to_numpy()
+
+
+def _in_calendar(micros: pl.Series) -> pl.Series:
+    import polars as pl
+
+    return in_calendar(micros.cast(pl.Datetime("us"))).to_physical()
 
 
 def _of_iso(text: pl.Series) -> tuple[pl.Series, npt.NDArray[np.bool_]]:

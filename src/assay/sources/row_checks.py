@@ -25,7 +25,7 @@ from assay.sources.columns import (
     not_weights,
 )
 from assay.sources.text_numbers import numbers_among, parsed, whole_texts, wholes_among
-from assay.sources.times import A_MOMENT, days_of
+from assay.sources.times import A_MOMENT, days_of, in_calendar
 
 if TYPE_CHECKING:
     import polars as pl
@@ -107,7 +107,8 @@ class DayCheck:
 
     def check(self, values: pl.Series, place: Place) -> tuple[pl.Series, list[Problem]]:
         """The days as text, and what is wrong."""
-        read = days_of(plain(values))
+        values = in_calendar(plain(values))
+        read = days_of(values)
         if read is None:
             return values, [whole_column(values, "times", InputError)]
         unread = read.days.is_null().to_numpy()

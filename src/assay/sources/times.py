@@ -30,12 +30,17 @@ TIME = "time"
 PERIODS = DAY, WEEK, MONTH = "day", "week", "month"
 A_MOMENT = "a date or a moment such as 2024-03-01T12:00:00Z, or seconds since 1970"
 MOST_DAYS = 10_000
+# Days between the first and the last time, at most: a hundred years.
+LONGEST_SPAN = 36_525
 _MOMENT = (
     r"^(?P<date>\d{4}-\d{2}-\d{2})"
     r"(?:[T ](?P<hour>[01]\d|2[0-3]):(?P<minute>[0-5]\d)(?::(?:[0-5]\d|60)(?:[.,]\d+)?)?"
     r" ?(?P<zone>[Zz]|(?P<sign>[+-])(?P<ahead>[01]\d|2[0-3])(?::?(?P<past>[0-5]\d))?)?)?$"
 )
 _SECONDS = 86_400
+# The first and the last day that have a date, counted from 1970; and the parts of a second.
+_FIRST_DAY, _LAST_DAY = ((day - dt.date(1970, 1, 1)).days for day in (dt.date.min, dt.date.max))
+_PARTS = {"ms": 10**3, "us": 10**6, "ns": 10**9}
 SMALLEST = 1e8
 # From which size on a number counts thousandths of the unit before.
 UNITS = ((1e11, 1), (1e14, 10**3), (1e17, 10**6), (9.2e18, 10**9))
@@ -47,6 +52,22 @@ class Days:
 
     days: pl.Series
     aware: Array
+
+
+def in_calendar(values: pl.Series) -> pl.Series:
+    """A column without the moments before the year 1 and after 9999, such as infinite ones."""
+    import polars as pl
+
+    kind = values.dtype
+    if isinstance(kind, pl.Datetime):
+        a_day = _SECONDS * _PARTS[kind.time_unit]
+    elif kind == pl.Date:
+        a_day = 1
+    else:
+        return values
+    numbers = values.to_physical().cast(pl.Int64).to_numpy()
+    beyond = (numbers < _FIRST_DAY * a_day) | (numbers >= (_LAST_DAY + 1) * a_day)
+    return values.set(pl.Series(beyond), None) if beyond.any() else values
 
 
 def days_of(values: pl.Series) -> Days | None:
@@ -61,7 +82,7 @@ def days_of(values: pl.Series) -> Days | None:
     if isinstance(kind, pl.Datetime):
         zoned = kind.time_zone is not None
         moments = values.dt.convert_time_zone("UTC") if zoned else values
-        return Days(moments.dt.date(), np.full(len(values), zoned))
+        return Days(in_calendar(moments.dt.date()), np.full(len(values), zoned))
     if kind.is_integer():
         return _of_numbers(values.cast(pl.Int64, strict=False))
     if kind.is_float():
@@ -108,7 +129,7 @@ def _of_text(values: pl.Series) -> Days:
         counted = _of_numbers(numbers).days
         aware |= counted.is_not_null().to_numpy()
         days = days.zip_with(days.is_not_null(), counted)
-    return Days(days, aware)
+    return Days(in_calendar(days), aware)
 
 
 # -- columns of arrays -----------------------------------------------------------------------------
@@ -118,7 +139,7 @@ def day_names(values: Any, name: str) -> NameColumn:
     """A column of moments as the days that they are of; a bad one is refused with its row."""
     if isinstance(values, NameColumn):
         return values
-    column = _series(values, name)
+    column = in_calendar(_series(values, name))
     read = days_of(column)
     if read is None:
         raise InputError(f"{name} must hold times; found {column.dtype}, expected {A_MOMENT}")
@@ -214,13 +235,20 @@ def absent(names: Sequence[str], period: str) -> tuple[str, ...]:
     """
     if not names:
         return ()
-    first, last = dt.date.fromisoformat(_first_day(names[0], period)), _number(names[-1], period)
-    everything: dict[str, None] = {}
-    step = dt.timedelta(days={DAY: 1, WEEK: 7, MONTH: 28}[period])
-    while _number(name := period_of(first.isoformat(), period), period) <= last:
-        everything[name] = None
-        first += step
-    return tuple(name for name in everything if name not in set(names))
+    first, last = _number(names[0], period), _number(names[-1], period)
+    must_be_a_span(_first_day(names[0], period), _first_day(names[-1], period))
+    there = {_number(name, period) for name in names}
+    return tuple(_name(number, period) for number in range(first, last) if number not in there)
+
+
+def must_be_a_span(first: str, last: str) -> None:
+    """Refuse days that lie centuries apart: one of them is the day of nothing that happened."""
+    days = dt.date.fromisoformat(last).toordinal() - dt.date.fromisoformat(first).toordinal()
+    if days > LONGEST_SPAN:
+        raise InputError(
+            f"times go from {first} to {last}, {days:,} days later, where at most {LONGEST_SPAN:,} "
+            f"are judged: leave out rows whose time is that of nothing, such as one for 'never'"
+        )
 
 
 def _first_day(name: str, period: str) -> str:
@@ -237,3 +265,11 @@ def _number(name: str, period: str) -> int:
         return 12 * int(name[:4]) + int(name[5:])
     days = dt.date.fromisoformat(_first_day(name, period)).toordinal()
     return days if period == DAY else (days - 1) // 7
+
+
+def _name(number: int, period: str) -> str:
+    """The period of a number."""
+    if period == MONTH:
+        return f"{(number - 1) // 12:04}-{(number - 1) % 12 + 1:02}"
+    day = dt.date.fromordinal(number if period == DAY else 7 * number + 1)
+    return period_of(day.isoformat(), period)

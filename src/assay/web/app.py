@@ -185,11 +185,11 @@ def serve(app: App, listening: socket.socket, started: Callable[[], None]) -> No
     import uvicorn
 
     class Server(uvicorn.Server):
-        """One that tells when it listens."""
+        """One that tells when it listens, and not before a signal would end it in good order."""
 
-        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets)
+        async def main_loop(self) -> None:
             started()
+            await super().main_loop()
 
     config = uvicorn.Config(
         app,

@@ -62,6 +62,15 @@ def test_alerts_alone_observe_the_same_time_at_every_threshold() -> None:
         incidents(alerts=alerts[:1], schedule=[attack], score="level", max_false_incidents=5)
 
 
+def test_alerts_that_lie_centuries_apart_are_refused() -> None:
+    never = dt.datetime(9999, 12, 30, tzinfo=dt.UTC)
+    rows = pl.DataFrame(
+        {"time": [MONDAY, MONDAY, never], "incident": ["i", None, None], "score": [0.9, 0.1, 0.8]}
+    )
+    with pytest.raises(InputError, match=r"to 9999-12-30, .* days later"):
+        incidents(rows, incident="incident", time="time", score="score", threshold=0.5)
+
+
 def test_rows_of_a_table_observe_the_same_time_at_every_threshold() -> None:
     hours = [0.0, 0.5, 1.0, 48.0]
     rows = pl.DataFrame(

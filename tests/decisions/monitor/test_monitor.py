@@ -187,6 +187,12 @@ def test_a_positive_label_need_not_have_occurred_yet() -> None:
 # -- periods ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("every", ["day", "week", "month", 5, 3_650_000, 10**400])
+def test_the_last_day_of_all_ends_its_period(every: str | int) -> None:
+    spans = periods_of(["9999-12-01", "9999-12-31"], every)
+    assert spans[-1].end == "9999-12-31"
+
+
 def test_days_weeks_months_and_numbers_of_days() -> None:
     days = ["2026-02-27", "2026-03-01", "2026-03-02", "2026-03-09"]
     assert [(s.start, s.end) for s in periods_of(days, "week")] == [

@@ -47,6 +47,7 @@ from assay.evaluation.snapshot import EstimateRecord, Slice
 from assay.inference import ClopperPearson, Estimate
 from assay.inference.delta import FayFeuer, WeightedSum
 from assay.inference.time_courses import kaplan_meier
+from assay.sources.times import must_be_a_span
 from assay.tally.incident_tally import DAY, SECOND, START, IncidentTally
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -85,6 +86,8 @@ def judged(
 
     ``tally`` has the alerts that count, ``every`` those of all scores.
     """
+    if len(days := every.volume["day"]):
+        must_be_a_span(day_of(int(days.min())), day_of(int(days.max())))
     scheduled = None if windows is None else tuple(windows)
     incidents = tuple(_detections(tally, scheduled))
     # Whatever the threshold: lines of an alert log are alerts, scored rows of a table are events.
