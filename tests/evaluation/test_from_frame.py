@@ -189,6 +189,36 @@ def test_labels_of_several_kinds_in_a_column_of_objects_are_refused() -> None:
         assay.evaluate(frame, label="y", score="p")
 
 
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        ("p", [0.9, "0.1", 0.8, "n/a"]),
+        ("p", [0.9, 2**130, None, pd.NA]),
+        ("p", [0.9, 1j, 0.8, 0.1]),
+        ("y", [1, "1", True, "a"]),
+        ("y", pd.Categorical([1, "x", 1, "x"])),
+    ],
+)
+def test_values_of_several_kinds_are_read_as_those_of_a_list_are(column: str, values: Any) -> None:
+    given = {"y": ["attack", "normal"] * 2, "p": [0.9, 0.2, 0.8, 0.1], column: list(values)}
+    odd = pd.DataFrame(given, dtype=object) if isinstance(values, list) else pd.DataFrame(given)
+    odd[column] = values if isinstance(values, pd.Categorical) else odd[column]
+
+    def counted(rows: Any) -> Any:
+        try:
+            return assay.count(rows, label="y", score="p", on_bad_row="skip")
+        except InputError as error:
+            return str(error)
+
+    assert counted(odd) == counted(given)
+
+
+def test_complex_scores_are_refused() -> None:
+    frame = pd.DataFrame({"y": ["attack", "normal"], "p": [0.5 + 0j, 0.2 + 0j]})
+    with pytest.raises(ScoreError, match="expected a finite number"):
+        assay.count(frame, label="y", score="p")
+
+
 class Convertible:
     def to_pandas(self) -> None: ...
 

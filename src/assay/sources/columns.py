@@ -351,16 +351,26 @@ def polars_column(name: str, values: Any) -> pl.Series:
     if isinstance(dtype, np.dtype) and dtype.kind in "biuf" and dtype.isnative:
         wide = np.float32 if dtype == np.float16 else dtype
         return pl.Series(name, np.asarray(values).astype(wide, copy=False))
+    if type(values).__module__.startswith("pandas"):
+        return _of_pandas(name, values)
     try:
-        if type(values).__module__.startswith("pandas"):
-            return pl.Series(name, pl.from_pandas(values, nan_to_null=False))
         return pl.Series(name, values)
+    except (TypeError, OverflowError, pl.exceptions.ComputeError):
+        # Values of several kinds: whoever counts says what is wrong with them.
+        return pl.Series(name, list(values), dtype=pl.Object)
+
+
+def _of_pandas(name: str, values: Any) -> pl.Series:
+    import polars as pl
+
+    try:
+        return pl.Series(name, pl.from_pandas(values, nan_to_null=False))
     except ModuleNotFoundError:
         # pandas' own types are read by way of pyarrow, where that is installed.
         return pl.Series(name, values.astype(object).where(values.notna(), None).tolist())
-    except TypeError:
-        # Values of several kinds: whoever counts says what is wrong with them.
-        return pl.Series(name, list(values), dtype=pl.Object)
+    except (TypeError, ValueError, OverflowError, NotImplementedError):
+        # What Arrow has no type for, such as values of several kinds, is read as a list is.
+        return polars_column(name, values.tolist())
 
 
 def must_be_as_long(rows: int, columns: Mapping[str, Any]) -> None:

@@ -65,7 +65,7 @@ def whole_column(values: pl.Series, expected: str, error: type[InputError]) -> P
 
 def value_shown(value: Any) -> str:
     """A value as it goes into a message."""
-    if value is None or value == "":
+    if is_missing(value) and not isinstance(value, float | np.floating):
         return "nothing"
     text = str(value) if isinstance(value, Decimal) else repr(value)
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
