@@ -210,6 +210,13 @@ def _never(column: Any) -> Any:
     raise AssertionError("a column that nobody asked for")
 
 
+def test_columns_of_dask_are_named_as_they_are_written() -> None:
+    pandas = FLOWS.select("label", "score").to_pandas().set_axis([0, 1], axis=1)
+    with threads():
+        tally = count(dd.from_pandas(pandas, npartitions=2), Columns("0", score="1"), ASK)
+    assert tally == count(FLOWS, Columns("label", score="score"), ASK)
+
+
 def test_dask_with_a_grid() -> None:
     ask = Ask(scores=Grid())
     with threads():

@@ -183,6 +183,17 @@ def test_columns_of_one_name_are_refused() -> None:
         assay.evaluate(twice, label="y", score="p")
 
 
+@pytest.mark.parametrize("make", [pd.DataFrame, dict])
+def test_columns_whose_names_are_no_text_are_named_as_they_are_written(make: Any) -> None:
+    labels, scores = ["attack", "normal"], [0.9, 0.2]
+    tally = assay.count({"y": labels, "p": scores}, label="y", score="p")
+    assert assay.count(make({0: labels, 1: scores}), label="0", score="1") == tally
+    deep = make({("a", "y"): labels, ("a", "p"): scores})
+    assert assay.count(deep, label="('a', 'y')", score="('a', 'p')") == tally
+    with pytest.raises(InputError, match="several columns called '1'"):
+        assay.count(make({0: labels, 1: scores, "1": scores}), label="0", score="1")
+
+
 def test_labels_of_several_kinds_in_a_column_of_objects_are_refused() -> None:
     frame = pd.DataFrame({"y": ["attack", 1], "p": [0.5, 0.2]}, dtype=object)
     with pytest.raises(LabelError, match="'y'"):

@@ -332,7 +332,9 @@ def polars_of(rows: Any, names: Sequence[str]) -> pl.DataFrame:
     if kind == ARROW:
         frame = pl.from_arrow(rows.select(list(names)), rechunk=False)
         return frame if isinstance(frame, pl.DataFrame) else frame.to_frame()
-    return pl.DataFrame([polars_column(name, rows[name]) for name in names])
+    # Columns of pandas and of mappings may have numbers for names, and are asked for as text.
+    written = {str(name): name for name in _names(rows, kind or MAPPING)}
+    return pl.DataFrame([polars_column(name, rows[written[name]]) for name in names])
 
 
 # -- rows of polars frames, checked and counted ----------------------------------------------------

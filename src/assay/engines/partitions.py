@@ -229,12 +229,13 @@ def count_dask(frame: Any, columns: Columns, ask: Ask) -> Any:
     from dask import delayed
 
     must_have_columns(frame.columns, columns, "the Dask frame")
+    chosen = frame[[name for name in frame.columns if str(name) in columns.names]]
     counts = delayed(_dask_count, pure=False)
     adds = delayed(add_bytes, pure=False)
 
     def run(counting: PartitionCounter) -> Any:
         asked = delayed(counting, pure=False)
-        parts = [counts(part, asked) for part in frame[columns.names].to_delayed()]
+        parts = [counts(part, asked) for part in chosen.to_delayed()]
         return tally_of(_tree(parts, adds).compute())
 
     return in_passes(columns, ask, run)
