@@ -106,6 +106,14 @@ def test_a_frame_without_rows_is_said_to_be_empty(kind: str) -> None:
         assay.evaluate(FRAMES[kind](FRAME[:0]), label="y", score="p")
 
 
+@pytest.mark.parametrize("kind", [*FRAMES, "DuckDB"])
+@pytest.mark.parametrize("role", ["score", "decision", "weight"])
+def test_a_label_is_nothing_else(kind: str, role: str) -> None:
+    make = FRAMES.get(kind, lambda frame: duckdb.from_arrow(frame.to_arrow()))
+    with pytest.raises(InputError, match=f"'y' can't be the label and the {role} at once"):
+        assay.count(make(FRAME), **{"label": "y", "decision": "said", role: "y"})
+
+
 def test_tallies_of_frames_and_arrays_add() -> None:
     part = assay.count(FRAME[:100], label="y", score="p")
     rest = assay.count(FRAME[100:].to_pandas(), label="y", score="p")

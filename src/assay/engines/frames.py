@@ -19,7 +19,7 @@ from assay.errors import InputError
 from assay.sources.coded import Coded
 from assay.sources.columns import polars_column
 from assay.sources.files.collector import Collector
-from assay.sources.files.column_roles import must_have
+from assay.sources.files.column_roles import must_have, must_have_one_role
 from assay.sources.files.request import Budget, OpenedTable, Piece, Request
 from assay.sources.labelling import sided
 from assay.sources.validation import Roles, coded_columns
@@ -255,12 +255,19 @@ def must_be_a_column(y_true: Any) -> None:
 
 
 def must_have_columns(present: Iterable[Any], columns: Columns, what: str) -> None:
-    """Refuse columns that a frame does not have, with the nearest names, or has twice."""
+    """Refuse columns that a frame does not have, with the nearest names, or has twice.
+
+    A label can't be what the model said too; rows of incidents have none.
+    """
     names = tuple(str(name) for name in present)
+    table = OpenedTable(what, names)
     for name in columns.names:
-        must_have(OpenedTable(what, names), name)
+        must_have(table, name)
         if names.count(name) > 1:
             raise InputError(f"{what} has several columns called {name!r}: rename all but one")
+    if columns.incident is None:
+        said = {"score": columns.score, "decision": columns.decision, "weight": columns.weight}
+        must_have_one_role(table, columns.label, said)
 
 
 def pieces_of(rows: Any, columns: Columns) -> Iterator[pl.DataFrame]:

@@ -6,7 +6,7 @@ import csv
 import difflib
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from assay.errors import InputError
 from assay.sources.files.inputs import is_named
@@ -82,16 +82,10 @@ def roles_of(table: OpenedTable, request: Request) -> Roles:
                 f"{_perhaps_probabilities(table, taken)}Say which with score=, decision= or "
                 f"probabilities=. {_listed(table)}"
             )
-    said = [("model's column", column) for column in models or ()]
-    for role, column in (
-        *(("score", score), ("decision", decision), ("weight", request.weight)),
-        *said,
-    ):
-        if column is not None and column == label:
-            raise InputError(
-                f"{table.name}: column {label!r} can't be the label and the {role} at once; say "
-                f"which column is which"
-            )
+    said = {"score": score, "decision": decision, "weight": request.weight}
+    must_have_one_role(table, label, said)
+    for column in models or ():
+        must_have_one_role(table, label, {"model's column": column})
     slices = dict.fromkeys(request.slices)
     if request.family is not None:
         slices[request.family] = None
@@ -154,6 +148,18 @@ def must_have(table: OpenedTable, column: str) -> None:
     near = list(dict.fromkeys([*folded, *near]))
     advice = f"; did you mean {', '.join(map(repr, near))}?" if near else "."
     raise InputError(f"{table.name} has no column {column!r}{advice} {_listed(table)}")
+
+
+def must_have_one_role(
+    table: OpenedTable, label: str | None, others: Mapping[str, str | None]
+) -> None:
+    """Refuse a label that is also something else; ``others`` maps a role to its column."""
+    for role, column in others.items():
+        if column is not None and column == label:
+            raise InputError(
+                f"{table.name}: column {label!r} can't be the label and the {role} at once; say "
+                f"which column is which"
+            )
 
 
 def has_columns(names: Sequence[str], request: Request) -> bool:
