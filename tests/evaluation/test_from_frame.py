@@ -145,6 +145,14 @@ def test_rows_left_out_are_counted_and_noted() -> None:
     assert f"{left_out} rows were left out: score: not a finite number" in evaluation.notes
 
 
+@pytest.mark.parametrize("kind", ["polars", "pandas", "Arrow reader", "Dask"])
+def test_rows_that_were_all_left_out_are_told_with_the_reason(kind: str) -> None:
+    odd = FRAMES[kind](FRAME.with_columns(p=pl.lit("high")))
+    told = r"of 400 rows 400 were refused and none is left: score: not a finite number \(400\)"
+    with pytest.raises(AssayError, match=told):
+        assay.evaluate(odd, label="y", score="p", on_bad_row="skip")
+
+
 def test_duckdb_counts_its_own_rows() -> None:
     columns = {"label": "y", "score": "p", "slices": ["host"]}
     with duckdb.connect() as connection:
