@@ -330,10 +330,20 @@ def test_the_mode_says_how_scores_are_kept(mode: str, kind: str) -> None:
 
 def test_auto_says_what_it_kept_where_memory_is_short() -> None:
     rng = np.random.default_rng(1)
-    frame = pl.DataFrame({"y": rng.choice(["attack", "normal"], 100_000), "p": rng.random(100_000)})
-    evaluation = assay.evaluate(frame.lazy(), label="y", score="p", max_memory=1 << 20)
+    frame = pl.DataFrame({"y": rng.choice(["attack", "normal"], 800_000), "p": rng.random(800_000)})
+    evaluation = assay.evaluate(frame.lazy(), label="y", score="p", max_memory=1 << 24)
     assert evaluation.to_dict()["mode"] in ("cuts", "grid")
     assert any("did not" in note and "memory" in note for note in evaluation.notes)
+
+
+@pytest.mark.parametrize("kind", ["polars", "pandas", "Arrow dataset", "DuckDB"])
+def test_too_little_memory_is_refused_as_it_is_for_files(kind: str) -> None:
+    make = FRAMES.get(kind, lambda frame: duckdb.from_arrow(frame.to_arrow()))
+    for limit in (0, -5, (1 << 24) - 1):
+        with pytest.raises(InputError, match="max_memory= must be 16 MiB at least"):
+            assay.count(make(FRAME), label="y", score="p", max_memory=limit)
+    with pytest.raises(InputError, match="a number of bytes; found '1GB'"):
+        assay.count(make(FRAME), label="y", score="p", max_memory="1GB")
 
 
 def test_a_reader_comes_once() -> None:

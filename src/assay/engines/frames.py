@@ -20,7 +20,7 @@ from assay.sources.coded import Coded
 from assay.sources.columns import polars_column
 from assay.sources.files.collector import Collector
 from assay.sources.files.column_roles import must_have, must_have_one_role
-from assay.sources.files.request import Budget, OpenedTable, Piece, Request
+from assay.sources.files.request import Budget, OpenedTable, Piece, Request, must_be_enough
 from assay.sources.labelling import sided
 from assay.sources.validation import Roles, coded_columns
 from assay.tally import IncidentTally, Tally
@@ -137,6 +137,7 @@ def count_by_mode(
     ``max_memory`` is what counting may take on this machine, by default half of what it has. What
     Python counts on the workers of a cluster is kept exactly where no mode is named.
     """
+    must_be_enough(max_memory)
     kept, limit = keeping_of_mode(mode), Budget(max_memory).limit
     elsewhere = _elsewhere(rows, columns)
     if elsewhere is _by_sql:

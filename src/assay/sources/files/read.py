@@ -32,7 +32,16 @@ from assay.sources.files.delimited import delimited
 from assay.sources.files.formats import HEAD, begun, behind_lines, must_be_narrow, unpacked, utf8
 from assay.sources.files.inputs import Source, sources, standard_input, with_keys
 from assay.sources.files.json_files import array_lines, jsonl
-from assay.sources.files.request import Budget, Meter, OpenedTable, Progress, Request, Rows, silent
+from assay.sources.files.request import (
+    Budget,
+    Meter,
+    OpenedTable,
+    Progress,
+    Request,
+    Rows,
+    must_be_enough,
+    silent,
+)
 from assay.sources.labelling import one_score, sided
 from assay.sources.row_checks import numbers_of
 from assay.sources.validation import LABEL, Roles, skips
@@ -45,7 +54,6 @@ _WRITTEN = (
     *("input_format", "encoding", "delimiter", "quote", "decimal", "header", "skip_lines"),
     "sheet",
 )
-_SMALLEST_LIMIT = 1 << 24
 # How many chunks of text, with all that is made of one, fit into the memory allowed.
 _CHUNKS = 64
 
@@ -151,11 +159,7 @@ def _must_make_sense(request: Request) -> None:
     for name in ("batch_rows", "chunk_bytes"):
         if getattr(request, name) < 1:
             raise InputError(f"{name} must be 1 or more; found {getattr(request, name)}")
-    if request.max_memory is not None and request.max_memory < _SMALLEST_LIMIT:
-        raise InputError(
-            f"max_memory= must be {_SMALLEST_LIMIT >> 20} MiB at least; found "
-            f"{request.max_memory:,} bytes"
-        )
+    must_be_enough(request.max_memory)
     skips(request.on_bad_row)
 
 

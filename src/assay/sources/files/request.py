@@ -347,6 +347,7 @@ def must_be_a_number(at: Refused) -> ScoreError:
 # Counting sorts and tallies what was read: about three times the columns in all.
 _FACTOR = 3
 _WITHOUT_ANSWER = 4 << 30
+_SMALLEST_LIMIT = 1 << 24
 _BETWEEN_LOOKS = 0.02
 _STATM = Path("/proc/self/statm")
 # What the process as a whole may take, where that is watched.
@@ -359,6 +360,18 @@ def default_limit() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     except (AttributeError, ValueError, OSError):
         return _WITHOUT_ANSWER
+
+
+def must_be_enough(max_memory: Any) -> None:
+    """Refuse a limit that no rows could be counted in; None is no limit."""
+    if max_memory is None:
+        return
+    if not isinstance(max_memory, int | np.integer) or isinstance(max_memory, bool):
+        raise InputError(f"max_memory= is a number of bytes; found {max_memory!r}")
+    if max_memory < _SMALLEST_LIMIT:
+        raise InputError(
+            f"max_memory= must be {_SMALLEST_LIMIT >> 20} MiB at least; found {max_memory:,} bytes"
+        )
 
 
 class Budget:
