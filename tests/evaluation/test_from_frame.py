@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import dask.dataframe as dd
@@ -143,6 +144,16 @@ def test_rows_left_out_are_counted_and_noted() -> None:
     assert evaluation.to_dict()["source"]["rows_refused"] == left_out
     assert evaluation.to_dict()["source"]["rows_used"] == ROWS - left_out
     assert f"{left_out} rows were left out: score: not a finite number" in evaluation.notes
+
+
+def test_only_files_are_told_how_to_keep_rows_without_a_label(tmp_path: Path) -> None:
+    odd = FRAME.with_columns(pl.when(pl.col("p") < 0.1).then(None).otherwise("y").alias("y"))
+    for rows in (odd, odd.to_pandas(), duckdb.from_arrow(odd.to_arrow())):
+        with pytest.raises(LabelError, match=r"'y': the label is missing\. "):
+            assay.count(rows, label="y", score="p")
+    odd.write_parquet(tmp_path / "rows.parquet")
+    with pytest.raises(LabelError, match="unlabelled='allow' keeps rows without one"):
+        assay.evaluate_files(tmp_path / "rows.parquet", assay.Request(label="y", score="p"))
 
 
 @pytest.mark.parametrize("kind", ["polars", "pandas", "Arrow reader", "Dask"])

@@ -407,7 +407,7 @@ class FrameReader:
     def __init__(self, columns: Columns, ask: Ask) -> None:
         self._roles = roles_of_columns(columns)
         request = Request(on_bad_row=ask.on_bad_row)
-        self._collector = Collector(self._roles, request, Budget(None))
+        self._collector = Collector(self._roles, request, Budget(None), advice="")
         self._sides = ask.positive, ask.negative
         self._rows = 0
 

@@ -136,10 +136,16 @@ class DayCheck:
 
 
 class LabelCheck:
-    """Text, whole numbers or booleans, all of one kind over all pieces."""
+    """Text, whole numbers or booleans, all of one kind over all pieces.
 
-    def __init__(self, column: str, role: str, *, may_be_missing: bool = False) -> None:
+    ``advice`` is what to do about missing ones.
+    """
+
+    def __init__(
+        self, column: str, role: str, *, may_be_missing: bool = False, advice: str = ""
+    ) -> None:
         self.column = column
+        self._advice = f" ({advice})" if advice else ""
         self._role = role
         self._may_be_missing = may_be_missing
         self._kind: str | None = None
@@ -171,9 +177,7 @@ class LabelCheck:
                 problems = [whole_column(values, self._expected, LabelError)]
         problems += self._one_kind(values, kinds, missing, place)
         if not self._may_be_missing and missing.any():
-            reason = f"column {self.column!r}: the {self._role} is missing"
-            if self._role == "label":
-                reason += " (unlabelled='allow' keeps rows without one)"
+            reason = f"column {self.column!r}: the {self._role} is missing{self._advice}"
             problems.append(Problem(missing, reason, LabelError, kind=f"{self._role}: missing"))
         return values, missing, problems
 

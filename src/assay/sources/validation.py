@@ -169,15 +169,15 @@ def reasons_of(problems: list[Problem], rows: int, repeats: Array | None = None)
 class RowCheck:
     """Checks rows by the roles of their columns, piece by piece.
 
-    ``unlabelled`` allows rows without a label.
+    ``unlabelled`` allows rows without a label; ``advice`` is what to do about them where not.
     """
 
-    def __init__(self, roles: Roles, *, unlabelled: bool = False) -> None:
+    def __init__(self, roles: Roles, *, unlabelled: bool = False, advice: str = "") -> None:
         self._roles = roles
         self._unlabelled = unlabelled
         self._label = None
         if roles.label is not None:
-            self._label = LabelCheck(roles.label, LABEL, may_be_missing=unlabelled)
+            self._label = LabelCheck(roles.label, LABEL, may_be_missing=unlabelled, advice=advice)
         self._decision = None if roles.decision is None else LabelCheck(roles.decision, DECISION)
         self._days = None if roles.time is None else DayCheck(roles.time)
 

@@ -401,13 +401,18 @@ class ColumnStore:
         return columns
 
 
-class Collector:
-    """Takes pieces one after another."""
+UNLABELLED = "unlabelled='allow' keeps rows without one"
 
-    def __init__(self, roles: Roles, request: Request, budget: Budget) -> None:
+
+class Collector:
+    """Takes pieces one after another; ``advice`` is what to do about labels that are missing."""
+
+    def __init__(
+        self, roles: Roles, request: Request, budget: Budget, *, advice: str = UNLABELLED
+    ) -> None:
         self._roles = roles
         self._budget = budget
-        self._check = RowCheck(roles, unlabelled=request.unlabelled)
+        self._check = RowCheck(roles, unlabelled=request.unlabelled, advice=advice)
         self._bad = BadRows(stops=not skips(request.on_bad_row))
         self.labelled = ColumnStore(roles, labelled=True)
         self.unlabelled = ColumnStore(roles, labelled=False) if request.unlabelled else None
