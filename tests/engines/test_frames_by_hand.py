@@ -117,6 +117,14 @@ def test_a_column_that_is_there_twice_is_refused() -> None:
     assert frames.count(other, COLUMNS).rows == 1
 
 
+def test_a_dataset_with_a_column_twice_is_refused_and_its_table_is_counted() -> None:
+    table = FRAME.to_arrow()
+    twice = table.append_column("x", table["score"]).append_column("x", table["score"])
+    assert frames.count(twice, COLUMNS) == frames.count(FRAME, COLUMNS)
+    with pytest.raises(InputError, match=r"several columns called 'x'.* give the table"):
+        frames.count(ds.dataset(twice), COLUMNS)
+
+
 def test_only_a_reader_can_not_be_gone_through_again() -> None:
     table = FRAME.to_arrow()
     assert comes_again(FRAME)

@@ -307,10 +307,23 @@ def _streamed(rows: Any, columns: Columns) -> Iterator[pl.DataFrame]:
     must_have_columns(schema.names, columns, "the Arrow data")
     batches: Any = rows
     if hasattr(rows, "scanner"):
-        batches = rows.scanner(columns=columns.names).to_batches()
+        batches = _scanned(rows, columns, schema.names)
     elif hasattr(rows, "to_batches"):
         batches = rows.to_batches()
     yield from gathered(polars_of(batch, columns.names) for batch in batches)
+
+
+def _scanned(dataset: Any, columns: Columns, names: Sequence[str]) -> Iterator[Any]:
+    twice = next((name for name in names if names.count(name) > 1), None)
+    try:
+        yield from dataset.scanner(columns=columns.names).to_batches()
+    except ValueError as refused:
+        if twice is None:
+            raise
+        raise InputError(
+            f"the dataset has several columns called {twice!r}, and Arrow scans none that has: "
+            f"rename all but one, or give the table or the reader that it was made of"
+        ) from refused
 
 
 def gathered(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
