@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
 
@@ -123,6 +124,40 @@ def test_a_dataset_with_a_column_twice_is_refused_and_its_table_is_counted() -> 
     assert frames.count(twice, COLUMNS) == frames.count(FRAME, COLUMNS)
     with pytest.raises(InputError, match=r"several columns called 'x'.* give the table"):
         frames.count(ds.dataset(twice), COLUMNS)
+
+
+_RUNS = pa.RunEndEncodedArray.from_arrays(pa.array([2, 5], pa.int32()), pa.array(["a", "b"]))
+_ARROW_ONLY = {
+    "cast it to float64": ("score", pa.array([1, 2, 3, 4, 5], pa.decimal256(40, 2))),
+    "run_end_decode": ("label", _RUNS),
+    "month_day_nano_interval": ("label", pa.array([(1, 2, 3)] * 5, pa.month_day_nano_interval())),
+    "-2.* float64": ("score", pa.array([100] * 5, pa.decimal128(5, -2))),
+}
+
+
+@pytest.mark.parametrize("said", _ARROW_ONLY)
+@pytest.mark.parametrize("kind", ["table", "reader", "dataset", "pandas", "mapping"])
+def test_columns_of_types_that_only_arrow_has_are_named_if_they_are_used(
+    kind: str, said: str
+) -> None:
+    column, values = _ARROW_ONLY[said]
+    pandas = pytest.importorskip("pandas")
+    table = FRAME.to_arrow()
+    makes: dict[str, Any] = {
+        "table": lambda rows: rows,
+        "reader": lambda rows: rows.to_reader(2),
+        "dataset": ds.dataset,
+        "pandas": lambda rows: pandas.DataFrame(
+            {name: pandas.Series(pandas.arrays.ArrowExtensionArray(rows[name]))
+             for name in rows.column_names}
+        ),
+        "mapping": lambda rows: {name: rows[name] for name in rows.column_names},
+    }  # fmt: skip
+    unused = makes[kind](table.append_column("other", values))
+    assert frames.count(unused, COLUMNS) == frames.count(FRAME, COLUMNS)
+    used = makes[kind](table.drop_columns(column).append_column(column, values))
+    with pytest.raises(InputError, match=f"column '{column}' is of .*{said}"):
+        frames.count(used, COLUMNS)
 
 
 def test_only_a_reader_can_not_be_gone_through_again() -> None:

@@ -17,7 +17,7 @@ from assay.engines.ask import Ask, Columns, Grouping
 from assay.engines.parts import Accumulator, Parts
 from assay.errors import InputError
 from assay.sources.coded import Coded
-from assay.sources.columns import polars_column
+from assay.sources.columns import must_be_readable, polars_column
 from assay.sources.files.collector import Collector
 from assay.sources.files.column_roles import must_have, must_have_one_role
 from assay.sources.files.request import Budget, OpenedTable, Piece, Request, must_be_enough
@@ -351,11 +351,19 @@ def polars_of(rows: Any, names: Sequence[str]) -> pl.DataFrame:
     if kind == POLARS:
         return rows.select(names)  # type: ignore[no-any-return]
     if kind == ARROW:
-        frame = pl.from_arrow(rows.select(list(names)), rechunk=False)
-        return frame if isinstance(frame, pl.DataFrame) else frame.to_frame()
+        return _of_arrow(rows.select(list(names)))
     # Columns of pandas and of mappings may have numbers for names, and are asked for as text.
     written = {str(name): name for name in _names(rows, kind or MAPPING)}
     return pl.DataFrame([polars_column(name, rows[written[name]]) for name in names])
+
+
+def _of_arrow(rows: Any) -> pl.DataFrame:
+    import polars as pl
+
+    for field in rows.schema:
+        must_be_readable(field.name, field.type)
+    frame = pl.from_arrow(rows, rechunk=False)
+    return frame if isinstance(frame, pl.DataFrame) else frame.to_frame()
 
 
 # -- rows of polars frames, checked and counted ----------------------------------------------------

@@ -348,6 +348,8 @@ def polars_column(name: str, values: Any) -> pl.Series:
     if isinstance(values, np.ma.MaskedArray):
         values = values.tolist()
     dtype = getattr(values, "dtype", None)
+    of_arrow = type(values).__module__.startswith("pyarrow")
+    must_be_readable(name, values.type if of_arrow else getattr(dtype, "pyarrow_dtype", None))
     if isinstance(dtype, np.dtype) and dtype.kind in "biuf" and dtype.isnative:
         wide = np.float32 if dtype == np.float16 else dtype
         return pl.Series(name, np.asarray(values).astype(wide, copy=False))
@@ -358,6 +360,28 @@ def polars_column(name: str, values: Any) -> pl.Series:
     except (TypeError, OverflowError, pl.exceptions.ComputeError):
         # Values of several kinds: whoever counts says what is wrong with them.
         return pl.Series(name, list(values), dtype=pl.Object)
+
+
+# Types of Arrow that polars does not have, and what makes others of them.
+_ARROW_ONLY = {
+    "decimal256": "cast it to float64 or to decimal128",
+    ", -": "cast it to float64",  # decimals of a negative scale
+    "run_end_encoded": "decode it with pyarrow.compute.run_end_decode",
+    "month_day_nano_interval": "",
+    "_union<": "",
+    "list_view<": "",
+}
+
+
+def must_be_readable(name: str, arrow_type: Any) -> None:
+    """Refuse a column of Arrow that polars has no type for, with the cast that helps."""
+    shown = str(arrow_type)
+    advice = next((cast for part, cast in _ARROW_ONLY.items() if part in shown), None)
+    if advice is not None:
+        raise InputError(
+            f"column {name!r} is of Arrow's type {shown}, which is not read: "
+            f"{advice or 'make it text, numbers or booleans'} first"
+        )
 
 
 def _of_pandas(name: str, values: Any) -> pl.Series:
