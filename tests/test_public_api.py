@@ -7,6 +7,8 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -280,3 +282,101 @@ def test_notes_of_batches_hold_for_the_whole() -> None:
 def test_rows_of_count_zero_are_told_of() -> None:
     evaluation = assay.evaluate([0, 1, 1], y_pred=[0, 1, 0], counts=[1, 1, 0])
     assert any("1 rows have a count or weight of 0" in note for note in evaluation.notes)
+
+
+# -- arguments that can't be right -----------------------------------------------------------------
+
+TRUTH, SCORES = [0, 1] * 30, [i / 60 for i in range(60)]
+ONE, OTHER = [0.1 * i for i in range(10)], [0.1 * (i * 7 % 10) for i in range(10)]
+TABLE = [[1, 2, 3], [2, 1, 3], [3, 1, 2]]
+RIGHT = [[1, 0], [0, 1], [1, 1]]
+DAY = ["2026-01-01"]
+TESTS: dict[str, Callable[..., object]] = {
+    "mcnemar": partial(assay.mcnemar, 3, 5),
+    "cochran_q": partial(assay.cochran_q, RIGHT),
+    "friedman": partial(assay.friedman, TABLE),
+    "iman_davenport": partial(assay.iman_davenport, TABLE),
+    "nemenyi": partial(assay.nemenyi, TABLE),
+    "paired_t": partial(assay.paired_t, ONE, OTHER),
+    "nadeau_bengio": partial(assay.nadeau_bengio, ONE, OTHER, n_train=9, n_test=1),
+    "five_by_two_t": partial(assay.five_by_two_t, ONE, OTHER),
+    "five_by_two_f": partial(assay.five_by_two_f, ONE, OTHER),
+    "wilcoxon": partial(assay.wilcoxon, ONE, OTHER),
+    "delong_test": partial(assay.delong_test, TRUTH, SCORES, SCORES[::-1]),
+}
+choose = partial(assay.choose_threshold, TRUTH, y_score=SCORES, max_fpr=0.2)
+posterior = partial(assay.signed_rank_posterior, ONE, OTHER, rope=0.01)
+gate = partial(assay.gate, TRUTH, new=SCORES, threshold=0.5)
+folds = partial(assay.nadeau_bengio, ONE, OTHER)
+SEEDED: dict[str, Callable[..., object]] = {
+    "choose_threshold": choose,
+    "signed_rank_posterior": posterior,
+    "Bootstrap": assay.Bootstrap,
+    "compare": partial(assay.compare, TRUTH, scores={"a": SCORES, "b": SCORES[::-1]}),
+    "gate": partial(gate, rules="new(recall) >= 0.1"),
+    "monitor": partial(assay.monitor, DAY, [1], y_score=[0.5]),
+}
+MISTAKES: dict[str, Callable[[], object]] = {
+    "shares of families as a number": lambda: assay.plan(min_dr_families=0.9),
+    "no power": lambda: assay.plan(max_fpr=0.01, power=None),
+    "errors as a number": lambda: assay.plan(max_fpr=0.01, errors=5),
+    "one p for Holm": lambda: assay.holm(0.03),
+    "a table of p for Holm": lambda: assay.holm([[0.03, 0.1]]),
+    "one p for Benjamini and Hochberg": lambda: assay.benjamini_hochberg(0.03),
+    "one name of two": lambda: assay.wilcoxon([1, 2, 3], [2, 3, 5], names=("A",)),
+    "one name of two in McNemar's test": lambda: assay.mcnemar(3, 5, names=("A",)),
+    "a number as names": lambda: assay.nemenyi([[1, 2], [2, 1]], names=5),
+    "resamples as text": lambda: assay.Bootstrap(resamples="1000"),
+    "half a resample": lambda: assay.Bootstrap(resamples=2.5),
+    "resamples that are no number": lambda: choose(resamples=float("nan")),
+    "a limit as text": lambda: assay.MaxFar("0.1"),
+    "one score for a column": lambda: assay.monitor(DAY, [1], y_score=0.5),
+    "no rules of a monitor": lambda: assay.monitor(DAY, [1], y_score=[0.5], rules=None),
+    "no rules of a gate": lambda: gate(rules=None),
+    "a number as labels": lambda: assay.evaluate_counts(tp=1, fp=1, fn=1, tn=1, labels=5),
+    "no claims": lambda: assay.audit(None),
+    "a number as a store": lambda: assay.Store(3),
+    "a number as a measure": lambda: assay.scorer(5),
+    "a list as a measure": lambda: assay.scorer([]),
+    "rows of different length": lambda: assay.cochran_q([[1, 0], [1]]),
+    "counts of different length": lambda: assay.cochran_q(RIGHT, [[1], [1, 2], 3]),
+    "one count for rows": lambda: assay.cochran_q(RIGHT, 5),
+    "more rows than floats hold": lambda: folds(n_train=9, n_test=10**400),
+    "rows of a fold as text": lambda: folds(n_train="9", n_test=1),
+    "draws without end": lambda: posterior(draws=2**63),
+    "no draws": lambda: posterior(draws=0),
+    **{
+        f"a level of {level!r} in {name}": partial(test, level=level)
+        for name, test in TESTS.items()
+        for level in ("0.95", None, 2, float("nan"))
+    },
+    **{
+        f"a seed of {seed!r} in {name}": partial(seeded, seed=seed)
+        for name, seeded in SEEDED.items()
+        for seed in (-1, 1.5, "1", None)
+    },
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes_are_told_as_what_was_given(mistake: str) -> None:
+    with pytest.raises(AssayError) as refused:
+        MISTAKES[mistake]()
+    text = str(refused.value)
+    assert text
+    assert "Traceback" not in text
+    assert "object" not in text
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_levels_may_be_fractions(name: str) -> None:
+    assert repr(TESTS[name](level=Fraction(9, 10))) == repr(TESTS[name](level=0.9))
+
+
+def test_shares_may_be_fractions() -> None:
+    level = Fraction(9, 10)
+    assert assay.recall([0, 1], [0, 1], level=level) == assay.recall([0, 1], [0, 1], level=0.9)
+    assert assay.Bootstrap(level) == assay.Bootstrap(0.9)
+    assert assay.plan(max_fpr=0.01, expected_fpr=Fraction(1, 3)) == assay.plan(
+        max_fpr=0.01, expected_fpr=1 / 3
+    )

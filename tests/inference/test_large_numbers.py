@@ -10,10 +10,16 @@ from assay.curves import probability_cost
 from assay.decisions.gate_rules import resamples_for
 from assay.errors import AssayError, MethodError
 from assay.escaping import number_text
-from assay.inference.bootstrap import MOST_RESAMPLES, Bootstrap
+from assay.inference.bootstrap import Bootstrap
 from assay.inference.paired_tests import cochran_q, five_by_two_f, mcnemar, paired_t
 from assay.inference.rank_tests import friedman, signed_rank_posterior, wilcoxon
-from assay.inference.significance import check_amount, check_level, check_share, holm
+from assay.inference.significance import (
+    MOST_RESAMPLES,
+    check_amount,
+    check_level,
+    check_share,
+    holm,
+)
 from assay.inference.threshold_rules import AtThreshold, parse_rule
 
 ROWS = {"y_true": [0, 1], "y_score": [0.1, 1]}

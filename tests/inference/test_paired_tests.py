@@ -271,7 +271,7 @@ def test_sizes_of_folds_are_above_zero(n_train: float, n_test: float, fine: bool
     if fine:
         assert nadeau_bengio(A, B, n_train=n_train, n_test=n_test).p > 0
         return
-    with pytest.raises(MethodError, match="must be positive"):
+    with pytest.raises(MethodError, match="is a number above 0"):
         nadeau_bengio(A, B, n_train=n_train, n_test=n_test)
 
 

@@ -18,9 +18,9 @@ from assay.evaluation.evaluation import mistakes_of_models
 from assay.evaluation.findings import Finding
 from assay.evaluation.named_columns import refusal_notes
 from assay.inference import Bootstrap, Estimate
-from assay.inference.bootstrap import MOST_RESAMPLES, RESAMPLES, SEED
+from assay.inference.bootstrap import RESAMPLES, SEED
 from assay.inference.fields import Recorded, Result, odd, stored
-from assay.inference.significance import check_level
+from assay.inference.significance import MOST_RESAMPLES, check_level
 from assay.inference.threshold_resampling import ChosenTables, choose_anew, choose_from_counts
 from assay.inference.threshold_rules import AtThreshold
 from assay.sources import FAMILY, code_arrays, common_labels, must_share_index

@@ -18,10 +18,11 @@ from assay.decisions.daily_counts import (
 from assay.decisions.monitor_periods import MATURE, judge, must_be_a_share
 from assay.decisions.monitor_result import Monitor, watched_rules
 from assay.decisions.rule import Rule
-from assay.decisions.watched_figures import must_be_a_seed
 from assay.errors import InputError, TallyError
+from assay.escaping import number_text
 from assay.evaluation.wording import some
 from assay.inference.bootstrap import SEED
+from assay.inference.significance import check_level, check_seed
 from assay.sources.columns import polars_column
 from assay.sources.files.inputs import Name, given_names
 from assay.sources.files.request import Progress, Request, silent
@@ -80,7 +81,7 @@ def monitor_files(
     given: dict[str, Any] = {
         "rules": watched_rules(rules),
         "mature": mature,
-        "seed": must_be_a_seed(seed),
+        "seed": check_seed(seed),
     }
     must_be_a_share(mature)
     before = _state(state)
@@ -99,7 +100,7 @@ def monitor_files(
         positive=positive,
         negative=negative,
         labels=labels,
-        level=level,
+        level=check_level(level),
         source=batches.source(),
         **given,
     )
@@ -181,7 +182,7 @@ def monitor(
     rules = watched_rules(rules)
     must_be_a_share(mature)
     known = _reference(
-        None if reference is None else rows_of_reference, before, watching, must_be_a_seed(seed)
+        None if reference is None else rows_of_reference, before, watching, check_seed(seed)
     )
     batches = CheckedBatches(request, watching)
     rows = batches.of_frame(_frame(given), "the rows")
@@ -194,7 +195,7 @@ def monitor(
         negative=negative,
         labels=labels,
         mature=mature,
-        level=level,
+        level=check_level(level),
         seed=seed,
         source=batches.source(),
     )
@@ -204,6 +205,9 @@ def _frame(columns: Mapping[str, Any]) -> Any:
     import polars as pl
 
     there = {name: values for name, values in columns.items() if values is not None}
+    for name, values in there.items():
+        if not hasattr(values, "__len__"):
+            raise InputError(f"{name} is a column, a value a row; found {number_text(values)}")
     sizes = {name: len(values) for name, values in there.items()}
     if len(set(sizes.values())) > 1:
         told = ", ".join(f"{name} has {size:,}" for name, size in sizes.items())

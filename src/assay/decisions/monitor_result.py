@@ -174,9 +174,10 @@ class Monitor(Result, Recorded):
 
 def watched_rules(rules: str | Rule | Iterable[str | Rule]) -> tuple[Rule, ...]:
     """Rules that a confidence sequence can judge; others are refused."""
-    given = [rules] if isinstance(rules, str | Rule) else list(rules)
+    if isinstance(rules, str) or not isinstance(rules, Iterable):
+        rules = [rules]
     parsed = tuple(
-        rule if isinstance(rule, Rule) else parse_rule(rule, watched=True) for rule in given
+        rule if isinstance(rule, Rule) else parse_rule(rule, watched=True) for rule in rules
     )
     for rule in parsed:
         must_be_followed(rule)

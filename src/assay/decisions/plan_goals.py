@@ -27,7 +27,7 @@ from assay.errors import InputError
 from assay.escaping import number_text
 from assay.inference.fields import Recorded, Result, stored
 from assay.inference.proportions import ClopperPearson, Wilson
-from assay.inference.significance import check_level, check_share
+from assay.inference.significance import as_list, check_level, check_share
 
 __all__ = ["Goal", "Need", "Plan", "plan"]
 
@@ -159,27 +159,21 @@ def plan(
     >>> planned["max_fpr"].needs[0].negatives, planned["max_fpr"].enough.negatives
     (23025, 38896)
     """
+    max_fpr = _share("max_fpr", max_fpr)
+    min_dr = _share("min_dr", min_dr)
+    max_far = _share("max_far", max_far)
+    base_rate = _share("base_rate", base_rate)
+    width = _share("width", width)
+    recall_width = _share("recall_width", recall_width)
+    difference = _share("difference", difference)
+    discordant = _share("discordant", discordant)
+    expected_fpr = _share("expected_fpr", expected_fpr)
+    expected_dr = _share("expected_dr", expected_dr)
+    expected = _share("expected", expected)
+    power = check_share("power", power)
+    families = _families(min_dr_families)
+    confidence, level = check_level(confidence, "confidence"), check_level(level)
     asked = _PlanRequest(power, confidence, level, _errors(errors), expected_fpr, expected_dr)
-    shares = {
-        "max_fpr": max_fpr,
-        "min_dr": min_dr,
-        "max_far": max_far,
-        "base_rate": base_rate,
-        "width": width,
-        "recall_width": recall_width,
-        "difference": difference,
-        "discordant": discordant,
-        "expected_fpr": expected_fpr,
-        "expected_dr": expected_dr,
-        "expected": expected,
-        "power": power,
-        **{f"min_dr of {name!r}": share for name, share in (min_dr_families or {}).items()},
-    }
-    for name, share in shares.items():
-        if share is not None:
-            check_share(name, share)
-    check_level(confidence, "confidence")
-    check_level(level)
     if max_far is not None and base_rate is None:
         raise InputError("max_far= needs base_rate=, the share of attacks in deployment")
     if (difference is None) != (discordant is None):
@@ -189,7 +183,6 @@ def plan(
             f"two models that differ by {difference!r} disagree on at least that share of rows; "
             f"found discordant={discordant!r}"
         )
-    families = dict(min_dr_families or {})
     bounds = [max_fpr, min_dr, *families.values(), max_far]
     certified = sum(bound is not None for bound in bounds)
     if not certified and all(each is None for each in (width, recall_width, difference)):
@@ -221,9 +214,9 @@ def plan(
         goals.append(asked.difference(difference, discordant))
     return Plan(
         tuple(goals),
-        confidence=float(confidence),
-        level=float(level),
-        power=float(power),
+        confidence=confidence,
+        level=level,
+        power=power,
         base_rate=base_rate,
         rows=None if recall_width is None else rows or ROWS,
         expected_fpr=expected_fpr,
@@ -362,14 +355,30 @@ class _PlanRequest:
         return Goal("difference", difference, self.level, needs, enough, discordant=discordant)
 
 
+def _share(name: str, share: float | None) -> float | None:
+    return None if share is None else check_share(name, share)
+
+
+def _families(shares: Mapping[str, float] | None) -> dict[str, float]:
+    if shares is None:
+        return {}
+    if not isinstance(shares, Mapping):
+        raise InputError(
+            f"min_dr_families= has a share for each family, such as {{'dos': 0.9}}; found "
+            f"{number_text(shares)}"
+        )
+    return {name: check_share(f"min_dr of {name!r}", share) for name, share in shares.items()}
+
+
 def _decimal(share: float) -> Decimal:
     """The share as it was written, so that 0.1 is a tenth."""
     return Decimal(repr(float(share)))
 
 
 def _errors(errors: Sequence[int]) -> tuple[int, ...]:
-    numbers = tuple(sorted({int(each) for each in errors}))
+    given = as_list("errors=", errors, "how many errors the rows may hold")
+    numbers = tuple(sorted({int(each) for each in given}))
     if not numbers or numbers[0] < 0 or numbers[-1] > _MOST_ROWS:
-        given = ", ".join(map(number_text, errors)) or "none"
-        raise InputError(f"errors= are whole numbers from 0 to 10^15; found {given}")
+        shown = ", ".join(map(number_text, given)) or "none"
+        raise InputError(f"errors= are whole numbers from 0 to 10^15; found {shown}")
     return numbers

@@ -558,10 +558,3 @@ def base_rate_of(
 
 def _floats(ends: Any) -> tuple[float, float]:
     return float(ends[0]), float(ends[1])
-
-
-def must_be_a_seed(seed: Any) -> int:
-    """A whole number that ties are ordered by."""
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise InputError(f"seed= is a whole number, 0 or more; found {seed!r}")
-    return seed

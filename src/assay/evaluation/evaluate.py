@@ -25,7 +25,7 @@ from assay.evaluation.named_columns import (
 from assay.evaluation.outputs import DECISIONS, PROBABILITIES, SCORES, by_position, is_table
 from assay.formula import plain
 from assay.inference import Estimate, Method, method_of
-from assay.inference.significance import LARGEST_COUNT
+from assay.inference.significance import LARGEST_COUNT, as_list
 from assay.measures import AVERAGES, MAX_FPR, Measure, Ranked, f_beta, find
 from assay.sources import checked_columns, columns_of, infer, label_text
 from assay.sources.columns import CELLS, ORIENTATIONS
@@ -315,7 +315,8 @@ def counts_tally(
         raise InputError(f"orientation= is {' or '.join(ORIENTATIONS)}; found {orientation!r}")
     if positive is not None and negative is not None:
         raise InputError("give positive= or negative=, not both: the one follows from the other")
-    labels = None if labels is None else list(labels)
+    if labels is not None:
+        labels = as_list("labels=", labels, "the classes in their order")
     cells = (tp, fp, fn, tn)
     if matrix is not None:
         if any(cell is not None for cell in cells):

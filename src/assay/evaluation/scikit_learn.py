@@ -27,6 +27,7 @@ from assay.measures import (
     Ranked,
     parse,
 )
+from assay.measures.catalogue import must_be_a_name
 from assay.sources.columns import labels_of
 from assay.tally import Resolved
 
@@ -137,6 +138,7 @@ def scorer(name: str, *, positive: Any = None, pos_label: Any = None, **options:
     >>> scorer("recall_at_far", max_far=0.1).options
     {'max_far': 0.1}
     """
+    must_be_a_name(name)
     positive = one_positive(positive, pos_label)
     wanted = {_LIMITS[name][0]} if name in _LIMITS else set()
     if set(options) != wanted:

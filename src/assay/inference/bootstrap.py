@@ -16,16 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import MethodError
-from assay.escaping import number_text
 from assay.inference.estimate import Quantity, table_of
-from assay.inference.significance import check_level
+from assay.inference.significance import check_draws, check_level, check_seed
 from assay.tally import ClusterTally, Confusion, Sample, ScoreTally
 from assay.tally.blocks import narrow
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 RESAMPLES = 1000
-MOST_RESAMPLES = 10_000_000
 SEED = 42
 # Of so many cells a class it is computed what one row less would do, so many numbers at a time.
 _ENDS, _BETWEEN = 60, 80
@@ -44,14 +42,9 @@ class Bootstrap:
     name: ClassVar[str] = "bootstrap"
 
     def __post_init__(self) -> None:
-        check_level(self.level)
-        if self.resamples < 2:
-            raise MethodError(f"a bootstrap needs at least 2 resamples; found {self.resamples}")
-        if self.resamples > MOST_RESAMPLES:
-            raise MethodError(
-                f"a bootstrap draws at most {MOST_RESAMPLES:,} resamples; found "
-                f"{number_text(self.resamples)}"
-            )
+        object.__setattr__(self, "level", check_level(self.level))
+        check_draws("a bootstrap", self.resamples, "resamples", least=2)
+        object.__setattr__(self, "seed", check_seed(self.seed))
 
     def ends(
         self,

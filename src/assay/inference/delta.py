@@ -58,7 +58,7 @@ class Delta:
     name: ClassVar[str] = "delta"
 
     def __post_init__(self) -> None:
-        check_level(self.level)
+        object.__setattr__(self, "level", check_level(self.level))
 
 
 def on_scale(
@@ -267,7 +267,7 @@ class GammaInterval(ABC):
     note: ClassVar[str | None] = None
 
     def __post_init__(self) -> None:
-        check_level(self.level)
+        object.__setattr__(self, "level", check_level(self.level))
 
     @staticmethod
     @abstractmethod

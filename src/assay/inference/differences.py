@@ -21,6 +21,7 @@ from assay.inference.bootstrap import BCa, Bootstrap, redrawn
 from assay.inference.estimate import Estimate, Quantity, decimal
 from assay.inference.significance import (
     Significance,
+    check_level,
     normal,
     normal_p,
     p_text,
@@ -375,6 +376,7 @@ def delong_test(
     >>> print(delong_test([0, 0, 1, 1, 0, 1], [1, 2, 3, 4, 5, 6], [2, 1, 4, 3, 6, 5]))
     A has AUC 0.778, B 0.667: no difference is shown (p = 0.48).
     """
+    level = check_level(level)
     must_share_index({"y_true": y_true, "a": a, "b": b})
     first, second = pair_names(a, b, names)
     coded = {name: code_arrays(y_true, y_score=s) for name, s in ((first, a), (second, b))}

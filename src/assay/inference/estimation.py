@@ -67,7 +67,7 @@ def method_of(method: Any, level: float | None) -> tuple[Method | None, float]:
     """
     if isinstance(method, Method):
         own = method.level
-        if level is not None and level != own:
+        if level is not None and check_level(level) != own:
             raise MethodError(f"level={level} was given, but the method {method} has its own")
         return method, own
     level = check_level(DEFAULT_LEVEL if level is None else level)

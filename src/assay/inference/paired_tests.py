@@ -18,8 +18,11 @@ from assay.inference.estimate import Estimate
 from assay.inference.proportions import Wilson
 from assay.inference.significance import (
     Significance,
+    as_list,
     binomial_p,
+    check_amount,
     check_count,
+    check_level,
     checked_names,
     chi_square_p,
     f_p,
@@ -61,6 +64,7 @@ def mcnemar(
     >>> print(mcnemar(10, 2, both_right=80, both_wrong=8))
     A is right where B is wrong on 10 rows, the reverse on 2: A errs less often (p = 0.039).
     """
+    level, (first, second) = check_level(level), pair_names(None, None, names)
     for count in (b, c, both_right, both_wrong):
         if count is not None:
             check_count(count)
@@ -80,7 +84,6 @@ def mcnemar(
         statistic = max(gap, 0) ** 2 / (b + c)
         df = (1,)
         p = chi_square_p(statistic, 1)
-    first, second = names
     if b + c == 0:
         sentence = (
             f"{first} and {second} are right on the same rows: no discordant pairs, so nothing "
@@ -102,7 +105,7 @@ def mcnemar(
         sentence=sentence,
         effect=_effect(both_right, b, c, both_wrong, level),
         table={"both_right": both_right, "only_a": b, "only_b": c, "both_wrong": both_wrong},
-        models=names,
+        models=(first, second),
     )
 
 
@@ -185,17 +188,9 @@ def cochran_q(
     >>> print(cochran_q([[1, 1, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1]]))
     3 models are right on 4, 3, 1 of 4 rows: no difference is shown (p = 0.097).
     """
-    right, columns = numbers_by_model(right)
-    table = np.asarray(right)
-    if table.dtype.kind not in "biuf" or not np.isin(table, (0, 1)).all():
-        raise MethodError("Cochran's Q needs 1 where a model is right and 0 where it is wrong")
-    table = table.astype(np.int64)
-    if table.ndim != 2 or table.shape[1] < 2:
-        raise MethodError(f"Cochran's Q needs a column a model; found shape {table.shape}")
-    often = [1] * len(table) if counts is None else np.asarray(counts).tolist()
-    often = [int(each) if isinstance(each, float) and each.is_integer() else each for each in often]
-    for count in often:
-        check_count(count)
+    level, (right, columns) = check_level(level), numbers_by_model(right)
+    table = _right_or_wrong(right)
+    often = [1] * len(table) if counts is None else _often(counts)
     if len(often) != len(table):
         raise LengthMismatch(f"there are {len(table)} rows and {len(often)} counts")
     models = table.shape[1]
@@ -234,6 +229,30 @@ def cochran_q(
             note="best less worst share of rows right; the test gives no interval",
         ),
     )
+
+
+def _right_or_wrong(right: Any) -> npt.NDArray[np.int64]:
+    needed = "Cochran's Q needs 1 where a model is right and 0 where it is wrong"
+    try:
+        table = np.asarray(right)
+    except ValueError as odd:  # rows of different length
+        raise MethodError(f"{needed}: {odd}") from odd
+    if table.dtype.kind not in "biuf" or not np.isin(table, (0, 1)).all():
+        raise MethodError(needed)
+    if table.ndim != 2 or table.shape[1] < 2:
+        raise MethodError(f"Cochran's Q needs a column a model; found shape {table.shape}")
+    return table.astype(np.int64)
+
+
+def _often(counts: Any) -> list[int]:
+    """How often each row occurs, in Python's integers."""
+    often = []
+    for each in as_list("counts=", counts, "how often each row occurs"):
+        whole = isinstance(each, float | np.floating) and float(each).is_integer()
+        count = int(each) if whole else each
+        check_count(count)
+        often.append(int(count))
+    return often
 
 
 # -- over cross-validation folds -------------------------------------------------------------------
@@ -336,7 +355,7 @@ def paired_t(
 
     Reference: Student 1908; Dietterich 1998 on why not.
     """
-    differences = _differences(a, b, 2)
+    level, differences = check_level(level), _differences(a, b, 2)
     error = float(differences.std(ddof=1)) / math.sqrt(differences.size)
     return _result(
         "paired_t",
@@ -377,9 +396,9 @@ def nadeau_bengio(
 
     Reference: Nadeau and Bengio 2003.
     """
-    if n_train <= 0 or n_test <= 0:
-        raise MethodError(f"n_train and n_test must be positive; found {n_train} and {n_test}")
-    differences = _differences(a, b, 2)
+    check_amount("n_train", n_train)
+    check_amount("n_test", n_test)
+    level, differences = check_level(level), _differences(a, b, 2)
     variance = _corrected_variance(differences, n_train, n_test)
     return _result(
         "nadeau_bengio",
@@ -413,7 +432,7 @@ def five_by_two_t(
 
     Reference: Dietterich 1998.
     """
-    differences, variances = _five_by_two(a, b)
+    level, (differences, variances) = check_level(level), _five_by_two(a, b)
     error = math.sqrt(float(variances.mean()))
     return _result(
         "5x2cv_t",
@@ -436,7 +455,7 @@ def five_by_two_f(
 
     Reference: Alpaydin 1999.
     """
-    differences, variances = _five_by_two(a, b)
+    level, (differences, variances) = check_level(level), _five_by_two(a, b)
     top, bottom = float((differences**2).sum()), 2 * float(variances.sum())
     statistic: float | None
     if bottom <= _ROUNDING * top:

@@ -41,7 +41,7 @@ class ProportionInterval(ABC):
     name: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
-        check_level(self.level)
+        object.__setattr__(self, "level", check_level(self.level))
 
     def __call__(self, successes: npt.ArrayLike, trials: npt.ArrayLike) -> Ends:
         """The lower and upper end; nan where there are no trials."""
@@ -256,7 +256,7 @@ class GammaMixture:
     name: ClassVar[str] = "gamma mixture"
 
     def __post_init__(self) -> None:
-        check_level(self.level)
+        object.__setattr__(self, "level", check_level(self.level))
 
     def __call__(self, events: npt.ArrayLike, days: npt.ArrayLike) -> Ends:
         """The lower and upper end; nan where there is no day."""
@@ -333,7 +333,7 @@ class PairedBets:
     name: ClassVar[str] = "paired bets"
 
     def __post_init__(self) -> None:
-        check_level(self.level)
+        object.__setattr__(self, "level", check_level(self.level))
 
     def __call__(self, gained: npt.ArrayLike, lost: npt.ArrayLike, rows: npt.ArrayLike) -> Ends:
         """The lower and upper end; nan where there are no rows."""

@@ -21,6 +21,9 @@ from assay.inference.significance import (
     LARGEST_COUNT,
     Significance,
     check_amount,
+    check_draws,
+    check_level,
+    check_seed,
     checked_names,
     chi_square_p,
     f_p,
@@ -30,6 +33,7 @@ from assay.inference.significance import (
     normal_p,
     numbers_by_model,
     p_text,
+    pair_names,
     studentised_range,
     studentised_range_p,
 )
@@ -118,7 +122,7 @@ def friedman(
     >>> print(friedman({"tree": [0.8, 0.7, 0.9], "forest": [0.9, 0.8, 0.95]}))
     2 models over 3 data sets; forest ranks best on average: no difference is shown (p = 0.083).
     """
-    values, columns = numbers_by_model(values)
+    level, (values, columns) = check_level(level), numbers_by_model(values)
     table, often = _counted(values, counts)
     rows, models = float(often.sum()), table.shape[1]
     means = _mean_ranks(_ranks(table), often)
@@ -163,7 +167,7 @@ def nemenyi(
 
     Reference: Nemenyi 1963; Demsar 2006.
     """
-    values, columns = numbers_by_model(values)
+    level, (values, columns) = check_level(level), numbers_by_model(values)
     table, often = _counted(values, counts)
     rows, models = float(often.sum()), table.shape[1]
     means = _mean_ranks(_ranks(table), often)
@@ -244,6 +248,7 @@ def iman_davenport(
     >>> round(test.statistic, 6), test.df
     (9.0, (2, 6))
     """
+    level = check_level(level)
     chi_square = friedman(values, level=level, names=names)
     q = _friedman_statistic(*_counted(numbers_by_model(values)[0], None))
     rows, models = chi_square.table["rows"], len(chi_square.models)
@@ -284,7 +289,7 @@ def mean_rank_tests(
 
     Reference: Demsar 2006; Garcia and Herrera 2008.
     """
-    means = mean_ranks(values)
+    level, means = check_level(level), mean_ranks(values)
     rows, models = np.asarray(values).shape
     labels = checked_names(names, models)
     error = math.sqrt(models * (models + 1) / (6 * rows))
@@ -330,6 +335,7 @@ def wilcoxon(
     >>> wilcoxon([0.8, 0.7, 0.6, 0.9, 0.5], [0.9, 0.8, 0.75, 0.95, 0.7]).p
     0.0625
     """
+    level, names = check_level(level), pair_names(a, b, names)
     gaps = _gaps(a, b)
     kept = gaps[gaps != 0]
     size = len(kept)
@@ -360,7 +366,7 @@ def wilcoxon(
             "ranks_above": up / 2,
             "ranks_below": down / 2,
         },
-        models=tuple(names),
+        models=names,
     )
 
 
@@ -421,12 +427,13 @@ def signed_rank_posterior(
     Reference: Benavoli, Corani, Demsar and Zaffalon 2017.
     """
     check_amount("rope", rope)
+    check_draws("a posterior", draws, "draws", least=1)
     gaps = np.concatenate([[0.0], _gaps(a, b)])
     sums = gaps[:, None] + gaps[None, :]
     # A sum on the border by rounding alone is inside.
     border = 2 * rope * (1 + 1e-12)
     below, above = (sums < -border).astype(np.float64), (sums > border).astype(np.float64)
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(check_seed(seed))
     alpha = np.ones(len(gaps))
     alpha[0] = _PRIOR
     wins = np.zeros(3)

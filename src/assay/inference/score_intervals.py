@@ -46,7 +46,7 @@ class DeLong:
     name: ClassVar[str] = "delong"
 
     def __post_init__(self) -> None:
-        check_level(self.level)
+        object.__setattr__(self, "level", check_level(self.level))
 
     def __call__(self, auc: Smooth, positives: Any, negatives: Any) -> tuple[float, float]:
         """The interval; at an AUC of 0 or 1 its far end is that of Clopper and Pearson."""
@@ -69,7 +69,7 @@ class Newcombe:
     name: ClassVar[str] = "newcombe"
 
     def __post_init__(self) -> None:
-        check_level(self.level)
+        object.__setattr__(self, "level", check_level(self.level))
 
     def __call__(self, auc: Smooth, positives: Any, negatives: Any) -> tuple[float, float]:
         """Where the AUC differs from the estimate by z standard errors of its own."""

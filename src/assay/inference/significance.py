@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from assay.errors import MethodError
+from assay.errors import InputError, MethodError
 from assay.escaping import number_text
 from assay.inference.estimate import Estimate
 from assay.inference.fields import Recorded
@@ -27,6 +27,8 @@ LEAST, LARGEST = 1e-100, 1e100
 LEAST_LEVEL = 1e-12
 # The cubes of larger counts leave the range of floats, which intervals are computed in.
 LARGEST_COUNT = 10**36
+# More draws than these would take days.
+MOST_RESAMPLES = 10_000_000
 
 
 @dataclass(frozen=True, repr=False)
@@ -115,11 +117,47 @@ def floats(values: Any, needed: str) -> npt.NDArray[np.float64]:
 
 def check_count(count: Any) -> None:
     """Refuse what is no whole number of rows."""
-    whole = isinstance(count, int | np.integer) and not isinstance(count, bool)
-    if not whole or count < 0:
+    if not _is_whole(count) or count < 0:
         raise MethodError(f"counts are whole numbers and not negative; found {number_text(count)}")
     if count > LARGEST_COUNT:
         raise MethodError(f"counts are at most 10^36; found {number_text(count)}")
+
+
+def _is_whole(number: Any) -> bool:
+    return isinstance(number, int | np.integer) and not isinstance(number, bool)
+
+
+def check_seed(seed: Any) -> int:
+    """A seed of random draws, as numpy takes it."""
+    if not _is_whole(seed) or seed < 0:
+        raise InputError(f"seed= is a whole number, 0 or more; found {number_text(seed)}")
+    return int(seed)
+
+
+def check_draws(user: str, draws: Any, name: str, least: int) -> None:
+    """Refuse what is no number of random draws, or one that takes too long."""
+    if not _is_whole(draws) or draws < least:
+        raise MethodError(
+            f"{user} needs a whole number of at least {least} {name}; found {number_text(draws)}"
+        )
+    if draws > MOST_RESAMPLES:
+        raise MethodError(
+            f"{user} draws at most {MOST_RESAMPLES:,} {name}; found {number_text(draws)}"
+        )
+
+
+def as_list(name: str, values: Any, needed: str) -> list[Any]:
+    """The values of an argument that takes several.
+
+    >>> as_list("names=", 5, "a name a model")
+    Traceback (most recent call last):
+    assay.errors.InputError: names= is a list, a name a model; found 5
+    """
+    try:
+        each = iter(values)
+    except TypeError:
+        raise InputError(f"{name} is a list, {needed}; found {number_text(values)}") from None
+    return list(each)
 
 
 def pair_names(a: Any, b: Any, names: Sequence[str] | None) -> tuple[str, str]:
@@ -135,7 +173,8 @@ def pair_names(a: Any, b: Any, names: Sequence[str] | None) -> tuple[str, str]:
 
 def checked_names(names: Sequence[str] | None, models: int) -> list[str]:
     """A name for each model, by default its number; refuses too few, too many or twice the same."""
-    labels = [str(i) for i in range(models)] if names is None else [str(name) for name in names]
+    given = range(models) if names is None else as_list("names=", names, "a name a model")
+    labels = [str(name) for name in given]
     if len(labels) != models or len(set(labels)) != models:
         raise MethodError(f"{models} models need {models} names that differ; found {labels}")
     return labels
@@ -155,6 +194,8 @@ def p_text(p: float) -> str:
 
 def _shares(p: Sequence[float]) -> npt.NDArray[np.float64]:
     values = floats(p, "p-values must lie between 0 and 1")
+    if values.ndim != 1:
+        raise MethodError(f"p-values are a list of numbers; found {p!r}")
     if values.size and not ((values >= 0) & (values <= 1)).all():
         raise MethodError("p-values must lie between 0 and 1")
     return values
@@ -197,21 +238,26 @@ def benjamini_hochberg(p: Sequence[float]) -> list[float]:
 # -- distributions ---------------------------------------------------------------------------------
 
 
-def check_level(level: float, name: str = "level") -> float:
-    """A confidence level strictly between 0 and 1, of which 1 - level is not all."""
+def check_level(level: Any, name: str = "level") -> float:
+    """A confidence level strictly between 0 and 1, of which 1 - level is not all, as a float.
+
+    >>> check_level(Fraction(9, 10))
+    0.9
+    """
     if not is_share(level):
         raise MethodError(
             f"{name} must lie between 0 and 1, such as 0.95; found {number_text(level)}"
         )
     if level < LEAST_LEVEL:
         raise MethodError(f"{name} must be at least {LEAST_LEVEL:g}; found {level!r}")
-    return level
+    return float(level)
 
 
-def check_share(name: str, share: Any) -> None:
-    """Refuse what is no share strictly between 0 and 1, or so small that its square is none.
+def check_share(name: str, share: Any) -> float:
+    """A share strictly between 0 and 1, as a float, and not so small that its square is none.
 
     >>> check_share("a base rate", 1e-12)
+    1e-12
     >>> check_share("a base rate", 1e-320)
     Traceback (most recent call last):
     assay.errors.MethodError: a base rate is a share of at least 1e-100; found 1e-320
@@ -220,6 +266,7 @@ def check_share(name: str, share: Any) -> None:
         raise MethodError(f"{name} is a share between 0 and 1; found {number_text(share)}")
     if share < LEAST:
         raise MethodError(f"{name} is a share of at least {LEAST:g}; found {share!r}")
+    return float(share)
 
 
 def check_amount(name: str, amount: Any) -> None:

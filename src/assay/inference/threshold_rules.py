@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from assay.errors import MethodError, ScoreError
 from assay.escaping import number_text
-from assay.inference.significance import check_share
+from assay.inference.significance import check_share, is_share
 from assay.sources.labelling import checked_threshold, least_reaching
 from assay.tally import ScoreTally
 
@@ -211,8 +211,8 @@ def _unknown(text: str) -> str:
     )
 
 
-def _share(name: str, value: float) -> None:
-    if not 0 < value < 1:
+def _share(name: str, value: Any) -> None:
+    if not is_share(value):
         raise MethodError(f"{name} must lie between 0 and 1; found {number_text(value)}")
 
 

@@ -292,7 +292,7 @@ class KaplanMeier:
         with the chance ``level``. In simulations of 5 to 200 incidents the 95% band held it whole
         in 94 to 99%. After that last detection its upper end stays, and its lower end is 0.
         """
-        check_level(level)
+        level = check_level(level)
         n, reached = self.n, self.log_variance[np.isfinite(self.log_variance)]
         spread = n * float(reached[-1]) if len(reached) else 0.0
         if spread == 0:

@@ -19,7 +19,7 @@ from assay.evaluation.deployment import PER_DAY
 from assay.evaluation.entries import Entry
 from assay.inference import Estimate
 from assay.inference.paired_tests import corrected_mean
-from assay.inference.significance import check_level
+from assay.inference.significance import check_level, check_seed
 from assay.inference.threshold_rules import MaxFar
 from assay.learn.data import Data, labelled_like
 from assay.learn.encoding import ColumnEncoder
@@ -83,7 +83,7 @@ def train(
     """
     recipe = find_recipe(recipe) if isinstance(recipe, str) else recipe
     scheme = parse_scheme(validation) if isinstance(validation, str) else validation
-    check_level(level)
+    level, seed = check_level(level), check_seed(seed)
     _must_make_sense(data, seed, max_far)
     if test is not None:
         data, test = _alike(data, test, scheme)
@@ -248,7 +248,7 @@ def _not_judged(learned_from: str, rows: int, folds: int) -> str:
 
 
 def _must_make_sense(data: Data, seed: int, max_far: float | None) -> None:
-    if not 0 <= seed < SEEDS:
+    if seed >= SEEDS:
         raise InputError(f"a seed is a whole number from 0 to {SEEDS - 1}; found {seed!r}")
     there = np.unique(data.truth)
     if len(there) < 2:

@@ -89,6 +89,7 @@ def find(name: str, *, beta: float | None = None) -> Measure:
     >>> find("detection_rate").name, find("fbeta", beta=1.5).name
     ('recall', 'f1.5')
     """
+    must_be_a_name(name)
     if name in _ANY_BETA:
         if beta is None:
             raise UnknownMeasure(f"{name} needs its beta=, such as 2; or say f2, f0.5, f1.5")
@@ -104,6 +105,12 @@ def find(name: str, *, beta: float | None = None) -> Measure:
     close = difflib.get_close_matches(name, table, n=3)
     hint = f"; did you mean {' or '.join(close)}?" if close else ""
     raise UnknownMeasure(f"there is no measure {name!r}{hint}")
+
+
+def must_be_a_name(name: Any) -> None:
+    """Refuse what is no text."""
+    if not isinstance(name, str):
+        raise UnknownMeasure(f"a measure has a name, such as 'recall'; found {name!r}")
 
 
 class MeanOf(NamedTuple):
@@ -166,6 +173,7 @@ def parse(name: str) -> tuple[Measure, str | None]:
     >>> measure.name, suffix
     ('f0.5', 'macro')
     """
+    must_be_a_name(name)
     table = names()
     head = name
     while head:

@@ -38,6 +38,7 @@ from assay.decisions.audit.verdicts import (
     same_digits,
 )
 from assay.errors import InputError
+from assay.inference.significance import as_list
 from assay.measures import find
 
 __all__ = [
@@ -72,7 +73,7 @@ def audit(claims: Given | Iterable[Given]) -> Audit:
     return Audit(
         tuple(
             audited(claim if isinstance(claim, Claim) else build(claim, position=position))
-            for position, claim in enumerate(given, 1)
+            for position, claim in enumerate(as_list("claims", given, "a table a claim"), 1)
         )
     )
 
@@ -333,5 +334,5 @@ def _is_mean(key: Key, claim: Claim) -> bool:
 
 
 def _may_be_mean(key: Key, claim: Claim) -> bool:
-    """Whether a number may be one: it is said to be, or folds are listed and nothing is said."""
+    """Whether a number may be one: it is said to be, or folds are as_list and nothing is said."""
     return _is_mean(key, claim) or (claim.aggregate is None and bool(claim.folds))

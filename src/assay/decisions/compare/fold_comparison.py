@@ -52,7 +52,7 @@ from assay.inference.rank_tests import (
     signed_rank_posterior,
     wilcoxon,
 )
-from assay.inference.significance import check_level, p_text, student
+from assay.inference.significance import check_level, check_seed, p_text, student
 from assay.measures.catalogue import DECIDING
 from assay.sources import columns_of
 from assay.sources.columns import array_of
@@ -117,7 +117,7 @@ def compare_folds(
     >>> compare_folds(folds | sizes | values).verdicts[0].text
     'b is better than a: accuracy is higher by 0.050 [0.048, 0.053].'
     """
-    check_level(level)
+    level, seed = check_level(level), check_seed(seed)
     margin = checked_margin(margin)
     rows = _rows(table, label)
     sides = {"positive": positive, "negative": negative, "threshold": threshold}

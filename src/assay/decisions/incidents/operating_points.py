@@ -360,7 +360,8 @@ def choose_operating_point(
     """
     asked = {"max_false_incidents": max_false_incidents, "max_delay": max_delay}
     constraints = {name: float(limit) for name, limit in asked.items() if limit is not None}
-    _check(constraints, confidence)
+    _check(constraints)
+    confidence = check_level(confidence, "confidence=")
     risk = (1 - Fraction(str(confidence))) / len(constraints)
     held = {name: _HELD[name](characteristic, limit) for name, limit in constraints.items()}
     promised = {
@@ -384,13 +385,12 @@ def choose_operating_point(
     )
 
 
-def _check(constraints: Mapping[str, float], confidence: float) -> None:
+def _check(constraints: Mapping[str, float]) -> None:
     if not constraints:
         raise InputError("nothing was asked; give max_false_incidents= or max_delay=, or both")
     for name, limit in constraints.items():
         if not (math.isfinite(limit) and limit >= 0):
             raise InputError(f"{name}= must be a number of at least 0; found {limit!r}")
-    check_level(confidence, "confidence=")
 
 
 # -- which thresholds keep a constraint ------------------------------------------------------------
