@@ -320,6 +320,7 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "shares of families as a number": lambda: assay.plan(min_dr_families=0.9),
     "no power": lambda: assay.plan(max_fpr=0.01, power=None),
     "errors as a number": lambda: assay.plan(max_fpr=0.01, errors=5),
+    "errors as text": lambda: assay.plan(max_fpr=0.01, errors=["few"]),
     "one p for Holm": lambda: assay.holm(0.03),
     "a table of p for Holm": lambda: assay.holm([[0.03, 0.1]]),
     "one p for Benjamini and Hochberg": lambda: assay.benjamini_hochberg(0.03),

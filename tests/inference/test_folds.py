@@ -81,7 +81,7 @@ def test_without_a_test_part_the_correction_vanishes() -> None:
 
 @pytest.mark.parametrize(("n_train", "n_test"), [(0, 10), (10, 0), (-1, 10)])
 def test_sizes_must_be_positive(n_train: float, n_test: float) -> None:
-    with pytest.raises(MethodError, match="must be positive"):
+    with pytest.raises(MethodError, match="is a number above 0"):
         nadeau_bengio(A, B, n_train=n_train, n_test=n_test)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
+from numbers import Real
 from typing import Any, ClassVar
 
 from assay.decisions.rows_needed import (
@@ -377,8 +378,12 @@ def _decimal(share: float) -> Decimal:
 
 def _errors(errors: Sequence[int]) -> tuple[int, ...]:
     given = as_list("errors=", errors, "how many errors the rows may hold")
-    numbers = tuple(sorted({int(each) for each in given}))
-    if not numbers or numbers[0] < 0 or numbers[-1] > _MOST_ROWS:
+    if not given or not all(_may_be_errors(each) for each in given):
         shown = ", ".join(map(number_text, given)) or "none"
         raise InputError(f"errors= are whole numbers from 0 to 10^15; found {shown}")
-    return numbers
+    return tuple(sorted({int(each) for each in given}))
+
+
+def _may_be_errors(number: Any) -> bool:
+    in_range = isinstance(number, Real) and bool(0 <= number <= _MOST_ROWS)
+    return in_range and float(number).is_integer()

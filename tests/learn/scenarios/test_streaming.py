@@ -86,7 +86,7 @@ def test_an_empty_table_has_its_columns(make: Make, stream: Stream) -> None:
     ("settings", "message"),
     [
         ({"rows": -1}, "rows=-1 is too small"),
-        ({"seed": -1}, "seed=-1 is too small"),
+        ({"seed": -1}, "seed= is a whole number, 0 or more; found -1"),
         ({"chunk": 0}, "chunk=0 is too small"),
         ({"difficulty": 1.01}, "no number from 0"),
         ({"difficulty": float("nan")}, "no number from 0"),

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError
+from assay.inference.significance import check_seed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -138,7 +139,8 @@ def difficulty_of(given: float | str) -> float:
 
 def check_size(rows: int, seed: int, chunk: int) -> None:
     """Refuse numbers of rows that can't be made, and seeds that are none."""
-    for name, value, least in (("rows", rows, 0), ("seed", seed, 0), ("chunk", chunk, 1)):
+    check_seed(seed)
+    for name, value, least in (("rows", rows, 0), ("chunk", chunk, 1)):
         if value < least:
             raise InputError(f"{name}={value!r} is too small; it has to be {least} or more")
 
