@@ -334,5 +334,5 @@ def _is_mean(key: Key, claim: Claim) -> bool:
 
 
 def _may_be_mean(key: Key, claim: Claim) -> bool:
-    """Whether a number may be one: it is said to be, or folds are as_list and nothing is said."""
+    """Whether a number may be one: it is said to be, or folds are listed and nothing is said."""
     return _is_mean(key, claim) or (claim.aggregate is None and bool(claim.folds))
