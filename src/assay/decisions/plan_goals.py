@@ -385,5 +385,5 @@ def _errors(errors: Sequence[int]) -> tuple[int, ...]:
 
 
 def _may_be_errors(number: Any) -> bool:
-    in_range = isinstance(number, Real) and bool(0 <= number <= _MOST_ROWS)
-    return in_range and float(number).is_integer()
+    errors: Any = number if isinstance(number, Real) else -1
+    return bool(0 <= errors <= _MOST_ROWS) and float(errors).is_integer()
