@@ -95,6 +95,19 @@ def test_a_column_may_hold_text_beside_numbers(light: sqlite3.Connection) -> Non
         assert tally.scores == frames.count_polars(frame, COLUMNS, ask).scores
 
 
+@pytest.mark.parametrize("keeping", [Exact(), Grid(5), Cuts()], ids=lambda k: k.name)
+@pytest.mark.parametrize("label", ["attack", "normal"])
+def test_a_text_that_is_a_number_is_a_score_as_it_is_in_rows(
+    keeping: Any, label: str, light: sqlite3.Connection
+) -> None:
+    rows = [("attack" if i % 10 == 0 else "normal", i / 300) for i in range(300)]
+    filled(light, [*rows, (label, "0.2512")])
+    ask = Ask(scores=keeping, losses=False)
+    frame = pl.DataFrame([*rows, (label, 0.2512)], schema=["label", "score"], orient="row")
+    tally = sql.count(light, "SELECT * FROM t", COLUMNS, ask)
+    assert tally.scores == frames.count_polars(frame, COLUMNS, ask).scores
+
+
 @pytest.mark.parametrize("keeping", [Exact(), Grid(12), Cuts()], ids=lambda k: k.name)
 def test_decimals_become_the_nearest_float(keeping: Any, heavy: Any) -> None:
     # By division of whole numbers the nearest float is missed.

@@ -123,6 +123,15 @@ def _names_in(database: Database) -> tuple[str, ...]:
     return tuple(database.run(statements.no_rows(database.dialect, database.source)).columns)
 
 
+def holds_others(database: Database, column: str) -> bool:
+    """Whether a column holds what is no number, in a database that lets it stand among numbers."""
+    if not database.dialect.is_number:
+        return False
+    quoted = database.dialect.name_of(column)
+    other = database.first(statements.no_number(database.dialect, database.source, quoted))
+    return other is not None
+
+
 def groups_of(
     given: Any,
     query: str | None,
@@ -259,8 +268,18 @@ class _Grouping:
 
     def _keeping(self, wanted: Keeping | None) -> Keeping | None:
         """How the database keeps scores, where it can't do what is wanted."""
-        possible = self._are_numbers and (not isinstance(wanted, Cuts) or self._common)
+        possible = self._are_numbers and (not isinstance(wanted, Cuts) or self._can_cut)
         return wanted if possible else Exact()
+
+    @cached_property
+    def _can_cut(self) -> bool:
+        """Whether one label is the most frequent, and the database knows every score as a number.
+
+        A text such as '0.25' is a score of local code alone, and no gap would end there.
+        """
+        if self._score is None or not self._common:
+            return False
+        return not holds_others(self._database, self._score)
 
     def _statement(self, keeping: Keeping | None) -> str:
         common = self._common if isinstance(keeping, Cuts) else 0
@@ -399,6 +418,9 @@ def _with_ends(lower: pl.DataFrame, score: str, high: pl.Series) -> pl.DataFrame
     if not apart.any():
         return lower
     one = pl.lit(1, pl.Int64).alias(REPEATS)
-    upper = lower.filter(apart).with_columns(high.filter(apart).alias(score), one)
+    ends = high.filter(apart).alias(score)
+    if lower[score].dtype == pl.Object:
+        ends = pl.Series(score, ends.to_list(), dtype=pl.Object)
+    upper = lower.filter(apart).with_columns(ends, one)
     rest = lower.with_columns(lower[REPEATS] - apart.cast(pl.Int64))
     return pl.concat([rest, upper], how="vertical_relaxed")

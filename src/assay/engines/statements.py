@@ -108,6 +108,12 @@ def first_values(dialect: Dialect, source: str, column: str, rows: int) -> str:
     return _limited(dialect, f"{column} AS {KEY}0", f"{source} WHERE {column} IS NOT NULL", rows)
 
 
+def no_number(dialect: Dialect, source: str, column: str) -> str:
+    """One value of a column that is there and no number."""
+    other = f"{column} IS NOT NULL AND NOT {dialect.is_number.format(column)}"
+    return _limited(dialect, f"{column} AS {KEY}0", f"{source} WHERE {other}", 1)
+
+
 def first_scores(table: Selection, rows: int) -> str:
     """The scores of so many rows, in no order."""
     return _limited(table.dialect, f"{table.score} AS {SCORE}", table.source, rows)
