@@ -176,6 +176,27 @@ def test_a_bad_score_of_a_file_stops_the_count_too(odd: str, mode: str, tmp_path
     assert (left.rows.rows_read, left.rows.rows_refused, left.rows_used) == (2001, 1, 2000)
 
 
+@pytest.mark.parametrize("odd", ["0.25", "n/a"])
+def test_a_text_behind_many_numbers_of_sqlite_is_read_as_in_a_file(
+    odd: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries, "_SAMPLE", 100)
+    rows = [(i % 2, i / 1999, i * 37 % 1999 / 1999) for i in range(1999)]
+    rows += [(0, odd, 0.75)] * 50  # type: ignore[list-item]
+    path, file = tmp_path / "flows.db", tmp_path / "flows.csv"
+    file.write_text("\n".join(["label,before,after", *(f"{a},{b},{c}" for a, b, c in rows)]))
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE flows (label, before, after)")
+        connection.executemany("INSERT INTO flows VALUES (?, ?, ?)", rows)
+    connection.close()
+    there, expected = (
+        compare_files([given], Request(on_bad_row="skip"), MODELS[:2], mode="grid", resamples=50)
+        for given in (f"sqlite:{path}?{QUERY}", str(file))
+    )
+    assert there.rows_used == expected.rows_used == (2049 if odd == "0.25" else 1999)
+    assert there.comparison.to_dict() == expected.comparison.to_dict()
+
+
 def test_a_word_among_whole_numbers_of_a_later_lot_stops_the_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
