@@ -203,16 +203,34 @@ def test_rows_are_taken_where_arrow_needs_a_package_that_is_not_there() -> None:
         def __arrow_c_stream__(self, *_: Any) -> Any:
             raise ImportError("No module named 'pyarrow'")
 
+        def limit(self, _: int) -> Any:
+            return self
+
     unable = Unable(result.rows, ["a", "b"])
     given = SimpleNamespace(sql=lambda _: unable)
     assert _arrow_or_rows(given, "SELECT 1").rows() == [(1, "x")]
-    named = SimpleNamespace(query=lambda name, text: FRAME.to_arrow())
+    able = of("duckdb", "DuckDBPyRelation", limit=FRAME.to_arrow().slice)
+    able.__arrow_c_stream__ = FRAME.to_arrow().__arrow_c_stream__
+    named = SimpleNamespace(query=lambda name, text: able)
     assert _arrow_or_rows(named, "SELECT 1", "t").equals(FRAME)
 
 
 def test_rows_of_an_older_spark_are_collected() -> None:
     frame = SimpleNamespace(collect=lambda: [[1, "x"]], columns=["a", "b"])
     assert _of_spark(frame).rows() == [(1, "x")]
+
+
+def test_names_are_those_that_adbc_describes() -> None:
+    info = {"vendor_name": "duckdb"}
+    for names in (["a", "b"], ["a", "a"]):
+        connection = of("adbc", "Connection", adbc_get_info=lambda: info)
+        connection.cursor = lambda names=names: Cursor([], names)
+        with opened(connection, "select 1") as database:
+            if names == ["a", "b"]:
+                assert database.names == ("a", "b")
+                continue
+            with pytest.raises(InputError, match="two columns named 'a'"):
+                _ = database.names
 
 
 @pytest.mark.parametrize(

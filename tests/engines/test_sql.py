@@ -3,6 +3,7 @@
 import math
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import duckdb
@@ -428,6 +429,20 @@ def test_two_columns_of_one_name_are_refused(light: sqlite3.Connection, heavy: A
     for connection in (light, heavy):
         with pytest.raises(InputError, match="two columns named 'label'"):
             sql.count(connection, query, COLUMNS)
+
+
+@pytest.mark.parametrize("odd", ["INTERVAL 1 DAY", "union_value(n := 1)", "[INTERVAL 1 DAY]"])
+def test_a_type_that_no_frame_holds_is_refused_where_it_is_used(
+    odd: str, heavy: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    query = f"SELECT 'a' AS label, 0.5 AS score, {odd} AS \"Odd one\""
+    for place, text in ((heavy, query), (heavy.sql(query), None)):
+        assert sql.column_names(place, text) == ("label", "score", "Odd one")
+        assert sql.count(place, text, COLUMNS).rows == 1
+        for columns in (Columns("label", "Odd one"), replace(COLUMNS, slices=("Odd one",))):
+            with pytest.raises(InputError, match="column 'Odd one' has a type that can't be"):
+                sql.count(place, text, columns)
+    assert capfd.readouterr().err == ""
 
 
 def test_a_cursor_is_asked_for_65_536_rows_at_a_time_until_it_has_no_more() -> None:

@@ -13,10 +13,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from assay.engines.statements import DIALECTS, PACKAGES, Dialect, dialect_named, subquery
+from assay.engines.statements import (
+    DIALECTS,
+    PACKAGES,
+    Dialect,
+    dialect_named,
+    first_values,
+    no_rows,
+    subquery,
+)
 from assay.errors import InputError
 from assay.sources.files.builders import series_of
 from assay.sources.files.database_queries import one_select
+from assay.sources.files.formats import guarded
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,6 +33,7 @@ if TYPE_CHECKING:
 # Rows come as Python values, which take about a hundred bytes each.
 _BATCH = 1 << 16
 _ALL = 1 << 26
+_RESULT = "the query's result"
 _VENDORS = {"sqlite": "sqlite", "postgresql": "postgresql", "duckdb": "duckdb"}
 
 
@@ -42,6 +52,15 @@ class Database:
     run: Runner
     source: str
     look: Callable[[str], tuple[Any, ...] | None] | None = None
+    describe: Callable[[str], Sequence[str]] | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all columns; where a database tells them, none has to be converted."""
+        statement = no_rows(self.dialect, self.source)
+        return tuple(
+            self.run(statement).columns if self.describe is None else self.describe(statement)
+        )
 
     def first(self, statement: str) -> tuple[Any, ...] | None:
         """The values of the first row, as Python has them; None where there is none."""
@@ -53,6 +72,26 @@ class Database:
     def number(self, statement: str) -> int:
         """The number that a statement gives."""
         return int((self.first(statement) or [0])[0])
+
+    @contextlib.contextmanager
+    def naming(self, columns: Sequence[str]) -> Iterator[None]:
+        """What can't be converted in here is refused by the name of its column."""
+        try:
+            yield
+        except InputError:
+            for column in columns:
+                self._must_be_held(column)
+            raise
+
+    def _must_be_held(self, column: str) -> None:
+        quoted = self.dialect.name_of(column)
+        try:
+            self.run(first_values(self.dialect, self.source, quoted, 0))
+        except InputError as odd:
+            raise InputError(
+                f"column {column!r} has a type that can't be counted; make it a number or text in "
+                f"the query (CAST), or name another column"
+            ) from odd
 
 
 @contextlib.contextmanager
@@ -78,15 +117,25 @@ def opened(given: Any, query: str | None, dialect: str | None = None) -> Iterato
         _must_be_one(given, query)
         # As a table of its own it would get other names for them.
         must_differ(given.sql(query).columns)
-        yield Database(DIALECTS["duckdb"], lambda text: _arrow_or_rows(given, text), source)
+        yield Database(
+            DIALECTS["duckdb"],
+            lambda text: _arrow_or_rows(given, text),
+            source,
+            describe=lambda text: given.sql(text).columns,
+        )
     elif package == "pyspark":
-        yield Database(DIALECTS["spark"], lambda text: _of_spark(given.sql(text)), source)
+        yield _of_session(given, source)
     elif package == "chdb" and hasattr(given, "query"):
         yield Database(DIALECTS["clickhouse"], lambda text: _of_chdb(given, text), source)
     elif hasattr(given, "cursor"):
         spoken = dialect_named(dialect) if dialect else _spoken(given, package)
         if hasattr(given, "adbc_get_info"):
-            yield Database(spoken, lambda text: _adbc(given, text), source)
+            yield Database(
+                spoken,
+                lambda text: _adbc(given, text),
+                source,
+                describe=lambda text: _described(given, text),
+            )
         else:
             yield Database(
                 spoken, lambda text: _rows(given, text), source, lambda text: _look(given, text)
@@ -134,14 +183,22 @@ def _relation(relation: Any) -> Iterator[Database]:
     def run(statement: str) -> pl.DataFrame:
         return _arrow_or_rows(relation, statement, name)
 
-    yield Database(DIALECTS["duckdb"], run, name)
+    def describe(statement: str) -> Sequence[str]:
+        names: Sequence[str] = relation.query(name, statement).columns
+        return names
+
+    yield Database(DIALECTS["duckdb"], run, name, describe=describe)
 
 
 def _arrow_or_rows(given: Any, statement: str, name: str | None = None) -> pl.DataFrame:
     """The result of a statement on a connection, or on a relation under a name."""
+    import polars as pl
+
     result = given.sql(statement) if name is None else given.query(name, statement)
     try:
-        return _of_arrow(_Stream(result))
+        # Types are tried on no rows: standard error is held back no longer than that.
+        _of_arrow(_Stream(result.limit(0)))
+        return pl.DataFrame(_Stream(result)).rechunk()
     except ImportError:  # before DuckDB 1.5 pyarrow made its Arrow
         return _of_cursor(result, [column[0] for column in result.description])
 
@@ -168,9 +225,18 @@ def _spark_frame(frame: Any) -> Iterator[Database]:
     session, name = frame.sparkSession, f"assay_{uuid.uuid4().hex}"
     frame.createOrReplaceTempView(name)
     try:
-        yield Database(DIALECTS["spark"], lambda text: _of_spark(session.sql(text)), name)
+        yield _of_session(session, name)
     finally:
         session.catalog.dropTempView(name)
+
+
+def _of_session(session: Any, source: str) -> Database:
+    return Database(
+        DIALECTS["spark"],
+        lambda text: _of_spark(session.sql(text)),
+        source,
+        describe=lambda text: session.sql(text).columns,
+    )
 
 
 def _of_spark(frame: Any) -> pl.DataFrame:
@@ -192,7 +258,8 @@ def _of_chdb(session: Any, statement: str) -> pl.DataFrame:
     )
     result = session.query(statement + settings, "ArrowStream")
     content = result if isinstance(result, bytes) else result.bytes()
-    return pl.read_ipc_stream(io.BytesIO(content))
+    with guarded(_RESULT):
+        return pl.read_ipc_stream(io.BytesIO(content))
 
 
 def _adbc(connection: Any, statement: str) -> pl.DataFrame:
@@ -202,6 +269,14 @@ def _adbc(connection: Any, statement: str) -> pl.DataFrame:
             cursor.adbc_statement.set_options(**{"adbc.sqlite.query.batch_rows": str(_ALL)})
         cursor.execute(statement)
         return _of_arrow(cursor.fetch_arrow())
+
+
+def _described(connection: Any, statement: str) -> Sequence[str]:
+    with contextlib.closing(connection.cursor()) as cursor:
+        cursor.execute(statement)
+        names = [column[0] for column in cursor.description]
+    must_differ(names)
+    return names
 
 
 def _rows(connection: Any, statement: str) -> pl.DataFrame:
@@ -275,9 +350,11 @@ def _stacked(parts: list[pl.DataFrame]) -> pl.DataFrame:
 
 
 def _of_arrow(result: Any) -> pl.DataFrame:
+    """A result that is here as a frame; a type that polars does not know is refused."""
     import polars as pl
 
-    try:
-        return pl.DataFrame(result).rechunk()
-    except pl.exceptions.DuplicateError as odd:
-        raise InputError("the query has two columns of one name; rename one (AS)") from odd
+    with guarded(_RESULT):
+        try:
+            return pl.DataFrame(result).rechunk()
+        except pl.exceptions.DuplicateError as odd:
+            raise InputError("the query has two columns of one name; rename one (AS)") from odd

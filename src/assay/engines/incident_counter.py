@@ -240,7 +240,7 @@ def count_groups(given: Any, query: str | None, columns: Columns, ask: Ask) -> I
     """
     from assay.engines.databases import opened
 
-    with opened(given, query) as database:
+    with opened(given, query) as database, database.naming(columns.names):
         named = ", ".join(map(database.dialect.name_of, columns.names))
         groups = database.run(
             f"SELECT {named}, {database.dialect.count} AS {ROWS_OF_GROUP} FROM {database.source} "  # noqa: S608

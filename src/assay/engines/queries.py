@@ -319,6 +319,7 @@ def _holds_scores(database: Database, column: str) -> bool:
     """Whether many values of a column are numbers that can't be labels, and none is a text."""
     quoted = database.dialect.name_of(column)
     text = statements.first_values(database.dialect, database.source, quoted, _SAMPLE)
-    values = database.run(text).to_series()
+    with database.naming([column]):
+        values = database.run(text).to_series()
     numbers = values.dtype.is_numeric() and not values.dtype.is_decimal()
     return numbers and are_scores(values) and not sql.holds_others(database, column)

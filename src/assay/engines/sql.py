@@ -116,11 +116,7 @@ def _counted(frame: pl.DataFrame, columns: Columns, ask: Ask) -> Tally:
 def column_names(given: Any, query: str | None) -> tuple[str, ...]:
     """The names of a query's columns."""
     with opened(given, query) as database:
-        return _names_in(database)
-
-
-def _names_in(database: Database) -> tuple[str, ...]:
-    return tuple(database.run(statements.no_rows(database.dialect, database.source)).columns)
+        return database.names
 
 
 def holds_others(database: Database, column: str) -> bool:
@@ -237,7 +233,7 @@ class _Grouping:
     @cached_property
     def _samples(self) -> dict[str, tuple[Any, str]]:
         """A value of each column, where it has one, and what the database calls its type."""
-        held = _names_in(self._database)
+        held = self._database.names
         names = [*self._keys, *([] if self._score is None else [self._score])]
         for name in names:
             must_have(OpenedTable("the query", held), name)
@@ -313,7 +309,8 @@ class _Grouping:
         text = statements.first_row(
             self._dialect, self._database.source, quoted, self._dialect.name_of(present)
         )
-        values = self._database.first(text)
+        with self._database.naming(names):
+            values = self._database.first(text)
         if values is None:
             return {}
         types = values[len(names) :] or [""] * len(names)
