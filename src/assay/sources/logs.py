@@ -32,9 +32,10 @@ from assay.sources.files.inputs import (
     Name,
     missing,
     name_of,
-    scheme_of,
     shown,
+    shown_lead,
     standard_input,
+    without_query,
 )
 from assay.sources.files.request import BadRows, Meter, Piece, Progress, Refused, silent
 from assay.sources.log_json import JsonLines
@@ -401,13 +402,13 @@ class Log:
 def logs_of(paths: Sequence[Name]) -> list[Log]:
     """The files that are meant; of a folder those whose names look like logs, sorted."""
     if isinstance(paths, str):
-        raise InputError(f"paths are a list of files; found one text, {paths!r}")
+        raise InputError(f"paths are a list of files; found one text, {without_query(paths)!r}")
     logs: list[Log] = []
     for given in map(name_of, paths):
         path = Path(given)
         if given == STDIN:
             logs.append(Log(STDIN_NAME, None))
-        elif scheme_of(given) is not None:
+        elif shown_lead(given) is not None:
             raise missing(path, given)
         elif path.is_dir():
             inside = [one for one in sorted(path.iterdir()) if _IN_FOLDER.fullmatch(one.name)]

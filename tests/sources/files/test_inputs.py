@@ -14,7 +14,7 @@ import assay.learn
 from assay.cli.app import run
 from assay.errors import EmptyInput, InputError
 from assay.sources.files import Hashing, Request, read
-from assay.sources.files.inputs import scheme_of
+from assay.sources.files.inputs import scheme_of, shown_lead
 from assay.sources.files.summary_tables import read_matrix
 from assay.sources.logs import read_events
 
@@ -146,6 +146,49 @@ def test_an_address_that_is_not_read_is_refused_and_never_shown(given: str) -> N
         assert told.startswith(f"{scheme} is not read")
         assert "sqlite:, duckdb:, postgresql:// or spark:. Export the rows to a file" in told
         assert "horse" not in told
+
+
+SECRETS = {
+    "duckdb://reader:correct-horse@db.example?select 1": "duckdb:",
+    "duckdb://reader:correct?-horse@db.example?select 1": "duckdb:",
+    "sqlite:mysql://reader:correct-horse@db.example": "sqlite:",
+    "postgresql:reader:correct-horse@db.example/flows": "postgresql:",
+    "snowflake:reader:correct/-horse@account": "snowflake:",
+    "snowflake:account?password=correct-horse": "snowflake:",
+    "reader:correct-horse@db.example": "the input",
+    "host=db.example password=correct-horse dbname=flows": "the input",
+    "Server=db.example;Pwd=correct-horse": "the input",
+    "password=correct-horse" + "x" * 5_000: "the input",
+}
+
+
+@pytest.mark.parametrize("given", SECRETS)
+def test_a_password_is_not_shown_where_there_is_no_such_file(
+    given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for reader in (
+        lambda: read([given], Request()),
+        lambda: read([given], Request(glob=True)),
+        lambda: read(given, Request()),
+        lambda: read_matrix(given),
+        lambda: read_events([given]),
+    ):
+        with pytest.raises(InputError) as refused:
+            reader()
+        assert SECRETS[given] in str(refused.value)
+        assert "horse" not in str(refused.value)
+    assert run(["evaluate", given]) == 3
+
+
+@pytest.mark.parametrize("name", ["a:b@c.csv", "password=x.csv"])
+def test_a_file_may_be_named_like_a_secret(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_bytes(GOOD)
+    assert read([name], Request()).name == name
+    assert (shown_lead(name), shown_lead("C:/a@b.csv")) == (None, None)
 
 
 @pytest.mark.parametrize("given", [*ADDRESSES, "postgresql://reader:correct-horse@/flows"])

@@ -41,6 +41,14 @@ STDIN_NAME = "standard input"
 # The lead of an address, as mysql:// or jdbc:mysql://; a single letter is a drive of Windows.
 _SCHEME = re.compile(r"(?:[a-z][\w+.-]*:)*[a-z][\w+.-]+://", re.IGNORECASE)
 
+# A password among settings, or between a user and a host: user:secret@host.
+_SECRET = re.compile(r"\w*(?:password|passwd|pwd|secret|token)\w*\s*=|:[^@]+@", re.IGNORECASE)
+_ADDRESS = re.compile(r"(?:[a-z][\w+.-]+:)*//(?!/)", re.IGNORECASE)
+_DRIVE = re.compile(r"[a-z]:(?=[\\/])", re.IGNORECASE)
+# What stands before a colon is shown where it can't be the user.
+_LEAD = re.compile(r"[a-z][\w+.-]+:(?=[^@]*[:=])", re.IGNORECASE)
+_HIDDEN = "the input"
+
 
 def read_side_file(path: Path, most: int, kind: str) -> bytes:
     """A file beside the rows, such as rules or a token, which has ``most`` bytes at most."""
@@ -103,13 +111,15 @@ def sources(inputs: Sequence[str], request: Request) -> tuple[Source, ...]:
 
 def _meant(inputs: Sequence[str], request: Request) -> list[Source]:
     if isinstance(inputs, str):
-        raise InputError(f"inputs are a list of files; found one text, {inputs!r}")
+        raise InputError(f"inputs are a list of files; found one text, {without_query(inputs)!r}")
     every: list[Source] = []
     for given in map(name_of, inputs):
         try:
             every += _sources(given, request)
         except OSError as odd:
-            raise InputError(f"{shown(given)} can't be opened: {odd.strerror}") from odd
+            raise InputError(
+                f"{shown(without_query(given))} can't be opened: {odd.strerror}"
+            ) from odd
     if not every:
         raise InputError("no file was given: name a file, a folder, or - for standard input")
     return every
@@ -125,7 +135,7 @@ def without_query(given: str) -> str:
     if is_spark(given):
         return SPARK
     if not is_address(given):
-        return scheme_of(given) or given
+        return shown_lead(given) or given
     try:
         return postgresql_address(given)[0].name
     except InputError:
@@ -140,6 +150,32 @@ def scheme_of(given: str) -> str | None:
     """
     scheme = _SCHEME.match(given.strip())
     return None if scheme is None or given.startswith((f"{SQLITE}:", f"{DUCKDB}:")) else scheme[0]
+
+
+def shown_lead(given: str) -> str | None:
+    """All that may be shown of an address, or of what is no file and seems to hold a password.
+
+    >>> shown_lead("snowflake:reader:hunter2@db.example"), shown_lead("password=hunter2")
+    ('snowflake:', 'the input')
+    """
+    scheme = scheme_of(given)
+    if scheme is not None:
+        return scheme
+    engine = next((f"{one}:" for one in (SQLITE, DUCKDB) if given.startswith(f"{one}:")), "")
+    place = given.removeprefix(engine).partition("?")[0] if engine else given
+    address = engine and _ADDRESS.match(place)
+    secret = address or _SECRET.search(_DRIVE.sub("", place, count=1))
+    if not secret or _is_there(place):
+        return None
+    lead = _LEAD.match(given)
+    return engine or (_HIDDEN if lead is None else lead[0])
+
+
+def _is_there(name: str) -> bool:
+    try:
+        return Path(name).exists()
+    except (OSError, ValueError):  # no file can have such a name
+        return False
 
 
 def is_named(name: str, given: str) -> bool:
@@ -189,7 +225,7 @@ def _sources(given: str, request: Request) -> Iterator[Source]:
             if Path(match).is_file()
         )
         if not matches:
-            raise InputError(f"nothing matches the pattern {shown(given)}")
+            raise InputError(f"nothing matches the pattern {shown(shown_lead(given) or given)}")
         for match in map(Path, matches):
             keys = keys_of(match.parts[:-1], shown(given))
             yield Source(shown(str(match)), match, keys=keys)
@@ -202,6 +238,13 @@ def missing(path: Path, given: str) -> InputError:
     scheme = scheme_of(given)
     if scheme is not None:
         return InputError(f"{scheme} is not read here: name a file")
+    lead = shown_lead(given)
+    if lead is not None:
+        return InputError(
+            f"{lead} is not read: there is no such file, and what looks like an address or holds "
+            f"a password is not shown. Name a file, or a query that begins with {SQLITE}:, "
+            f"{DUCKDB}:, {POSTGRESQL}:// or {SPARK}:"
+        )
     if any(sign in given for sign in "*?["):
         return InputError(
             f"there is no file {shown(given)}. If that is a pattern, say glob=True to expand it"
@@ -222,7 +265,8 @@ def _query(given: str, engine: str) -> Source:
         path = Path(rest[:cut])
         if path.is_file():
             return Source(shown(f"{engine}:{path}"), path, engine, rest[cut + 1 :])
-    raise missing(Path(rest.partition("?")[0]), rest.partition("?")[0])
+    place = rest.partition("?")[0]
+    raise missing(Path(place), place if shown_lead(given) is None else given)
 
 
 def paths_of(inputs: Sequence[str], request: Request) -> tuple[Path, ...]:
