@@ -336,6 +336,7 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "no rules of a gate": lambda: gate(rules=None),
     "a number as labels": lambda: assay.evaluate_counts(tp=1, fp=1, fn=1, tn=1, labels=5),
     "no claims": lambda: assay.audit(None),
+    "no logs": lambda: assay.read_events(None),
     "a number as a store": lambda: assay.Store(3),
     "a number as a measure": lambda: assay.scorer(5),
     "a list as a measure": lambda: assay.scorer([]),

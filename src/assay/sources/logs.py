@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias
@@ -403,6 +403,8 @@ def logs_of(paths: Sequence[Name]) -> list[Log]:
     """The files that are meant; of a folder those whose names look like logs, sorted."""
     if isinstance(paths, str):
         raise InputError(f"paths are a list of files; found one text, {without_query(paths)!r}")
+    if not isinstance(paths, Iterable):
+        raise InputError(f"paths are a list of files; found {paths!r}")
     logs: list[Log] = []
     for given in map(name_of, paths):
         path = Path(given)
