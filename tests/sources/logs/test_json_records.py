@@ -154,7 +154,7 @@ BAD = {
     "": "a blank line",
     "[1]": "JSON that is no object (list)",
     '{"ts":1793594214}{"ts":1793594215}': "no JSON object (Extra data",
-    '{"ts":' + "[" * 5000 + "]" * 5000 + "}": "no JSON object that can be read",
+    '{"ts":' + "[" * 100_000 + "]" * 100_000 + "}": "no JSON object that can be read",
     '{"src_ip":"a"}': "time: there is none",
     '{"ts":20261102}': "time: found '20261102', expected a moment",
     '{"ts":1793594214,"src_port":70000}': "src_port: found '70000', expected a port from 0 to",
