@@ -29,6 +29,7 @@ from assay.decisions.sample_strata import (
 )
 from assay.errors import InputError
 from assay.escaping import number_text
+from assay.inference.significance import check_seed
 from assay.sources import columns_of
 from assay.sources.columns import polars_column
 from assay.sources.files import Name, Progress, Request, given_names, silent
@@ -56,7 +57,7 @@ _WAITING = 1 << 16
 
 
 # What may be asked for, from and to.
-_WHOLE = {"labels": (2, 10**12), "strata": (1, 10_000), "seed": (0, 10**18)}
+_WHOLE = {"labels": (2, 10**12), "strata": (1, 10_000)}
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,7 @@ class SampleRequest:
                 raise InputError(
                     f"{name}= is a whole number from {least} to {most:,}; found {shown}"
                 )
+        check_seed(self.seed)
         if self.allocation not in ALLOCATIONS:
             raise InputError(
                 f"allocation= is one of {', '.join(ALLOCATIONS)}; found {self.allocation!r}"

@@ -20,6 +20,7 @@ from assay.engines import sql, statements
 from assay.engines.ask import Ask, Columns
 from assay.engines.databases import Database, opened
 from assay.engines.models import BITS, MOST_PAIRS, ModelCounter, Pair
+from assay.engines.resolving import nothing_to_judge
 from assay.errors import EmptyInput, InputError, ScoreError
 from assay.sources.files.collector import Collector, are_scores
 from assay.sources.files.column_roles import roles_of, same_roles
@@ -98,8 +99,7 @@ def count_queries(
     if not tally.rows:
         raise EmptyInput(f"{shown}: there are no rows; the query gives an empty table")
     if not tally.counted and tally.refused.total:
-        reasons = "; ".join(f"{kind} ({n:,})" for kind, n in tally.refused.reasons.items())
-        raise EmptyInput(f"{shown}: all {tally.rows:,} rows were refused: {reasons}")
+        raise EmptyInput(f"{shown}: {nothing_to_judge(tally)}")
     more = "" if alone else f" and {len(sources) - 1} more"
     notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
     return CountedQueries(sources[0].name + more, tally, parts[0].roles, notes)

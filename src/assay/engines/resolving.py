@@ -74,7 +74,7 @@ def resolve(
     if unknown is not None:
         return _open(tally, label_text(unknown), positive, negative, labels)
     if not tally.counted:
-        raise _nothing_to_judge(tally)
+        raise nothing_to_judge(tally)
     listed = labels
     if listed is None and tally.columns is not None:
         absent = [name for name in tally.labels.names if name not in tally.columns]
@@ -97,13 +97,12 @@ def resolve(
     return resolved, tuple(notes)
 
 
-def _nothing_to_judge(tally: Tally) -> EmptyInput:
+def nothing_to_judge(tally: Tally) -> EmptyInput:
+    """Why a tally of no rows that count is none: there were none, or all were refused."""
     if not tally.refused.total:
         return EmptyInput("there are no rows; there is nothing to judge")
     reasons = "; ".join(f"{kind} ({rows:,})" for kind, rows in tally.refused.reasons.items())
-    return EmptyInput(
-        f"of {tally.rows:,} rows {tally.refused.total:,} were refused and none is left: {reasons}"
-    )
+    return EmptyInput(f"all {tally.rows:,} rows were refused: {reasons}")
 
 
 def _must_be_held(tally: Tally, labels: int) -> None:
