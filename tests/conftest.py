@@ -45,18 +45,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         group.sort(key=lambda item: item.nodeid)
         for item in Random(test).sample(group, max(0, len(group) - kept)):
             item.add_marker("slow")
-    share = 0.07 if settings().derandomize else 1.5
+    share = 0.07 if settings().derandomize else 1.4
     for test in searched.values():
         asked = test._hypothesis_internal_use_settings
         examples = max(round(asked.max_examples * share), min(asked.max_examples, 5))
         test._hypothesis_internal_use_settings = settings(asked, max_examples=examples)
 
 
+# What is imported and collected stays: it is not searched for garbage, now or later.
+gc.disable()
+
+
 def pytest_collection_finish() -> None:
-    """Spare what was imported and collected, which stays, from being searched for garbage again."""
-    gc.collect()
+    """Look for garbage from here on."""
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+    gc.enable()
 
 
 @pytest.fixture

@@ -13,6 +13,8 @@ from assay.report.sections import Report
 from . import pages
 from .chromium import Page
 
+pytestmark = pytest.mark.slow
+
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 CHECK = """(() => {
   const html = (node) => node.html;

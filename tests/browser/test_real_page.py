@@ -16,9 +16,12 @@ from .chromium import Page
 FOLDER = Path(os.environ.get("ASSAY_DATA", Path(__file__).parents[2].parent / "shared" / "data"))
 FILE = FOLDER / "preds_safelink_ann.parquet"
 
-pytestmark = pytest.mark.skipif(
-    not FILE.exists(), reason=f"the real data are absent: {FILE.name} is not in $ASSAY_DATA"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        not FILE.exists(), reason=f"the real data are absent: {FILE.name} is not in $ASSAY_DATA"
+    ),
+    pytest.mark.slow,
+]
 
 
 def test_every_number_of_a_real_page_is_the_librarys(page: Page, tmp_path: Path) -> None:

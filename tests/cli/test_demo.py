@@ -50,6 +50,7 @@ def untrained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo, "find_spec", lambda name: None)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("untrained", "fewer")
 def test_the_demo_shows_a_report_and_the_commands_that_give_the_same(cli: Cli, here: Path) -> None:
     shown = cli("demo")

@@ -2,11 +2,9 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -37,37 +35,6 @@ def frame() -> pl.DataFrame:
             **scores,
         }
     ).with_columns(after=pl.when(pl.int_range(pl.len()) % 50 > 0).then("after"))
-
-
-@pytest.fixture(scope="module", params=["sqlite", "duckdb", "postgresql"])
-def place(
-    request: pytest.FixtureRequest, frame: pl.DataFrame, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[str]:
-    """The address of a database with the rows."""
-    kinds = {pl.String: "text", pl.Float64: "double precision", pl.Int64: "bigint"}
-    names = ", ".join(f'"{name}" {kinds[kind.base_type()]}' for name, kind in frame.schema.items())
-    create = f"CREATE TABLE flows ({names})"
-    if request.param == "postgresql":
-        psycopg = pytest.importorskip("psycopg")
-        host = request.getfixturevalue("postgresql")
-        with psycopg.connect(host=host, user="postgres") as connection:
-            connection.execute(create)
-            with connection.cursor().copy("COPY flows FROM STDIN") as copy:
-                for row in frame.iter_rows():
-                    copy.write_row(row)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("PGHOST", host)
-            yield "postgresql://postgres@/postgres"
-        with psycopg.connect(host=host, user="postgres") as connection:
-            connection.execute("DROP TABLE flows")
-        return
-    path = tmp_path_factory.mktemp("flows") / "flows.db"
-    connection = (sqlite3 if request.param == "sqlite" else duckdb).connect(str(path))
-    connection.execute(create)
-    connection.executemany(f"INSERT INTO flows VALUES (?{', ?' * (frame.width - 1)})", frame.rows())
-    connection.commit()
-    connection.close()
-    yield f"{request.param}:{path}"
 
 
 SKIP = Request(family="family", on_bad_row="skip")

@@ -1,12 +1,9 @@
 """Queries as inputs: counted in their database, judged like the rows of a file."""
 
 import json
-import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -35,36 +32,6 @@ def frame() -> pl.DataFrame:
             "moment": [f"2026-11-{day:02} 12:30:00" for day in rng.integers(1, 9, ROWS)],
         }
     )
-
-
-@pytest.fixture(scope="module", params=["sqlite", "duckdb", "postgresql"])
-def place(
-    request: pytest.FixtureRequest, frame: pl.DataFrame, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[str]:
-    """The address of a database with the rows, up to its question mark."""
-    create = "CREATE TABLE flows (label text, score double precision, site bigint, host text, "
-    if request.param == "postgresql":
-        psycopg = pytest.importorskip("psycopg")
-        host = request.getfixturevalue("postgresql")
-        with psycopg.connect(host=host, user="postgres") as connection:
-            connection.execute(create + "moment timestamp)")
-            with connection.cursor().copy("COPY flows FROM STDIN") as copy:
-                for row in frame.iter_rows():
-                    copy.write_row(row)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("PGHOST", host)
-            yield "postgresql://postgres@/postgres"
-        with psycopg.connect(host=host, user="postgres") as connection:
-            connection.execute("DROP TABLE flows")
-        return
-    path = tmp_path_factory.mktemp("flows") / "flows.db"
-    open_ = sqlite3.connect if request.param == "sqlite" else duckdb.connect
-    connection = open_(str(path))
-    connection.execute(create + "moment timestamp)")
-    connection.executemany("INSERT INTO flows VALUES (?, ?, ?, ?, ?)", frame.rows())
-    connection.commit()
-    connection.close()
-    yield f"{request.param}:{path}"
 
 
 def document(source: str) -> str:

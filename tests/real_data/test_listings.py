@@ -16,7 +16,7 @@ from .documents import Told, evaluate
 from .files import LISTINGS, needs
 from .scikit_learn import defined, of_many
 
-pytestmark = needs(LISTINGS)
+pytestmark = [needs(LISTINGS), pytest.mark.slow]
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from .documents import Told, evaluate
 from .files import NETWORK, TEST, needs
 from .rows_for_r import UNIT, forest, network
 
-pytestmark = needs(TEST, NETWORK)
+pytestmark = [needs(TEST, NETWORK), pytest.mark.slow]
 
 VALUES = json.loads((Path(__file__).parent / "r" / "values.json").read_text("utf-8"))
 SETS = tuple(VALUES["sets"])

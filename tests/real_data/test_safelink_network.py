@@ -12,9 +12,12 @@ import assay
 FOLDER = Path(os.environ.get("ASSAY_DATA", Path(__file__).parents[3] / "shared" / "data"))
 FILE = FOLDER / "preds_safelink_ann.parquet"
 
-pytestmark = pytest.mark.skipif(
-    not FILE.exists(), reason=f"the real data are absent: {FILE.name} is not in $ASSAY_DATA"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        not FILE.exists(), reason=f"the real data are absent: {FILE.name} is not in $ASSAY_DATA"
+    ),
+    pytest.mark.slow,
+]
 
 
 @pytest.fixture(scope="module")

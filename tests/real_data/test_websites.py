@@ -16,7 +16,7 @@ from .documents import evaluate
 from .files import WEBSITES, needs
 from .scikit_learn import of_two, of_two_and_scores
 
-pytestmark = needs(WEBSITES)
+pytestmark = [needs(WEBSITES), pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from assay.learn.scenarios import make_arp, make_darknet, make_ddos
 
+pytestmark = pytest.mark.slow
+
 ROWS = 8000
 FOREST = RandomForestClassifier(25, random_state=0)
 TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
