@@ -3,6 +3,7 @@
 import datetime as dt
 import io
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -10,7 +11,16 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError
 from assay.sources.files import Request, Rows, read
-from assay.sources.times import LONGEST_SPAN, PERIODS, absent, days_of, period_of, positions
+from assay.sources.times import (
+    LONGEST_SPAN,
+    PERIODS,
+    absent,
+    day_names,
+    days_of,
+    moments_of,
+    period_of,
+    positions,
+)
 
 
 def day(text: str) -> dt.date | None:
@@ -121,6 +131,24 @@ def test_a_missing_time_is_a_bad_row() -> None:
 def test_a_moment_that_has_no_date_is_a_bad_row(column: pl.Series) -> None:
     with pytest.raises(InputError, match=r"row 1: column 'at': found .*, expected a date"):
         rows_of(column)
+
+
+@pytest.mark.parametrize("unit", ["Y", "D", "h", "s", "ms"])
+@pytest.mark.parametrize("number", [2**62, -(2**62), 10**17])
+def test_a_moment_beyond_all_microseconds_is_not_another_one(unit: str, number: int) -> None:
+    moments = np.array([0, number], f"datetime64[{unit}]")
+    with pytest.raises(InputError, match="found nothing in row 1"):
+        day_names(moments, "at")
+
+
+@given(st.integers(-(10**18), 10**18), st.sampled_from(["W", "D", "h", "m", "s", "ms", "us", "ns"]))
+def test_a_moment_of_numpy_is_that_of_python_or_missing(number: int, unit: str) -> None:
+    (moment,) = moments_of(np.array([number], f"datetime64[{unit}]"), "at").dt.epoch("us")
+    micros = number * {"W": 7 * 864 * 10**8, "D": 864 * 10**8, "h": 36 * 10**8, "m": 6 * 10**7}.get(
+        unit, 10 ** {"s": 6, "ms": 3}.get(unit, 0)
+    )
+    micros = number // 1000 if unit == "ns" else micros
+    assert moment == (micros if abs(micros) < 2**63 else None)
 
 
 def test_mixed_zones_are_found_over_pieces() -> None:

@@ -40,6 +40,8 @@ _MOMENT = (
 _SECONDS = 86_400
 # The first and the last day that have a date, counted from 1970; and the parts of a second.
 _FIRST_DAY, _LAST_DAY = ((day - dt.date(1970, 1, 1)).days for day in (dt.date.min, dt.date.max))
+# Units of NumPy of which no moment is out of the reach of microseconds.
+_FINER = ("us", "ns", "ps", "fs", "as")
 _PARTS = {"ms": 10**3, "us": 10**6, "ns": 10**9}
 SMALLEST = 1e8
 # From which size on a number counts thousandths of the unit before.
@@ -174,7 +176,7 @@ def _series(values: Any, name: str) -> pl.Series:
         return pl.Series(name, values)
     array = array_of(values, name)
     if array.dtype.kind == "M":
-        return pl.Series(name, array.astype("datetime64[us]"))
+        return moments_of(array, name)
     if array.dtype.kind in "iuf":
         return pl.Series(name, array)
     items = array.tolist()
@@ -183,6 +185,20 @@ def _series(values: Any, name: str) -> pl.Series:
         return pl.Series(name, items)
     # Dates beside moments, or moments with a zone beside some without, are told apart as text.
     return _texts([i.isoformat() if isinstance(i, dt.date) else i for i in items], name)
+
+
+def moments_of(values: Array, name: str) -> pl.Series:
+    """NumPy's moments in microseconds; what lies beyond all of those is missing, not wrapped.
+
+    >>> moments_of(np.array(["2026-11-16", "300000-01-01"], "datetime64[s]"), "time").is_null()[1]
+    True
+    """
+    import polars as pl
+
+    moments = values.astype("datetime64[us]")
+    if np.datetime_data(values.dtype)[0] not in _FINER:
+        moments[moments.astype(values.dtype) != values] = np.datetime64("NaT")
+    return pl.Series(name, moments)
 
 
 def _kind(moment: dt.date) -> tuple[bool, bool]:

@@ -25,6 +25,7 @@ from assay.sources.files.columnar_metadata import largest_reads, record_batches,
 from assay.sources.files.formats import ARROW_STREAM, NPZ, XLSX, damaged, guarded
 from assay.sources.files.request import Budget, Meter, OpenedTable, Piece
 from assay.sources.row_checks import is_narrow
+from assay.sources.times import moments_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -441,7 +442,7 @@ def _series(column: str, values: Array, name: str) -> pl.Series:
         _must_be_unicode(values, column, name)
         return pl.Series(column, values.tolist(), pl.String)
     if kind == "M":
-        return pl.Series(column, values.astype("datetime64[us]"))
+        return moments_of(values, column)
     if kind == "f" and size > 8 and (values.astype(np.float64) != values).any():
         # Wider than float64: whole numbers stay exact, and others are the nearest float64.
         whole = (np.floor(values) == values) & (np.abs(values) < _LARGEST_INT)
