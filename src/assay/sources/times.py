@@ -42,6 +42,8 @@ _SECONDS = 86_400
 _FIRST_DAY, _LAST_DAY = ((day - dt.date(1970, 1, 1)).days for day in (dt.date.min, dt.date.max))
 # Units of NumPy of which no moment is out of the reach of microseconds.
 _FINER = ("us", "ns", "ps", "fs", "as")
+_CALENDAR = np.array(["0001-01-01", "9999-12-31T23:59:59.999999"], "datetime64[us]")
+_NEVER = np.datetime64("NaT", "us")
 _PARTS = {"ms": 10**3, "us": 10**6, "ns": 10**9}
 SMALLEST = 1e8
 # From which size on a number counts thousandths of the unit before.
@@ -188,17 +190,18 @@ def _series(values: Any, name: str) -> pl.Series:
 
 
 def moments_of(values: Array, name: str) -> pl.Series:
-    """NumPy's moments in microseconds; what lies beyond all of those is missing, not wrapped.
+    """NumPy's moments in microseconds; those that have no date are missing.
 
     >>> moments_of(np.array(["2026-11-16", "300000-01-01"], "datetime64[s]"), "time").is_null()[1]
     True
     """
     import polars as pl
 
-    moments = values.astype("datetime64[us]")
     if np.datetime_data(values.dtype)[0] not in _FINER:
-        moments[moments.astype(values.dtype) != values] = np.datetime64("NaT")
-    return pl.Series(name, moments)
+        # NumPy wraps what microseconds can't hold, or raises an error.
+        first, last = _CALENDAR.astype(values.dtype)
+        values = np.where((first <= values) & (values <= last), values, _NEVER.astype(values.dtype))
+    return pl.Series(name, values.astype(_CALENDAR.dtype))
 
 
 def _kind(moment: dt.date) -> tuple[bool, bool]:
