@@ -529,6 +529,10 @@ def test_one_cluster_is_refused() -> None:
     truth, scores = rows()
     with pytest.raises(MethodError, match="one cluster"):
         compare(truth, scores=two(scores), clusters=["host"] * 240)
+    with pytest.raises(MethodError, match="all rows of a class are of one cluster"):
+        compare(
+            truth, scores=two(scores), clusters=np.where(truth == "attack", 99, np.arange(240) // 8)
+        )
 
 
 # -- labels ----------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy import stats
 
 from assay import Bootstrap, Delta, Evaluation, Wilson, count, evaluate, from_bytes
 from assay.errors import (
@@ -330,6 +331,36 @@ def test_clusters_are_resampled_whole_for_every_kind_of_measure(method: str) -> 
         assert evaluation[name].method == f"cluster {method}"
         assert evaluation[name].low <= evaluation[name] <= evaluation[name].high
     assert evaluation.at(0.1)["precision"].method == f"cluster {method}"
+
+
+@pytest.mark.parametrize("interval", [None, Bootstrap(resamples=50)])
+def test_attacks_of_one_host_leave_no_interval_where_only_they_tell(interval) -> None:
+    generator = np.random.default_rng(0)
+    truth = np.arange(120) < 30
+    scores = np.clip(0.3 + 0.3 * truth + generator.normal(0, 0.2, 120), 0, 1)
+    hosts = np.where(truth, 99, np.arange(120) % 10)
+    evaluation = evaluate(truth, y_score=scores, clusters=hosts, interval=interval)
+    for name in ("recall", "balanced_accuracy", "roc_auc", "average_precision"):
+        assert math.isnan(evaluation[name].low)
+        assert "all rows of a class are of one cluster" in evaluation[name].note
+    for name in ("specificity", "accuracy", "log_loss"):
+        assert evaluation[name].low < evaluation[name] < evaluation[name].high
+
+
+def test_intervals_of_few_attacked_hosts_hold_the_truth() -> None:
+    generator = np.random.default_rng(3)
+    truth = np.r_[np.ones(60, int), np.zeros(400, int)]
+    hosts = np.r_[np.repeat([100, 101, 102], 20), np.repeat(np.arange(40), 10)]
+    held = 0
+    for _ in range(200):
+        means = np.r_[generator.normal(0.6, 0.12, 3), generator.normal(0.3, 0.08, 40)]
+        scores = np.repeat(means, [20] * 3 + [10] * 40) + generator.normal(0, 0.15, 460)
+        judged = evaluate(truth, y_score=scores, clusters=hosts, positive=1, threshold=0.5)
+        recall = judged["recall"]
+        # Scores of attacks are normal with the variance of hosts and of rows.
+        held += recall.low <= stats.norm.sf((0.5 - 0.6) / math.hypot(0.12, 0.15)) <= recall.high
+    # By 42 degrees of freedom instead of 2 it was 79 of 100.
+    assert held >= 0.92 * 200
 
 
 @pytest.mark.parametrize("interval", [None, Bootstrap(resamples=20)])

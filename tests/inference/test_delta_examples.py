@@ -286,6 +286,59 @@ def test_clusters_by_hand() -> None:
     assert found == pytest.approx(expected, rel=1e-9)
 
 
+RECALL, INFORMEDNESS, PRECISION, ACCURACY = (
+    Quantity(find(name).formula, label=1)
+    for name in ("recall", "informedness", "precision", "accuracy")
+)
+
+
+def test_clusters_without_rows_of_a_measure_tell_nothing_of_it() -> None:
+    with_attacks = [[[5, 1], [2, 3]], [[1, 4], [1, 2]], [[9, 0], [3, 1]]]
+    without = [[[7, 2], [0, 0]]] * 40
+    alone = cluster_interval(RECALL, clusters(with_attacks), UNIT, 0.95)
+    assert alone is not None
+    assert cluster_interval(RECALL, many_clusters(with_attacks + without), UNIT, 0.95) == (
+        pytest.approx(alone)
+    )
+    # Only flagged rows tell of precision.
+    quiet = [[[7, 0], [2, 0]]] * 40
+    alone = cluster_interval(PRECISION, clusters(with_attacks), UNIT, 0.95)
+    assert alone is not None
+    assert cluster_interval(PRECISION, many_clusters(with_attacks + quiet), UNIT, 0.95) == (
+        pytest.approx(alone)
+    )
+
+
+def test_classes_of_unlike_clusters_have_satterthwaites_degrees() -> None:
+    cells = np.array(
+        [[[0, 0], [2, 3]], [[0, 0], [4, 2]], [[8, 1], [0, 0]], [[7, 3], [0, 0]], [[9, 0], [0, 0]]]
+    )
+    table = cells.sum(axis=0).astype(float)
+    gradient = INFORMEDNESS.gradient(table)
+    moved = np.einsum("cij,ij->ic", cells, gradient)
+    negatives, positives = (moved[0] ** 2).sum() * 3 / 2, (moved[1] ** 2).sum() * 2
+    df = (positives + negatives) ** 2 / (positives**2 / 1 + negatives**2 / 2)
+    value, reach = float(INFORMEDNESS.of_tables(table)), float(stats.t.ppf(0.975, df))
+    expected = on_scale(value, positives + negatives, SIGNED, reach)
+    found = cluster_interval(INFORMEDNESS, many_clusters(cells.tolist()), SIGNED, 0.95)
+    assert found == pytest.approx(expected)
+    assert 1 < df < 2
+
+
+@pytest.mark.parametrize(
+    ("quantity", "told"),
+    [(RECALL, False), (INFORMEDNESS, False), (PRECISION, True), (ACCURACY, True), (MCC, True)],
+)
+def test_a_class_of_one_cluster_tells_nothing_of_its_spread(quantity: Quantity, told: bool) -> None:
+    cells = [[[0, 0], [9, 31]], *([[[36, 4], [0, 0]], [[35, 5], [0, 0]]] * 5)]
+    assert (cluster_interval(quantity, many_clusters(cells), SIGNED, 0.95) is not None) is told
+
+
+def many_clusters(cells: list[list[list[int]]]) -> ClusterTally:
+    names = tuple(f"{i:03}" for i in range(len(cells)))
+    return ClusterTally(("no", "yes"), names, np.array(cells))
+
+
 def smoothed_clusters(cells: np.ndarray, level: float) -> tuple[float, float]:
     """Half an average cluster more, whose parts are clusters too."""
     table = cells.sum(axis=0).astype(float)

@@ -341,6 +341,14 @@ def test_one_cluster_cannot_be_judged(name: str, test) -> None:
         test(clustered(1), find(name))
 
 
+@pytest.mark.parametrize("test", [paired_influence, paired_score_bootstrap])
+def test_a_class_of_one_cluster_cannot_be_judged(test) -> None:
+    rows = clustered(20)
+    apart = replace(rows, cluster=np.where(rows.truth == 1, 0, 1 + rows.cluster % 19))
+    with pytest.raises(MethodError, match=r"rows of a class are of one cluster.*leave clusters"):
+        test(apart, find("roc_auc"))
+
+
 # -- what is not declared --------------------------------------------------------------------------
 
 

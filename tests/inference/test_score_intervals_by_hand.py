@@ -555,6 +555,8 @@ def in_clusters(count: int) -> Any:
         clusters=tuple("abc"[:count]),
         cluster=np.arange(6) % count,
         counts=np.array([1, 1, 2, 1, 1, 3]),
+        labels=("no", "yes"),
+        truth=np.zeros(6, int),
     )
 
 

@@ -17,9 +17,10 @@ from assay.decisions.rule import NEW, OLD, Operating, Rule
 from assay.engines import Accumulator, Ask
 from assay.engines.models import BITS, MOST_PAIRS, LevelCounts, ModelRows, levels_reached
 from assay.engines.resolving import BETWEEN, FamilyTallies, kinds_of, sided_families
-from assay.errors import InputError, MethodError, ScoreError
+from assay.errors import InputError, ScoreError
 from assay.evaluation.judge import Judge
 from assay.inference import Estimate
+from assay.inference.differences import must_spread
 from assay.inference.threshold_resampling import ScoredRows
 from assay.inference.threshold_rules import AtThreshold, Pyramid
 from assay.measures import Measure
@@ -310,9 +311,8 @@ def gate_tallies(
     rows: ModelRows, thresholds: Mapping[str, float | None], level: float, *, paired: bool
 ) -> GateTallies:
     """Count the rows of each model; ``paired`` keeps what both said of the same row."""
-    clusters = rows.first.clusters
-    if clusters is not None and len(np.unique(clusters.codes)) == 1:
-        raise MethodError("one cluster tells nothing about the spread between clusters")
+    if rows.first.clusters is not None:
+        must_spread(rows.first.clusters.codes, rows.truth)
     # Each rule sets its own threshold; this one decides nothing.
     ask = engines.Ask(threshold=0.0)
     by_family = FAMILY in rows.first.slices
@@ -323,7 +323,7 @@ def gate_tallies(
         for model, coded in rows.models.items()
     }
     tallies = GateTallies.of(counted, thresholds, level)
-    if not paired and clusters is None:
+    if not paired and rows.first.clusters is None:
         return tallies
     labels = next(iter(tallies.models.values())).scores.labels
     return replace(tallies, rows=_rows(rows, labels))

@@ -25,8 +25,8 @@ from assay.inference import (
 )
 from assay.inference import bootstrap as resampling
 from assay.inference.bootstrap import Bootstrap
-from assay.inference.estimation import ONE_CLUSTER
-from assay.inference.score_intervals import clustered, ranked_interval
+from assay.inference.estimation import LONE_CLASS, ONE_CLUSTER
+from assay.inference.score_intervals import clustered, has_lone_class, ranked_interval
 from assay.measures import (
     ALERT_RATE,
     MAX_FPR,
@@ -393,7 +393,9 @@ class Judge:
         if inexact and declared.probabilities and declared.bound is None:
             return self._undefined(NEEDS_SCORES.format(mode="a grid")).changed(n=n)
         note = None
-        if isinstance(self.method, Bootstrap):
+        if sample is not None and len(sample.clusters) > 1 and has_lone_class(sample):
+            ends, name, note = (math.nan, math.nan), "", LONE_CLASS
+        elif isinstance(self.method, Bootstrap):
             ends, name, note = self.resampled(self.method, ranking.tally, declared.value, sample)
         elif self.tally.clusters is not None:
             ends, name, note = self._clustered(declared, influence.value, bounds, sample)

@@ -32,6 +32,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -48,6 +49,8 @@ _FARTHEST = 700.0
 # A cell whose every row together would move a value by less than this does not move it.
 _ROUNDING = 1e-13
 _SLACK = 1e-12
+# Moves cancel whose sum is less than this share of them.
+_CANCELLED = 1e-9
 
 
 @dataclass(frozen=True)
@@ -219,10 +222,59 @@ def _at_edge(value: float, bounds: tuple[float, float], slack: float) -> bool:
     return value <= bounds[0] + slack or value >= bounds[1] - slack
 
 
+# -- clusters --------------------------------------------------------------------------------------
+
+
+class ClusterSpread(NamedTuple):
+    """The variance of a value that clusters move, and its degrees of freedom."""
+
+    variance: float
+    df: float
+
+
+def between_clusters(
+    moved: Floats, held: npt.NDArray[np.bool_], *, apart: bool
+) -> ClusterSpread | None:
+    """How a value spreads that clusters move; None where one cluster has all that tells of it.
+
+    ``moved`` is by cluster and class, of the classes that move the value; ``held`` is whether a
+    cluster has such rows, without which it tells nothing. The classes of some measures are
+    ``apart``, those of recall and of the area under the ROC: a class spreads as its own clusters
+    do, and the degrees of freedom are Satterthwaite's, at most those of all clusters.
+    """
+    every = int(held.any(axis=1).sum())
+    counts = held.sum(axis=0) if apart else np.full(held.shape[1], every)
+    if counts.min(initial=len(moved)) < 2:
+        return None
+    scaled = moved * np.sqrt(counts / (counts - 1))
+    parts = np.square(scaled).sum(axis=0)
+    variance = float(np.square(scaled.sum(axis=1)).sum())
+    if not parts.any():
+        return ClusterSpread(variance, len(moved) - 1)
+    satterthwaite = float(parts.sum() ** 2 / (parts**2 / (counts - 1)).sum())
+    return ClusterSpread(variance, min(satterthwaite, every - 1))
+
+
+def cancels(sums: Floats, sizes: Floats) -> bool:
+    """Whether what rows move a value by comes to nothing in each class, beside its sizes."""
+    return bool((np.abs(sums) <= _CANCELLED * sizes).all())
+
+
+@lru_cache(maxsize=1024)
+def _of_each_class(quantity: Quantity, size: int) -> bool:
+    """Whether more rows like those of a class leave a formula as it is, whatever the table."""
+    table = np.random.default_rng(size).uniform(1, 9, (size, size))
+    moves = _gradient(quantity, table) * table
+    return cancels(moves.sum(axis=1), np.abs(moves).sum(axis=1))
+
+
 def cluster_interval(
     quantity: Quantity, clusters: ClusterTally, bounds: tuple[float, float], level: float
-) -> tuple[float, float]:
-    """The same when rows come in clusters: the spread is that between clusters, by Student's t."""
+) -> tuple[float, float] | None:
+    """The same when rows come in clusters: the spread is that between clusters, by Student's t.
+
+    None where one cluster has all rows, or all of a class that alone tells of the value.
+    """
     value = quantity.value(clusters.confusion())
     cells = clusters.cells.astype(np.float64)
     table = cells.sum(axis=0)
@@ -231,11 +283,17 @@ def cluster_interval(
     # Half an average cluster, split over the cells; each cell's part counts as a cluster.
     added = table.sum() / count / table.size / 2 if smoothed else 0.0
     gradient = _gradient(quantity, table + added)
-    moved = np.einsum("cij,ij->c", cells, gradient)
-    spread = float(np.square(moved).sum()) * count / (count - 1)
-    spread += float(np.square(added * gradient).sum())
+    moving = gradient.any(axis=1)
+    between = between_clusters(
+        np.einsum("cij,ij->ci", cells, gradient)[:, moving],
+        np.einsum("cij,ij->ci", cells, gradient != 0)[:, moving] > 0,
+        apart=_of_each_class(quantity, len(table)),
+    )
+    if between is None:
+        return None
+    spread = between.variance + float(np.square(added * gradient).sum())
     centre = float(quantity.of_tables(table + added)) if smoothed else value
-    low, high = on_scale(centre, spread, bounds, student(level, count - 1))
+    low, high = on_scale(centre, spread, bounds, student(level, between.df))
     if smoothed:
         # Clusters that agree on an empty cell tell no more of it than as many independent rows.
         rows = interval(quantity, clusters.confusion(), bounds, level)

@@ -19,6 +19,7 @@ from assay.engines.models import ModelRows
 from assay.errors import MethodError
 from assay.inference.bootstrap import BCa, Bootstrap, redrawn
 from assay.inference.estimate import Estimate, Quantity, decimal
+from assay.inference.score_intervals import cluster_spread
 from assay.inference.significance import (
     Significance,
     check_level,
@@ -118,21 +119,23 @@ def paired_influence(
     difference, off = values[1] - values[0], moves[1] - moves[0]
     low, high = bound = difference_bound(difference, known)
     nearest = min(max(low, 0.0), high)
-    _must_spread(sample)
     if sample.clusters:
-        count = len(sample.clusters)
-        sums = np.bincount(sample.cluster, off * sample.counts, minlength=count)
-        variance = float(np.square(sums).sum()) * count / (count - 1)
-        reach, how = student(level, count - 1), "cluster delta"
+        must_spread(sample.cluster, sample.truth)
+    df = math.inf
+    if sample.clusters:
+        between = cluster_spread(sample, declared, off)
+        if between is None:
+            raise MethodError("clusters are too few to tell how a difference spreads")
+        variance, df = between
+        reach, how = student(level, df), "cluster delta"
     else:
-        count = 0
         variance = float((sample.counts * off**2).sum())
         reach, how = normal(level), "delta"
     error = math.sqrt(variance)
     if error == 0:
         p = 1.0 if nearest == 0 else math.nan
     else:
-        p = student_p(nearest / error, count - 1) if count else normal_p(nearest / error)
+        p = normal_p(nearest / error) if math.isinf(df) else student_p(nearest / error, df)
     effect = Estimate(
         difference,
         low - reach * error,
@@ -219,7 +222,8 @@ def paired_score_bootstrap(
     """
     method = method or Bootstrap()
     declared = _by_row(measure, average, sample)
-    _must_spread(sample)
+    if sample.clusters:
+        must_spread(sample.cluster, sample.truth)
     generator = np.random.default_rng(method.seed)
     draws = []
     for _ in range(method.resamples):
@@ -247,9 +251,16 @@ def paired_score_bootstrap(
     return replace(difference, effect=wider, p=_p(nearest[~np.isnan(nearest)]))
 
 
-def _must_spread(sample: Sample) -> None:
-    if len(sample.clusters) == 1:
+def must_spread(cluster: npt.NDArray[Any], truth: npt.NDArray[Any]) -> None:
+    """Refuse rows whose clusters do not tell how clusters spread: one, or one of a class of two."""
+    if len(np.unique(cluster)) == 1:
         raise MethodError("one cluster tells nothing about the spread between clusters")
+    labels = np.unique(truth)
+    if len(labels) == 2 and any(len(np.unique(cluster[truth == each])) == 1 for each in labels):
+        raise MethodError(
+            "all rows of a class are of one cluster, which tells nothing about the spread between "
+            "clusters: judge more clusters with such rows, or leave clusters out"
+        )
 
 
 # -- results ---------------------------------------------------------------------------------------

@@ -56,6 +56,10 @@ DEFAULT_LEVEL = 0.95
 # What Wald's interval is made of, among the parts of an estimate.
 STANDARD_ERROR = "se"
 ONE_CLUSTER = "no interval: one cluster tells nothing about the spread between clusters"
+LONE_CLASS = (
+    "no interval: all rows of a class are of one cluster, which tells nothing about the spread "
+    "between clusters"
+)
 
 _JACCARD = Quantity(TP / (TP + FP + FN), label=1)
 
@@ -121,8 +125,9 @@ def estimate(
         # Sums of weights round, so that a perfect value may come out beyond its range.
         exact = min(max(exact, bounds[0]), bounds[1])
         note = _lopsided(quantity, confusion) if strata is None else None
-    if clusters is not None and clusters.size < 2:
-        return Estimate(exact, n=n, level=level, note=ONE_CLUSTER)
+    in_clusters = None if clusters is None else _in_clusters(quantity, clusters, bounds, level)
+    if isinstance(in_clusters, str):
+        return Estimate(exact, n=n, level=level, note=in_clusters)
     if isinstance(method, Bootstrap):
         resampled = (
             bootstrap.interval(quantity, confusion, method)
@@ -131,9 +136,8 @@ def estimate(
         )
         ends, note = (resampled.low, resampled.high), resampled.note or note
         name = method.name if clusters is None else f"cluster {method.name}"
-    elif clusters is not None:
-        ends = delta.cluster_interval(quantity, clusters, bounds, level)
-        name = "cluster delta"
+    elif in_clusters is not None:
+        ends, name = in_clusters, "cluster delta"
     elif share is not None and not isinstance(method, Delta):
         ends, chosen = _share_ends(exact, quantity, confusion, method, strata, level)
         name, note = chosen.name, chosen.note if isinstance(chosen, GammaInterval) else note
@@ -161,6 +165,15 @@ def estimate(
     low = max(min(ends[0], exact), bounds[0])
     high = min(max(ends[1], exact), bounds[1])
     return Estimate(exact, low, high, method=name, n=n, level=level, note=note, parts=parts)
+
+
+def _in_clusters(
+    quantity: Quantity, clusters: ClusterTally, bounds: tuple[float, float], level: float
+) -> tuple[float, float] | str:
+    """The interval by the spread between clusters, or why there is none."""
+    if clusters.size < 2:
+        return ONE_CLUSTER
+    return delta.cluster_interval(quantity, clusters, bounds, level) or LONE_CLASS
 
 
 def _share_ends(

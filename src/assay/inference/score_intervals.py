@@ -11,13 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import MethodError
-from assay.inference.delta import on_scale
+from assay.inference.delta import ClusterSpread, between_clusters, cancels, on_scale
 from assay.inference.proportions import ClopperPearson, Wilson
 from assay.inference.significance import check_level, normal, student
 from assay.measures import (
     ByRow,
     ClassAverage,
     Interval,
+    MeanLoss,
     OverPairs,
     Points,
     Ranked,
@@ -382,10 +383,31 @@ def clustered(
 
     ``value`` is the estimate; nan where there are too few clusters, or it lies at an edge.
     """
-    count = len(sample.clusters)
-    if count < 2 or not bounds[0] < value < bounds[1]:
+    if len(sample.clusters) < 2 or not bounds[0] < value < bounds[1]:
         return math.nan, math.nan
-    moved = declared.moves(sample, 0)[1]
-    sums = np.bincount(sample.cluster, moved * sample.counts, minlength=count)
-    spread = float(np.square(sums).sum()) * count / (count - 1)
-    return on_scale(value, spread, bounds, student(level, count - 1))
+    between = cluster_spread(sample, declared, declared.moves(sample, 0)[1])
+    if between is None:
+        return math.nan, math.nan
+    return on_scale(value, between.variance, bounds, student(level, between.df))
+
+
+def cluster_spread(sample: Sample, declared: ByRow, moves: Floats) -> ClusterSpread | None:
+    """How a value spreads by what each row moves it; None where clusters are too few to tell."""
+    shape = len(sample.clusters), len(sample.labels)
+    places = sample.cluster.astype(np.int64) * shape[1] + sample.truth
+
+    def summed(values: Floats) -> Floats:
+        sums: Floats = np.bincount(places, values, math.prod(shape)).astype(np.float64)
+        return sums.reshape(shape)
+
+    moved, held = summed(moves * sample.counts), summed(sample.counts.astype(np.float64)) > 0
+    sizes = summed(np.abs(moves) * sample.counts).sum(axis=0)
+    # A mean of all rows is of no class, even where the means of classes happen to be equal.
+    apart = not isinstance(declared, MeanLoss) and cancels(moved.sum(axis=0), sizes)
+    return between_clusters(moved[:, sizes > 0], held[:, sizes > 0], apart=apart)
+
+
+def has_lone_class(sample: Sample) -> bool:
+    """Whether all rows of a class are of one cluster."""
+    held = {label: np.unique(sample.cluster[sample.truth == label]) for label in (0, 1)}
+    return any(len(clusters) == 1 for clusters in held.values())

@@ -396,6 +396,9 @@ def test_clusters_widen_every_interval() -> None:
 def test_one_cluster_is_refused() -> None:
     with pytest.raises(MethodError, match="one cluster"):
         judged("new(f1) >= 0", clusters=["a"] * len(FLOWS))
+    apart = [label if label == "attack" else i % 5 for i, label in enumerate(FLOWS.label)]
+    with pytest.raises(MethodError, match="all rows of a class are of one cluster"):
+        judged("new(f1) >= 0", clusters=[str(cluster) for cluster in apart])
 
 
 @pytest.mark.sampled(6)

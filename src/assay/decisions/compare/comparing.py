@@ -29,10 +29,11 @@ from assay.engines.models import (
     on_grid,
 )
 from assay.engines.queries import ModelQuery
-from assay.errors import InputError, LabelError, LengthMismatch, MethodError, ScoreError
+from assay.errors import InputError, LabelError, LengthMismatch, ScoreError
 from assay.evaluation.evaluation import mistakes_of_models
 from assay.evaluation.findings.identifiers_as_scores import names_rows
 from assay.evaluation.named_columns import refusal_notes
+from assay.inference.differences import must_spread
 from assay.inference.threshold_resampling import Progress
 from assay.inference.threshold_rules import AtThreshold, Rule, parse_rule
 from assay.sources import (
@@ -151,9 +152,8 @@ def compare(
         at_each = {} if decisions is not None else _thresholds(list(columns), threshold, rule)
         sides = {"positive": positive, "negative": negative, "labels": labels}
         rows = ModelRows.of(coded, at_each, **sides)
-    clusters_of = rows.first.clusters
-    if clusters_of is not None and len(np.unique(clusters_of.codes)) < 2:
-        raise MethodError("one cluster tells nothing about the spread between clusters")
+    if rows.first.clusters is not None:
+        must_spread(rows.first.clusters.codes, rows.truth)
     if on_grid(mode, rows):
         counted, together = counted_lots(rows, question, at_each, lambda _: rows.sides, progress)
     else:
