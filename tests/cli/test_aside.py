@@ -18,6 +18,14 @@ from assay.report import atomic_files
 OLD, NEW = b"the old report\n", b"the new report, which is longer\n" * 100
 
 
+def test_a_folder_that_takes_no_file_is_told_at_once(tmp_path: Path) -> None:
+    def create() -> int:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+
+    with pytest.raises(FileNotFoundError):
+        atomic_files._locked(tmp_path / "report", create)
+
+
 class Faulty:
     """The module ``os``, in which the n-th call of one function fails."""
 

@@ -181,6 +181,8 @@ def test_figures_are_those_of_decisions(cli: Cli, tmp_path: Path) -> None:
         (("--cells", FOREST, "--label", "s"), "--label needs rows"),
         (("--cells", FOREST, "--slice", "s"), "--slice needs rows"),
         (("--cells", FOREST, "--threshold", "0.5"), "--threshold needs rows"),
+        (("--cells", FOREST, "--mode", "grid"), "--mode needs rows"),
+        (("--cells", FOREST, "--interval", "delong"), "--interval delong is of scores"),
         (("--matrix", THREE, "--family", "s"), "--family needs rows, and --matrix gives counts"),
         (("--matrix", THREE, "--probabilities", "p_*"), "--probabilities needs rows"),
         (("--matrix", THREE, "--on-bad-row", "stop"), "--on-bad-row needs rows"),

@@ -211,6 +211,7 @@ def test_a_file_of_rules_that_is_wrong_is_bad_input(ran: Cli, tmp_path: Path) ->
         (["--rule", PASS, "--level", "2"], "--level"),
         (["--rule", PASS, "--resamples", "1"], "--resamples"),
         (["--rule", PASS, "--junit", "both.xml", "--out", "both.xml", "--format", "json"], "two"),
+        (["--rule", PASS, "--junit", "-"], "standard output has the report"),
     ],
 )
 def test_a_wrong_command_line_is_usage(
@@ -233,6 +234,9 @@ def test_a_rule_about_the_old_model_needs_a_baseline_and_a_baseline_needs_ids(
     )
     assert found.code == 2
     assert "--baseline needs --id" in found.err
+    found = cli("gate", "-", "--baseline", "-", "--id", "id", "--score", "score", *rules(OF_BOTH))
+    assert found.code == 2
+    assert "standard input can't be FILE and --baseline at once" in found.err
 
 
 def test_rows_without_a_match_are_refused_and_counted(ran: Cli, tmp_path: Path) -> None:

@@ -163,6 +163,7 @@ def test_two_models_and_metrics_for_prometheus(cli: Callable, folder: Path) -> N
         (("--time", "time", "--feature", "bytes"), 3, "give --reference, rows from when"),
         (("--time", "time", "--state", "all.csv"), 2, "is an input"),
         (("--time", "time", "--metrics", "all.csv"), 2, "is an input"),
+        (("--time", "time", "--metrics", "-"), 2, "--metrics needs the name of a file"),
         (("--time", "time", "--state", "last"), 2, "say which with --record NAME"),
         (("--time", "time", "--state", "no/such/s.tally"), 4, "there is no folder"),
         (("--time", "time", "--mature", "2"), 2, "is no share"),

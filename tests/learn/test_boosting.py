@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
+from assay.errors import InputError
 from assay.learn.ensembles import Detector, best_operating
 
 
@@ -73,6 +74,11 @@ def test_a_rate_that_can_not_be_kept_leaves_one_half() -> None:
     model = Detector(trees=5, max_far=0.01).fit(X, y)
     assert not model.feasible_
     assert model.threshold_ == 0.5
+
+
+def test_a_class_of_one_row_leaves_no_row_to_choose_by() -> None:
+    with pytest.raises(InputError, match="a class of 1 leaves none: take more rows"):
+        Detector(trees=5).fit(np.array([[1.0], [2.0]]), ["attack", "normal"])
 
 
 def test_more_classes_are_told_by_the_likeliest() -> None:

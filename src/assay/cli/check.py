@@ -33,6 +33,7 @@ from assay.cli.reporting import (
     ProvenanceBuilder,
     Reporting,
     must_not_replace,
+    must_read_once,
     reporting,
     warnings_as_notes,
 )
@@ -122,8 +123,7 @@ def command(
     inputs = [train] if test is None else [train, test]
     reporting.check()
     must_not_replace(reporting.out, inputs, request)
-    if inputs.count("-") > 1:
-        raise click.UsageError("standard input can be TRAIN or TEST, not both")
+    must_read_once(inputs, "TRAIN and TEST")
     with warnings_as_notes(reporting):
         model = None if recipe is None else _recipe(recipe)
     making = ProvenanceBuilder(context, inputs, request, reporting)

@@ -29,10 +29,11 @@ from assay.cli.reporting import (
     FIGURES,
     ProvenanceBuilder,
     Reporting,
+    check_beside,
     check_figures,
-    check_place,
     draw_figures,
     must_not_replace,
+    must_read_once,
     reporting,
     write,
 )
@@ -182,11 +183,13 @@ def command(
     old_run = judging_rows.old
     needs_rows = old_run is not None or reporting.recording.name is not None
     inputs = [file] if baseline is None or old_run is not None else [file, baseline]
+    must_read_once(inputs, "FILE and --baseline")
     reporting.check()
     must_keep_rows(reporting.recording, inputs, request)
     must_not_replace(reporting.out, inputs, request)
     if junit is not None:
-        _check_junit(junit, reporting.out, [*inputs, *([] if rule_file is None else [rule_file])])
+        given = [*inputs, *([] if rule_file is None else [rule_file])]
+        check_beside("--junit", junit, given, reporting.out)
         from assay.report.gate import broken_off
 
         # Whatever happens now, nobody takes an older verdict for this one.
@@ -325,16 +328,6 @@ def _resampling(progress: Progress) -> Callable[[int, int], None]:
         progress(done, total)
 
     return told
-
-
-def _check_junit(junit: Path, out: Path | None, inputs: list[Any]) -> None:
-    """Refuse a place for the XML where something else is or goes."""
-    check_place(junit)
-    if out is not None and out.resolve() == junit.resolve():
-        raise click.UsageError(f"--junit and --out are both {junit}; name two files")
-    for path in map(Path, inputs):
-        if junit.exists() and path.exists() and junit.samefile(path):
-            raise click.UsageError(f"--junit {junit} is an input, which it would replace")
 
 
 def _said(gate: Gate, label: str | None) -> Iterator[str]:

@@ -26,6 +26,7 @@ from assay.cli.reporting import (
     check_figures,
     draw_figures,
     must_not_replace,
+    must_read_once,
     reporting,
 )
 
@@ -203,6 +204,7 @@ def command(
     reporting.check()
     check_figures(figures)
     inputs = [*files, *alerts, *events, *([] if schedule is None else [schedule])]
+    must_read_once(inputs, "two of FILE, --alerts, --events and --schedule")
     must_not_replace(reporting.out, inputs, request)
     making = ProvenanceBuilder(context, inputs, request, reporting)
     with Progress(quiet=reporting.quiet) as progress, within_memory(request), naming_inputs(inputs):

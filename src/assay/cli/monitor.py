@@ -27,10 +27,11 @@ from assay.cli.reporting import (
     FIGURES,
     ProvenanceBuilder,
     Reporting,
+    check_beside,
     check_figures,
-    check_place,
     draw_figures,
     must_not_replace,
+    must_read_once,
     reporting,
     write,
 )
@@ -218,11 +219,13 @@ def command(
         raise click.UsageError("--baseline-threshold is of --baseline-score, which is not given")
     asked = _rules(rules)
     inputs = [*files, *reference]
+    must_read_once(inputs, "FILE and --reference")
     reporting.check()
     check_figures(figures)
     must_not_replace(reporting.out, inputs, request)
     for option, path in (("--metrics", metrics), ("--state", _file(state))):
-        _check_output(option, path, inputs, reporting.out)
+        if path is not None:
+            check_beside(option, path, inputs, reporting.out)
     before = _state(state, reporting)
     making = ProvenanceBuilder(context, inputs, request, reporting)
     with Progress(quiet=reporting.quiet) as progress, within_memory(request), naming_inputs(inputs):
@@ -276,17 +279,6 @@ def _rules(written: tuple[str, ...]) -> tuple[Rule, ...]:
 def _file(state: Path | None) -> Path | None:
     """The file of a state; None where it is in the store, or nowhere."""
     return None if state is None or str(state) == LAST else state
-
-
-def _check_output(option: str, path: Path | None, inputs: list[str], out: Path | None) -> None:
-    if path is None:
-        return
-    check_place(path)
-    if out is not None and out.resolve() == path.resolve():
-        raise click.UsageError(f"{option} and --out are both {path}; name two files")
-    for each in map(Path, inputs):
-        if path.exists() and each.exists() and path.samefile(each):
-            raise click.UsageError(f"{option} {path} is an input, which it would replace")
 
 
 def _state(state: Path | None, reporting: Reporting) -> Any:

@@ -300,7 +300,9 @@ ORIENTATION: Decorator = _counts_option(
 # What speaks of rows, which counts don't have.
 _OF_ROWS = ("Columns", "Files and rows")
 # What judges rows or scores among the options of judging.
-_JUDGING_ROWS = frozenset({"threshold", "unknown", "period", "top"})
+_JUDGING_ROWS = frozenset({"threshold", "unknown", "period", "top", "mode"})
+# Intervals of areas alone.
+_OF_SCORES = ("delong", "newcombe")
 
 
 @dataclass(frozen=True)
@@ -401,6 +403,11 @@ def _must_stand_alone(context: click.Context, option: str, files: Sequence[str])
     """Refuse files beside counts, and what speaks of rows or scores, which counts don't have."""
     if files:
         raise click.UsageError(f"{option} stands in place of FILE; leave out it or {files[0]}")
+    if context.params.get("interval") in _OF_SCORES:
+        raise click.UsageError(
+            f"--interval {context.params['interval']} is of scores, and {option} gives counts; "
+            f"leave it out, or choose another"
+        )
     for param in context.command.get_params(context):
         of_rows = getattr(param, "section", None) in _OF_ROWS or param.name in _JUDGING_ROWS
         source = context.get_parameter_source(param.name or "")

@@ -296,6 +296,18 @@ def check_place(path: Path) -> None:
         )
 
 
+def check_beside(option: str, path: Path, inputs: Iterable[Any], out: Path | None) -> None:
+    """Refuse a place for a file beside the report where something else is or goes."""
+    if str(path) == "-":
+        raise click.UsageError(f"{option} needs the name of a file: standard output has the report")
+    check_place(path)
+    if out is not None and out.resolve() == path.resolve():
+        raise click.UsageError(f"{option} and --out are both {path}; name two files")
+    for each in map(Path, inputs):
+        if path.exists() and each.exists() and path.samefile(each):
+            raise click.UsageError(f"{option} {path} is an input, which it would replace")
+
+
 def write(path: Path, text: str | Iterable[str]) -> None:
     """Write a file whole or not at all; a long text may come in pieces."""
     check_place(path)
@@ -518,6 +530,12 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float):
         return value
     return without_secrets(str(value))
+
+
+def must_read_once(inputs: Sequence[str], names: str) -> None:
+    """Refuse standard input for two inputs, of which the second would have no rows."""
+    if inputs.count("-") > 1:
+        raise click.UsageError(f"standard input can't be {names} at once: it is read once")
 
 
 def must_not_replace(out: Path | None, files: Sequence[str], request: Request) -> None:

@@ -38,6 +38,7 @@ from assay.cli.reporting import (
     check_figures,
     draw_figures,
     must_not_replace,
+    must_read_once,
     reporting,
 )
 
@@ -169,8 +170,7 @@ def command(
         raise click.UsageError("--max-alerts is a number a day, so --volume is needed: rows a day")
     if (cost_fp is None) != (cost_fn is None):
         raise click.UsageError("--cost-fp and --cost-fn go together: only their ratio matters")
-    if "-" in files and "-" in holdout:
-        raise click.UsageError("standard input can't be both FILE and --holdout")
+    must_read_once([*files, *holdout], "FILE and --holdout")
     reporting.check()
     must_keep_rows(reporting.recording, files, request, id_column)
     must_not_replace(reporting.out, [*files, *holdout], request)

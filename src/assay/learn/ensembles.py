@@ -145,6 +145,12 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tried = [
             self._out_of_fold(i, rows[part], truth[part], some) for i in range(len(CANDIDATES))
         ]
+        if np.isnan(tried[0]).any(axis=1).all():
+            fewest = np.bincount(truth[part]).min()
+            raise InputError(
+                f"a detector is chosen by rows that it did not learn from, and a class of {fewest} "
+                f"leaves none: take more rows of it, or another recipe"
+            )
         self.tried_: list[float] = [self._worth(said, truth[part]) for said in tried]
         best, room = max(self.tried_), 0.0
         if len(self.classes_) == 2:

@@ -112,12 +112,15 @@ def _new(parent: Path) -> Iterator[Path]:
 
 def _locked(path: Path, create: Callable[[], int]) -> int:
     """What was created at a path, open and locked; made anew if it was taken for left before."""
+    missing = 0
     while True:
         try:
             with _lock:
                 file = create()
         except FileNotFoundError:
-            if path.parent.is_dir():  # a folder was removed before it could be locked
+            # A folder was removed before it could be locked; or nothing can be made where it lies.
+            missing += 1
+            if missing < _TRIES and path.parent.is_dir():
                 continue
             raise
         if fcntl is None:
