@@ -54,6 +54,58 @@ def test_a_decision_is_an_alert_unless_it_is_harmless() -> None:
     assert (only.alerts, only.false_alarms) == (2, 1)
 
 
+SAID = [1, 0, 1, 1, 0]
+AS_NUMBERS = pl.Series("said", SAID)
+
+
+@pytest.mark.parametrize(
+    ("said", "positives"),
+    [
+        (AS_NUMBERS, (None, 1, 1.0, True, "1")),
+        (AS_NUMBERS.cast(pl.Float64), (None, 1, 1.0, True, "1")),
+        (AS_NUMBERS.cast(pl.Boolean), (None, 1, True, "true")),
+        (AS_NUMBERS.cast(pl.String), (None, "1")),
+        (AS_NUMBERS.cast(pl.Float64).cast(pl.String), (None, "1.0")),
+        (AS_NUMBERS.cast(pl.String).cast(pl.Categorical), (None, "1")),
+    ],
+)
+def test_decisions_of_every_type_mean_the_same(said: pl.Series, positives: tuple[Any, ...]) -> None:
+    for positive in positives:
+        ask = Ask(incidents=ASK.incidents, positive=positive)
+        tally = count_pieces([ALERTS.with_columns(said)], BY_WORD, ask)
+        assert (tally.alerts, tally.false_alarms) == (3, 1)
+
+
+@pytest.mark.parametrize(
+    ("said", "positive", "reason"),
+    [
+        (SAID, "atack", "'atack' is one of text, but the labels of the data are numbers"),
+        (SAID, 2, "positive=2 does not occur in column 'said'; the decisions are 0, 1"),
+        (["1", "0", "1", "1", "0"], 1, "positive=1 is one of numbers"),
+        (["a", "b", "a", "a", "c"], "d", "does not occur in column 'said'"),
+        ([1, -1, 1, 1, -1], None, "both readings are in use"),
+        ([0.5, 0.1, 0.2, 0.3, 0.9], 1, "expected decisions: text, whole numbers or booleans"),
+        ([1.0, float("nan"), 1.0, 1.0, 0.0], 1, "row 2: column 'said': the decision is missing"),
+        ([1.0, None, 1.0, 1.0, 0.0], None, "row 2: column 'said': the decision is missing"),
+    ],
+)
+def test_decisions_that_tell_no_alarm_are_refused(
+    said: list[Any], positive: Any, reason: str
+) -> None:
+    ask = Ask(incidents=ASK.incidents, positive=positive)
+    with pytest.raises(LabelError, match=reason):
+        count_pieces([ALERTS.with_columns(said=pl.Series(said))], BY_WORD, ask)
+
+
+def test_a_detector_that_never_raised_an_alarm_is_no_mistake() -> None:
+    quiet = ALERTS.with_columns(said=pl.lit("normal"))
+    ask = Ask(incidents=ASK.incidents, positive="attack")
+    assert count_pieces([quiet], BY_WORD, ask).alerts == 0
+    # Of a partition, others may hold the alarms.
+    several = ALERTS.with_columns(said=pl.Series(["normal", "unsure", *["normal"] * 3]))
+    assert count_pieces([several], BY_WORD, ask, partial=True).alerts == 0
+
+
 def test_rows_count_as_often_as_they_say() -> None:
     columns = Columns.of_incidents("of", "at", score="score", count="n")
     tally = count_pieces([ALERTS], columns, ASK)

@@ -11,12 +11,15 @@ import numpy.typing as npt
 
 from assay.engines.ask import Ask, Columns, Grouping
 from assay.errors import CountError, InputError, LabelError, ScoreError
-from assay.sources.columns import exact_counts
+from assay.sources.columns import exact_counts, label_kind, label_text
+from assay.sources.files.builders import distinct_of
 from assay.sources.files.column_roles import must_have
-from assay.sources.files.request import BadRows, OpenedTable, Piece
-from assay.sources.labelling import NEGATIVE_WORDS
+from assay.sources.files.read import typed
+from assay.sources.files.request import BadRows, OpenedTable, Piece, place_in
+from assay.sources.labelling import NEGATIVE_WORDS, folded, infer, label_as, shown_labels
 from assay.sources.logs import Clock
-from assay.sources.row_checks import Problem, numbers_of, value_shown
+from assay.sources.row_checks import LabelCheck, Place, Problem, numbers_of, plain, value_shown
+from assay.sources.validation import DECISION, skips
 from assay.tally.incident_tally import Alerts, IncidentTally, observed_cells, seen_cells
 
 if TYPE_CHECKING:
@@ -32,9 +35,16 @@ ROWS_OF_GROUP = "assay_rows"
 
 
 def count_pieces(
-    frames: Iterable[pl.DataFrame], columns: Columns, ask: Ask, name: str = "the frame"
+    frames: Iterable[pl.DataFrame],
+    columns: Columns,
+    ask: Ask,
+    name: str = "the frame",
+    *,
+    partial: bool = False,
 ) -> IncidentTally:
     """The incidents of frames that come one after the other.
+
+    Where they are ``partial``, other frames may hold the decisions that these lack.
 
     >>> import polars as pl
     >>> frame = pl.DataFrame({"of": ["a", None], "at": ["2026-11-16T10:00Z"] * 2, "p": [0.9, 0.2]})
@@ -49,6 +59,8 @@ def count_pieces(
             must_have(OpenedTable(name, tuple(frame.columns)), column)
         counting.add(Piece(frame, range(first, first + frame.height)), name)
         first += frame.height
+    if not partial:
+        counting.must_tell_alarms()
     return counting.done()
 
 
@@ -71,8 +83,10 @@ class IncidentCounter:
         self._incident, self._time = columns.incident, columns.time
         self._grouping = ask.incidents or Grouping()
         self._clock = Clock(self._grouping.timezone)
-        self.bad = BadRows(stops=ask.on_bad_row == "stop")
+        self.bad = BadRows(stops=not skips(ask.on_bad_row))
         self.rows_read = 0
+        self._check = None if columns.decision is None else LabelCheck(columns.decision, DECISION)
+        self._decisions: dict[str, str] = {}
         self._sum = IncidentTally(self._grouping.gap, columns.score is not None)
         self._waiting: list[IncidentTally] = []
 
@@ -82,7 +96,9 @@ class IncidentCounter:
         moments = self._clock.read(frame[self._time], f"column {self._time!r}")
         problems = list(moments.problems)
         score = None if columns.score is None else _scores(frame[columns.score], problems)
-        decided = None if columns.decision is None else self._decided(frame, problems)
+        decided = None
+        if self._check is not None:
+            decided = self._decided(self._check, frame, place_in(piece, name), problems)
         counts = _counts(frame, columns, problems)
         bad = self.bad.judge(piece, name, problems, None if columns.rows is None else counts)
         self.rows_read += frame.height + len(piece.broken)
@@ -125,20 +141,52 @@ class IncidentCounter:
             **alerts.cells(rows, of[flagged][rows], names, self._grouping.gap),
         )
 
-    def _decided(self, frame: pl.DataFrame, problems: list[Problem]) -> Array:
+    def _decided(
+        self, check: LabelCheck, frame: pl.DataFrame, place: Place, problems: list[Problem]
+    ) -> Array:
         """Which rows are decided to be alarms: those of the positive, else of no harmless name."""
         import polars as pl
 
-        column = str(self._columns.decision)
-        texts = frame[column].cast(pl.String).str.strip_chars()
-        missing = (texts.is_null() | (texts == "")).to_numpy()
-        if missing.any():
-            reason = f"column {column!r}: the decision is missing"
-            problems.append(Problem(missing, reason, LabelError, kind="decision: missing"))
-        if self._ask.positive is not None:
-            return (texts == str(self._ask.positive)).fill_null(value=False).to_numpy()
-        quiet = texts.str.to_lowercase().is_in(list(NEGATIVE_WORDS)).fill_null(value=True)
-        return ~quiet.to_numpy()
+        values = plain(frame[check.column])
+        if values.dtype == pl.String:
+            values = values.str.strip_chars()
+        values, missing, odd = check.check(values, place)
+        problems += odd
+        decided = np.zeros(len(values), bool)
+        if missing.all() or any(problem.fatal for problem in odd):
+            return decided
+        distinct, codes = distinct_of(values.filter(~missing))
+        names = [label_text(value) for value in distinct]
+        self._decisions |= dict.fromkeys(names, label_kind(distinct[0]))
+        decided[~missing] = np.array([self._is_alarm(name) for name in names])[codes]
+        return decided
+
+    def _is_alarm(self, name: str) -> bool:
+        positive = self._positive()
+        return folded(name) not in NEGATIVE_WORDS if positive is None else name == positive
+
+    def _positive(self) -> str | None:
+        """The positive as text, which has to be of the kind that decisions are of."""
+        if self._ask.positive is None:
+            return None
+        kind = next(iter(self._decisions.values()))
+        return label_as(typed(kind, positive=self._ask.positive)["positive"], kind, "positive")
+
+    def must_tell_alarms(self) -> None:
+        """Refuse decisions among which the positive never is, or of which either may be it.
+
+        One decision alone may be that of a detector that never raised an alarm.
+        """
+        names, given = list(self._decisions), self._ask.positive
+        alarms = [self._is_alarm(name) for name in names]
+        if given is None and len(names) == 2 and all(alarms):
+            infer(names, self._decisions[names[0]])  # which refuses them
+        if given is not None and len(names) > 1 and not any(alarms):
+            raise LabelError(
+                f"positive={given!r} does not occur in column {self._columns.decision!r}; the "
+                f"decisions are {shown_labels(names, self._decisions[names[0]])}. Write it as they "
+                f"are written"
+            )
 
     def _families(self, frame: pl.DataFrame) -> dict[str, str]:
         import polars as pl

@@ -85,7 +85,7 @@ class PartitionIncidentCounter(PartitionCounter):
 
     def tally(self, pieces: Iterator[pl.DataFrame]) -> Any:
         """The incidents of a partition."""
-        return count_pieces(pieces, self.columns, self.ask)
+        return count_pieces(pieces, self.columns, self.ask, partial=True)
 
 
 def in_passes(columns: Columns, ask: Ask, run: Callable[[PartitionCounter], Any]) -> Any:

@@ -119,7 +119,7 @@ def lookalikes(names: Sequence[str]) -> list[str]:
     """Sentences on labels that may be one label written in several ways."""
     alike: dict[str, list[str]] = {}
     for name in names:
-        alike.setdefault(_folded(name), []).append(name)
+        alike.setdefault(folded(name), []).append(name)
     return [
         f"the labels {shown_labels(written)} differ only in how they are written (case, blanks, "
         f"letters or a decimal point) and count as different labels"
@@ -128,7 +128,12 @@ def lookalikes(names: Sequence[str]) -> list[str]:
     ]
 
 
-def _folded(name: str) -> str:
+def folded(name: str) -> str:
+    """A label without what it may be written with or without.
+
+    >>> folded(" Normal"), folded("0.0")
+    ('normal', '0')
+    """
     plain = unicodedata.normalize("NFKC", name).strip().casefold()
     return plain.removesuffix(".0") if plain.removesuffix(".0").lstrip("-").isdecimal() else plain
 
@@ -243,7 +248,7 @@ def _is_harmless(name: str, other: str) -> bool:
     if word in _OPPOSITE:
         return word in NEGATIVE_WORDS and other.casefold() == _OPPOSITE[word]
     # Another spelling of a word for what is harmless is no alarm.
-    return word in NEGATIVE_WORDS and _folded(other) not in NEGATIVE_WORDS
+    return word in NEGATIVE_WORDS and folded(other) not in NEGATIVE_WORDS
 
 
 def _untold(names: Sequence[str], kind: str) -> str:

@@ -433,6 +433,7 @@ def _counted(
         notes.append(table.name)
         for piece in table.pieces(columns.names):
             counting.add(piece, table.name)
+    counting.must_tell_alarms()
     tally = counting.done()
     bad = counting.bad
     return tally, {
