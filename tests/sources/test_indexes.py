@@ -10,9 +10,11 @@ import pytest
 
 import assay
 from assay.errors import InputError, LengthMismatch
+from assay.store.run import KeptRows
 
 LABELS = ["attack", "normal"] * 20
 SCORES = [0.9, 0.1, 0.4, 0.6] * 10
+DAYS = ["2026-03-01"] * 40
 SITES = ["a", "b", "b", "a"] * 10
 ROWS = np.arange(40)
 TURNED = ROWS[::-1]
@@ -59,6 +61,24 @@ CALLS: dict[str, tuple[Callable[..., Any], str]] = {
     ),
     "gate": (lambda y, s: assay.gate(y, new=s, rules="new(roc_auc) >= 0.1"), "new"),
     "delong_test": (lambda y, s: assay.delong_test(y, SCORES, s), "b"),
+    "monitor": (lambda y, s: assay.monitor(DAYS, y, y_score=s), "y_score"),
+    "monitor, features": (
+        lambda y, s: assay.monitor(
+            DAYS, y, y_score=SCORES, features={"f": s}, reference={"y_score": SCORES, "f": SCORES}
+        ),
+        r"features\['f'\]",
+    ),
+    "monitor, a frame of features": (
+        lambda y, s: assay.monitor(
+            *(DAYS, y),
+            y_score=SCORES,
+            features=pd.DataFrame({"f": s}),
+            reference=pd.DataFrame({"y_score": SCORES, "f": SCORES}),
+        ),
+        "features",
+    ),
+    "kept rows": (lambda y, s: KeptRows.of(y, scores={"m": s}), r"scores\['m'\]"),
+    "ids of kept rows": (lambda y, s: KeptRows.of(y, scores={"m": SCORES}, ids=s), "ids"),
 }
 
 
@@ -77,6 +97,12 @@ def test_two_models_are_held_against_each_other() -> None:
     a, b = pd.Series(SCORES, index=ROWS), pd.Series(SCORES, index=TURNED)
     with pytest.raises(InputError, match=r"scores\['a'\] and scores\['b'\] differ"):
         assay.compare(LABELS, scores={"a": a, "b": b})
+    with pytest.raises(InputError, match="a and b differ"):
+        assay.wilcoxon(a, b)
+    with pytest.raises(
+        InputError, match=r"reference\['y_score'\] and reference\['y_true'\] differ"
+    ):
+        assay.monitor(DAYS, LABELS, y_score=SCORES, reference={"y_score": a, "y_true": b})
     with pytest.raises(InputError, match="new and old differ"):
         assay.gate(LABELS, new=a, old=b, rules="new-old(roc_auc) >= -1")
 

@@ -19,6 +19,7 @@ from assay.sources.files.builders import distinct_of
 from assay.sources.files.column_roles import must_have, roles_of
 from assay.sources.files.read import opened_tables
 from assay.sources.files.request import (
+    ADVICE,
     BadRows,
     Budget,
     OpenedTable,
@@ -45,6 +46,7 @@ Array: TypeAlias = npt.NDArray[Any]
 SCORES, ALERTS, FEATURE = "score", "alerts", "feature "
 OLD = "old"
 DEFAULT_THRESHOLD = 0.5
+_BOOLEANS = {label_text(each) for each in (False, True)}
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ class Batch:
 class CheckedBatches:
     """The rows of inputs, batch by batch; how they came about is told once all are read."""
 
-    def __init__(self, request: Request, watching: WatchRequest) -> None:
+    def __init__(self, request: Request, watching: WatchRequest, *, advice: str = ADVICE) -> None:
         self._request = replace(
             request,
             unlabelled=True,
@@ -90,7 +92,7 @@ class CheckedBatches:
             by_threshold=watching.threshold is not None,
         )
         self._watching = watching
-        self._bad = BadRows(stops=not skips(request.on_bad_row))
+        self._bad = BadRows(stops=not skips(request.on_bad_row), advice=advice)
         self._check: RowCheck | None = None
         self._old: NumberCheck | LabelCheck | None = None
         self.roles = Roles(None)
@@ -239,6 +241,10 @@ class Reference:
             "decisions by a threshold": (
                 {said for _, said in self.decided} <= {FLAGGED, BELOW},
                 set(batch.new.unique()) <= {FLAGGED, BELOW},
+            ),
+            "decisions that are booleans": (
+                {said for _, said in self.decided} <= _BOOLEANS,
+                set(batch.new.unique()) <= _BOOLEANS,
             ),
         }
         for what, (here, there) in told.items():

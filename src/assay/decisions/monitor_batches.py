@@ -23,11 +23,13 @@ from assay.escaping import number_text
 from assay.evaluation.wording import some
 from assay.inference.bootstrap import SEED
 from assay.inference.significance import check_level, check_seed
+from assay.sources import must_share_index
 from assay.sources.columns import polars_column
 from assay.sources.files.inputs import Name, given_names
-from assay.sources.files.request import Progress, Request, silent
+from assay.sources.files.request import TAKE_OUT, Progress, Request, silent
 from assay.sources.labelling import checked_threshold
-from assay.sources.times import DAY
+from assay.sources.times import DAY, time_column
+from assay.sources.validation import slice_columns
 from assay.tally import from_bytes
 from assay.tally.daily import DailyTally
 
@@ -141,12 +143,16 @@ def monitor(
     >>> watched["precision"].estimate
     0.500 [0.322, 0.678]
     """
-    features = dict(features or {})
+    must_share_index(
+        {"times": times, "y_true": y_true, "y_score": y_score, "y_pred": y_pred}
+        | {"old_score": old_score, "old_decision": old_decision, "features": features}
+    )
+    features = dict(slice_columns(features, "columns of features="))
     for name in features:
         if name in (_LABEL, _SCORE, _DECISION, _TIME, _OLD_SCORE, _OLD_DECISION):
             raise InputError(f"features= has a column called {name!r}; give it another name")
     given = {
-        _TIME: times,
+        _TIME: time_column(times, "times"),
         _LABEL: y_true,
         _SCORE: y_score,
         _DECISION: y_pred,
@@ -172,19 +178,21 @@ def monitor(
     before = _state(state)
 
     def rows_of_reference() -> Iterator[Batch]:
-        held = dict(reference or {})
+        must_share_index({"reference": reference})
+        held = slice_columns(reference, "columns of reference=")
         sides = {"y_true": _LABEL, "y_score": _SCORE, "y_pred": _DECISION}
         columns = {sides.get(name, name): column for name, column in held.items()}
         asked = replace(request, time=None, label=_LABEL if _LABEL in columns else None)
         plain = replace(watching, old_score=None, old_decision=None)
-        return CheckedBatches(asked, plain).of_frame(_frame(columns), "reference=")
+        batches = CheckedBatches(asked, plain, advice=TAKE_OUT)
+        return batches.of_frame(_frame(columns), "reference=")
 
     rules = watched_rules(rules)
     must_be_a_share(mature)
     known = _reference(
         None if reference is None else rows_of_reference, before, watching, check_seed(seed)
     )
-    batches = CheckedBatches(request, watching)
+    batches = CheckedBatches(request, watching, advice=TAKE_OUT)
     rows = batches.of_frame(_frame(given), "the rows")
     counted = _counted(batches, rows, watching, known, before, recount=recount)
     return judge(
@@ -273,6 +281,8 @@ def _counted(
     recount: bool,
 ) -> DailyTally:
     """The days of the rows, and those of the state."""
+    if not isinstance(recount, bool):
+        raise InputError(f"recount= is True or False; found {recount!r}")
     counted = count_days(rows, reference)
     counted = replace(counted, settings=settings_of(batches, watching, reference))
     if before is None:

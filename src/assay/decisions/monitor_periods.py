@@ -44,9 +44,10 @@ from assay.inference.significance import check_level
 from assay.measures import find
 from assay.measures.catalogue import WATCHED, WATCHED_DIFFERENCES
 from assay.sources.coded import Labels
-from assay.sources.columns import TEXT, label_text
+from assay.sources.columns import BOOLEAN, NUMBER, TEXT, label_kind, label_text, native
+from assay.sources.files.read import typed
 from assay.sources.files.request import RowSource
-from assay.sources.labelling import Labelling, resolve
+from assay.sources.labelling import Labelling, label_as, must_meet, resolve
 from assay.sources.times import DAY, MONTH, PERIODS, WEEK, absent
 from assay.tally.confusion import BELOW, FLAGGED
 from assay.tally.daily import NOT_ASKED, UNLABELLED, DailyTally
@@ -217,32 +218,67 @@ def _labelling(
 ) -> tuple[Labelling | None, tuple[str, ...]]:
     """Which label is the alarm; None where there are neither labels nor decisions by name."""
     settings = tally.settings
-    decided = [
-        at for at, role in ((2, "decision"), (3, "old_decision")) if settings[role] is not None
+    truth = {cell[1] for cell in tally.cells} - {UNLABELLED}
+    decisions = [
+        {cell[at] for cell in tally.cells}
+        for at, role in ((2, "decision"), (3, "old_decision"))
+        if settings[role] is not None
     ]
-    names = {cell[1] for cell in tally.cells} - {UNLABELLED}
-    said = {cell[at] for cell in tally.cells for at in decided}
+    held = set()
     if reference is not None:
-        said |= {label for label, _ in reference.decided} - {UNLABELLED}
-    given = [label_text(each) for each in (positive, negative) if each is not None]
-    if not names and not said and not given:
-        return None, ("no row has a label yet: nothing is told of precision, nor of false alarms",)
-    occurring = sorted(names | said)
-    listed = None if labels is None else [label_text(each) for each in labels]
-    if listed is None and given:
-        listed = list(dict.fromkeys([*occurring, *given]))
-    truth = Labels(np.zeros(0, np.uint8), tuple(occurring), TEXT)
-    sides = [None if each is None else label_text(each) for each in (positive, negative)]
-    labelling = resolve(truth, None, positive=sides[0], negative=sides[1], labels=listed)
+        held = {label for label, _ in reference.decided} - {UNLABELLED}
+        held |= {said for _, said in reference.decided if settings["decision"] is not None}
+    given = [each for each in (positive, negative) if each is not None]
+    counted_as = _of_one_kind(truth.union(held, *decisions))
+    names = sorted(set(counted_as.values()))
+    if not names and not given:
+        return None, (_NO_LABEL,)
+    kind = _kind_of(names) if names else label_kind(given[0])
+    sides = typed(kind, positive=positive, negative=negative, labels=labels)
+    chosen = [label_as(sides[s], kind, s) for s in ("positive", "negative") if sides[s] is not None]
+    if labels is None and chosen and len(names) < 2:
+        # It need not have occurred yet.
+        sides["labels"] = [native(name, kind) for name in dict.fromkeys([*names, *chosen])]
+    labelling = resolve(Labels(np.zeros(0, np.uint8), tuple(names), kind), None, **sides)
     if labelling.positive is None:
         raise LabelError(
-            f"there are {len(labelling.labels)} labels, {', '.join(map(repr, occurring[:6]))}: say "
+            f"there are {len(labelling.labels)} labels, {', '.join(map(repr, names[:6]))}: say "
             f"which is the alarm with positive=, or which is harmless with negative="
         )
-    notes = list(labelling.notes)
-    if not names:
-        notes.append("no row has a label yet: nothing is told of precision, nor of false alarms")
-    return labelling, tuple(notes)
+    for column in decisions:
+        said = {counted_as[name] for name in column}
+        if truth and labels is None and len(said) > 1 and not said & set(chosen):
+            must_meet(sorted({counted_as[name] for name in truth}), sorted(said))
+    position = {name: labelling.position[other] for name, other in counted_as.items()}
+    notes = labelling.notes if truth else (*labelling.notes, _NO_LABEL)
+    return replace(labelling, position={**labelling.position, **position}), notes
+
+
+_NO_LABEL = "no row has a label yet: nothing is told of precision, nor of false alarms"
+
+
+def _of_one_kind(names: set[str]) -> dict[str, str]:
+    """What each label counts as: true and false, beside 0 and 1, are those.
+
+    >>> _of_one_kind({"true", "1", "0"}) == {"true": "1", "1": "1", "0": "0"}
+    True
+    """
+    numbers = {label_text(flag): label_text(int(flag)) for flag in (False, True)}
+    both = names & set(numbers) and names & set(numbers.values())
+    if not both or not names <= {*numbers, *numbers.values()}:
+        return {name: name for name in names}
+    return {name: numbers.get(name, name) for name in names}
+
+
+def _kind_of(names: Sequence[str]) -> str:
+    """The kind of labels that a tally holds as text, by how all of them are written."""
+    for kind in (NUMBER, BOOLEAN):
+        values = [native(name, kind) for name in names]
+        if [label_text(value) for value in values] == list(names) and (
+            {label_kind(value) for value in values} == {kind}
+        ):
+            return kind
+    return TEXT
 
 
 def _counts(tally: DailyTally, labelling: Labelling | None, *, has_old: bool) -> Counts:

@@ -37,6 +37,7 @@ from assay.inference.significance import (
     studentised_range,
     studentised_range_p,
 )
+from assay.sources import must_share_index
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -371,6 +372,7 @@ def wilcoxon(
 
 
 def _gaps(a: Any, b: Any) -> Floats:
+    must_share_index({"a": a, "b": b})
     first, second = (floats(values, "values must be numbers") for values in (a, b))
     if first.shape != second.shape or first.ndim != 1:
         raise LengthMismatch(

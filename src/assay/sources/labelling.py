@@ -88,8 +88,7 @@ def resolve(
     present = _names(truth, decision, listed=labels is not None)
     allowed = None
     if labels is not None:
-        if isinstance(labels, str) or not hasattr(labels, "__iter__"):
-            raise LabelError(f"labels= is a list of labels; found {labels!r}")
+        must_be_a_list(labels)
         allowed = [label_as(label, kind, "labels") for label in labels]
         unknown = [name for name in present if name not in allowed]
         if unknown:
@@ -100,6 +99,12 @@ def resolve(
     names = present if allowed is None else list(dict.fromkeys([*allowed, *present]))
     chosen = _chosen(names, kind, positive=positive, negative=negative)
     return replace(chosen, notes=(*chosen.notes, *lookalikes(names)))
+
+
+def must_be_a_list(labels: Any) -> None:
+    """Refuse one label where all are asked for."""
+    if isinstance(labels, str) or not hasattr(labels, "__iter__"):
+        raise LabelError(f"labels= is a list of labels; found {labels!r}")
 
 
 def _chosen(names: list[str], kind: str, *, positive: Any, negative: Any) -> Labelling:
@@ -147,14 +152,19 @@ def _names(truth: Labels, decision: Labels | None, *, listed: bool) -> list[str]
             f"{decision.kind} ({shown_labels(decision.names, decision.kind)}): the same label must "
             f"be written the same way in both. Convert one of them"
         )
-    names = list(dict.fromkeys([*truth.names, *decision.names]))
+    if not listed:
+        must_meet(truth.names, decision.names)
+    return list(dict.fromkeys([*truth.names, *decision.names]))
+
+
+def must_meet(labels: Sequence[str], decisions: Sequence[str]) -> None:
+    """Refuse labels and decisions that have no value in common."""
     # Two names may be a batch of errors alone; more are two ways to write the same labels.
-    if not listed and len(names) > 2 and not set(truth.names) & set(decision.names):
+    if len({*labels, *decisions}) > 2 and not set(labels) & set(decisions):
         raise LabelError(
-            f"labels ({shown_labels(truth.names)}) and decisions ({shown_labels(decision.names)}) "
+            f"labels ({shown_labels(labels)}) and decisions ({shown_labels(decisions)}) "
             f"have no value in common. Check spelling, case and blanks, or map one to the other"
         )
-    return names
 
 
 def unify(truth: Labels, decision: Labels) -> tuple[Labels, Labels]:

@@ -143,7 +143,7 @@ def day_names(values: Any, name: str) -> NameColumn:
     """A column of moments as the days that they are of; a bad one is refused with its row."""
     if isinstance(values, NameColumn):
         return values
-    column = in_calendar(_series(values, name))
+    column = in_calendar(time_column(values, name))
     read = days_of(column)
     if read is None:
         raise InputError(f"{name} must hold times; found {column.dtype}, expected {A_MOMENT}")
@@ -168,7 +168,7 @@ def day_names(values: Any, name: str) -> NameColumn:
     return NameColumn(codes, tuple(day.isoformat() for day in days))
 
 
-def _series(values: Any, name: str) -> pl.Series:
+def time_column(values: Any, name: str) -> pl.Series:
     """Moments as a column of polars, of the type that they had."""
     import polars as pl
 

@@ -442,13 +442,13 @@ def asked_threshold(threshold: Any, y_pred: Any) -> float:
     return checked_threshold(threshold)
 
 
-def slice_columns(slices: Any) -> Mapping[str, Any]:
-    """Columns to slice by: a mapping from name to column, or a dataframe."""
+def slice_columns(slices: Any, name: str = "slices") -> Mapping[str, Any]:
+    """Columns to slice by, or others: a mapping from name to column, or a dataframe."""
     if slices is None or isinstance(slices, Mapping):
         return slices or {}
     if hasattr(slices, "columns"):
         return columns_of(slices)
-    raise InputError(f"slices are a mapping from name to column; found {type(slices).__name__}")
+    raise InputError(f"{name} are a mapping from name to column; found {type(slices).__name__}")
 
 
 def coded_columns(columns: Mapping[str, Any]) -> Coded:

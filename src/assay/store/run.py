@@ -22,6 +22,7 @@ from assay.inference.fields import Result
 from assay.measures import parse
 from assay.report.provenance import now
 from assay.report.sections import Report
+from assay.sources import must_share_index
 from assay.sources.coded import LabelDigest, Labels
 from assay.sources.columns import labels_of
 from assay.tally import codec, from_bytes
@@ -194,6 +195,9 @@ class KeptRows:
         positive: str | None = None,
     ) -> KeptRows:
         """Rows from columns of any kind."""
+        must_share_index(
+            {"y_true": y_true, "scores": scores or {}, "decisions": decisions or {}, "ids": ids}
+        )
         truth = y_true if isinstance(y_true, Labels) else labels_of(y_true, "y_true")
         said = {name: np.asarray(column) for name, column in (scores or {}).items()}
         decided = {

@@ -1,5 +1,6 @@
 """Figures of periods, rules judged at every look, labels that come late, and states."""
 
+import datetime as dt
 import math
 from collections import Counter
 
@@ -184,6 +185,54 @@ def test_a_positive_label_need_not_have_occurred_yet() -> None:
     assert float(found["precision"].estimate) == 0
 
 
+FLAGS = np.array([1, 0] * 20)
+
+
+@pytest.mark.parametrize("positive", [None, 1, 1.0, True, "1"])
+@pytest.mark.parametrize("decisions", [FLAGS, FLAGS.astype(bool), FLAGS.astype(float)])
+@pytest.mark.parametrize("truth", [FLAGS, FLAGS.astype(bool), FLAGS.astype(float)])
+def test_true_and_one_are_one_label(truth: object, decisions: object, positive: object) -> None:
+    days = [day_of(0)] * 40
+    for said in ({"y_pred": decisions}, {"y_score": FLAGS, "old_decision": decisions}):
+        found = monitor(days, truth, **said, positive=positive)
+        for subject in found.models:
+            figures = {e.measure: e for e in found.last.estimates if e.subject == subject}
+            assert float(figures["recall"].estimate) == float(figures["precision"].estimate) == 1
+
+
+def test_a_reference_of_booleans_is_no_reference_of_numbers() -> None:
+    held = {"y_true": FLAGS, "y_pred": FLAGS.astype(bool)}
+    with pytest.raises(InputError, match="decisions that are booleans in reference="):
+        monitor([day_of(0)] * 40, FLAGS, y_pred=FLAGS, reference=held)
+    found = monitor([day_of(0)] * 40, FLAGS, y_pred=FLAGS.astype(bool), reference=held)
+    assert found.reference_base_rate == 0.5
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"positive": "atack"}, "positive='atack' does not occur; the labels are 'attack'"),
+        ({"negative": "benign"}, "negative='benign' does not occur"),
+        ({"positive": 1}, "positive=1 is one of numbers, but the labels of the data are text"),
+        ({"y_pred": [1, 0], "positive": "attack"}, "have no value in common"),
+        ({"old_decision": [1, 0], "positive": "attack"}, "have no value in common"),
+        ({"labels": 1}, "labels= is a list of labels; found 1"),
+        ({"labels": "01"}, "labels= is a list of labels; found '01'"),
+    ],
+)
+def test_labels_that_do_not_occur_are_refused(given: dict, told: str) -> None:
+    said = {} if "y_pred" in given else {"y_score": [0.9, 0.8]}
+    with pytest.raises(LabelError) as refused:
+        monitor([day_of(0)] * 2, ["attack", "normal"], **{**said, **given})
+    assert told in str(refused.value)
+
+
+def test_families_of_alarms_need_not_be_among_the_decisions() -> None:
+    said = ["attack", "attack", "normal"]
+    found = monitor([day_of(0)] * 3, ["scan", "dos", None], y_pred=said, negative="normal")
+    assert found.last.triaged == found.last.alerts == 2
+
+
 # -- periods ---------------------------------------------------------------------------------------
 
 
@@ -298,6 +347,9 @@ def test_what_is_no_state_is_refused() -> None:
     assert monitor([day_of(0)], ["attack"], y_score=[0.9], state=DailyTally()).rows == 1
 
 
+NOON = dt.datetime(2026, 3, 1, 12, tzinfo=dt.UTC)
+
+
 # -- what is refused -------------------------------------------------------------------------------
 
 
@@ -324,13 +376,18 @@ def test_decisions_by_name_are_the_alarm_or_not() -> None:
         ({"seed": -1}, InputError, "seed= is a whole number"),
         ({"features": {"bytes": [1, 2]}}, InputError, "give reference="),
         ({"features": {"score": [1, 2]}}, InputError, "another name"),
-        ({"y_score": [0.1, math.nan]}, InputError, "finite number"),
+        ({"y_score": [0.1, math.nan]}, InputError, "Correct the row, or take it out"),
+        ({"features": ["f"]}, InputError, "features= are a mapping from name to column"),
+        ({"reference": "x"}, InputError, "reference= are a mapping from name to column"),
+        ({"recount": "no"}, InputError, "recount= is True or False; found 'no'"),
+        ({"times": [NOON, NOON.replace(tzinfo=None)]}, InputError, "has no time zone"),
+        ({"times": 5}, InputError, "times must be a column"),
     ],
 )
 def test_what_makes_no_sense_is_refused(given: dict, error: type, told: str) -> None:
     rows = {"y_true": ["attack", "normal"], "y_score": [0.9, 0.8], **given}
     with pytest.raises(error) as refused:
-        monitor([day_of(0)] * 2, **rows)
+        monitor(**{"times": [day_of(0)] * 2, **rows})
     assert told in str(refused.value)
 
 

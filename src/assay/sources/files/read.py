@@ -42,7 +42,7 @@ from assay.sources.files.request import (
     must_be_enough,
     silent,
 )
-from assay.sources.labelling import one_score, sided
+from assay.sources.labelling import must_be_a_list, one_score, sided
 from assay.sources.row_checks import numbers_of
 from assay.sources.validation import LABEL, Roles, skips
 
@@ -362,6 +362,8 @@ def typed(
     def one(label: Any) -> Any:
         return native(label, kind) if isinstance(label, str) else label
 
+    if labels is not None:
+        must_be_a_list(labels)
     sides = {
         "positive": one(positive),
         "negative": one(negative),

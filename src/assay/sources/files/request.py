@@ -258,14 +258,20 @@ class Meter:
 
 LISTED = 100
 BROKEN = "record: no row"
+# What can be done about a bad row; where rows can't be skipped, they are taken out beforehand.
+TAKE_OUT = "Correct the row, or take it out"
 ADVICE = "Correct the row, or leave such rows out with on_bad_row='skip'"
 
 
 class BadRows:
-    """What was left out so far; ``stops`` where the first bad row ends everything."""
+    """What was left out so far; ``stops`` where the first bad row ends everything.
 
-    def __init__(self, *, stops: bool) -> None:
+    ``advice`` is what to do about such a row then.
+    """
+
+    def __init__(self, *, stops: bool, advice: str = ADVICE) -> None:
         self.stops = stops
+        self._advice = advice
         self.rows_refused = 0
         self.reasons: dict[str, int] = {}
         self.refused: list[Refused] = []
@@ -290,7 +296,7 @@ class BadRows:
             at, broken, error = listed[0]
             if ends is None or at.row <= piece.rows[ends]:
                 text = f"found {at.reason}" if broken else at.reason
-                raise error(f"{where(at)}: {text}. {ADVICE}")
+                raise error(f"{where(at)}: {text}. {self._advice}")
         if ends is not None:
             chosen = next(problem for problem in fatal if problem.rows[ends])
             raise chosen.error(f"{place_in(piece, name)(ends)}: {chosen.why(ends)}")
