@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -63,7 +64,7 @@ class Grouping:
     """
 
     gap: int = 600_000_000
-    timezone: str | None = None
+    timezone: str | dt.tzinfo | None = None
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ lines without a year between which a year turns.
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -63,7 +64,10 @@ class Clock:
     [82800000002]
     """
 
-    def __init__(self, timezone: str | None = None, year: int | None = None) -> None:
+    def __init__(self, timezone: str | dt.tzinfo | None = None, year: int | None = None) -> None:
+        if isinstance(timezone, dt.tzinfo):
+            # A fixed offset calls itself UTC+02:00.
+            timezone = str(timezone).removeprefix("UTC") or "UTC"
         self.timezone = timezone
         self.year = year
         self._offset = None if timezone is None else _offset(timezone)
@@ -279,10 +283,12 @@ def _rounded(digits: int) -> pl.Expr:
     return kept + (follows >= 5).cast(pl.Int64)
 
 
-def _offset(timezone: str) -> int | None:
+def _offset(timezone: Any) -> int | None:
     """The microseconds that a zone is ahead of UTC, None for one whose clocks change."""
     import polars as pl
 
+    if not isinstance(timezone, str):
+        raise _unknown_zone(timezone)
     if timezone in ("Z", "UTC", "GMT"):
         return 0
     if written := _OFFSET.fullmatch(timezone):
@@ -291,11 +297,15 @@ def _offset(timezone: str) -> int | None:
     try:
         pl.Series([0]).cast(pl.Datetime("us")).dt.replace_time_zone(timezone)
     except pl.exceptions.PolarsError as odd:
-        raise InputError(
-            f"timezone={timezone!r} is not known; expected UTC, an offset such as +02:00, or a "
-            f"name such as Europe/Berlin"
-        ) from odd
+        raise _unknown_zone(timezone) from odd
     return None
+
+
+def _unknown_zone(timezone: Any) -> InputError:
+    return InputError(
+        f"timezone={timezone!r} is not known; expected UTC, an offset such as +02:00, or a name "
+        f"such as Europe/Berlin"
+    )
 
 
 def _problem(rows: npt.NDArray[np.bool_], values: pl.Series, name: str, expected: str) -> Problem:

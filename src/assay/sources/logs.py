@@ -6,6 +6,7 @@ They come in batches of bounded size; here is told which logs are meant, and how
 from __future__ import annotations
 
 import codecs
+import datetime as dt
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -94,7 +95,7 @@ class Events(Iterator["pl.DataFrame"]):
         paths: Sequence[Name],
         *,
         fields: Sequence[str] = (),
-        timezone: str | None = None,
+        timezone: str | dt.tzinfo | None = None,
         year: int | None = None,
         time: str | None = None,
         on_bad_row: Literal["stop", "skip"] = "stop",
@@ -273,7 +274,7 @@ def read_events(
     paths: Sequence[Name],
     *,
     fields: Sequence[str] = (),
-    timezone: str | None = None,
+    timezone: str | dt.tzinfo | None = None,
     year: int | None = None,
     time: str | None = None,
     on_bad_row: Literal["stop", "skip"] = "stop",

@@ -261,7 +261,10 @@ def test_constraints_that_exclude_each_other_are_told() -> None:
     ("asked", "message"),
     [
         ({}, "give max_false_incidents= or max_delay=, or both"),
-        ({"max_delay": -1}, "max_delay= must be a number of at least 0; found -1.0"),
+        ({"max_delay": -1}, "max_delay= must be a number of at least 0; found -1"),
+        ({"max_false_incidents": "x"}, "max_false_incidents= must be .* at least 0; found 'x'"),
+        ({"max_false_incidents": []}, r"max_false_incidents= must be .* at least 0; found \[\]"),
+        ({"max_false_incidents": 10**400}, "found a number of 401 digits"),
         ({"max_delay": math.nan}, "max_delay= must be a number of at least 0; found nan"),
         ({"max_delay": 1, "confidence": 1}, "confidence= must lie between 0 and 1"),
     ],

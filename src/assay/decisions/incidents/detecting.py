@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
 
 from assay.decisions.incidents.detections import Incidents
 from assay.decisions.incidents.incident_estimates import JudgingOptions, judged
@@ -17,11 +21,14 @@ from assay.engines.ask import Ask, Columns, Grouping
 from assay.engines.frames import count_incidents
 from assay.engines.incident_counter import IncidentCounter
 from assay.errors import EmptyInput, InputError
+from assay.escaping import number_text
+from assay.inference.significance import as_list
 from assay.sources.files.column_roles import must_have
 from assay.sources.files.inputs import given_names
 from assay.sources.files.read import must_apply, opened_tables
 from assay.sources.files.request import Budget, Progress, Request, refused_row, silent
-from assay.sources.labelling import USUAL
+from assay.sources.labelling import USUAL, checked_threshold
+from assay.sources.validation import skips
 from assay.tally.incident_tally import SECOND, IncidentTally
 
 if TYPE_CHECKING:
@@ -58,10 +65,19 @@ def duration(given: Duration, name: str) -> int:
             raise InputError(f"{name}={given!r} is no length of time; write 60s, 10m or 1h30m")
         seconds = sign * sum(float(n) * _UNITS[u or "s"] for n, u in parts)
     else:
-        seconds = given
+        seconds = _seconds(given)
     if not abs(seconds) <= _LONGEST:
-        raise InputError(f"{name}={given!r} is no length of time up to 1,000 years; give seconds")
+        raise InputError(
+            f"{name}={number_text(given)} is no length of time up to 1,000 years; give seconds"
+        )
     return round(seconds * SECOND)
+
+
+def _seconds(given: Any) -> Any:
+    """A number as it is, of Python's own kinds; nan for anything else."""
+    if isinstance(given, bool | np.timedelta64) or not isinstance(given, Real):
+        return math.nan
+    return given.item() if hasattr(given, "item") else given
 
 
 def incidents(
@@ -83,7 +99,7 @@ def incidents(
     gap: Duration = GAP,
     key: Sequence[str] | None = None,
     skew: Duration = 0.0,
-    timezone: str | None = None,
+    timezone: str | dt.tzinfo | None = None,
     year: int | None = None,
     score: str | None = None,
     reversed_score: bool | None = None,
@@ -125,13 +141,20 @@ def incidents(
         rows, alerts = None, rows
     if (rows is None) == (alerts is None):
         raise InputError("give alerts= and schedule=, or rows with incident= and time=")
+    of_rows: dict[str, Any] = {"incident": incident, "time": time, "decision": decision}
+    of_rows |= {"family": family, "rule": rule, "count": count}
+    for name, column in (*of_rows.items(), ("score", score)):
+        if column is not None and not isinstance(column, str):
+            shown = type(column).__name__
+            raise InputError(f"{name}= is the name of a column, a text; found a {shown}")
+    threshold = None if threshold is None else checked_threshold(threshold)
     low = score in REVERSED if reversed_score is None else reversed_score
     lengths = {"grace": duration(grace, "grace"), "gap": duration(gap, "gap")}
     for name, value in lengths.items():
         if value < 0:
             raise InputError(f"{name}= is {value / SECOND:g} seconds; it can't be negative")
     judging = JudgingOptions(
-        key=tuple((KEY if rows is None else ()) if key is None else key),
+        key=(KEY if rows is None else ()) if key is None else _column_names("key=", key),
         directed=directed,
         grace=lengths["grace"],
         level=level,
@@ -142,15 +165,7 @@ def incidents(
     )
     _must_belong(
         logs=rows is None,
-        of_rows={
-            "incident": incident,
-            "time": time,
-            "decision": decision,
-            "positive": positive,
-            "family": family,
-            "rule": rule,
-            "count": count,
-        },
+        of_rows={**of_rows, "positive": positive},
         of_logs={
             "schedule": schedule,
             "events": events,
@@ -165,7 +180,10 @@ def incidents(
         must_apply("what alerts= names", "a log", request or Request())
         scoring = None if score is None else Scoring(score, reversed=low)
         matching = Matching.of(
-            read_schedule(schedule, timezone), match, grace=lengths["grace"], directed=directed
+            read_schedule(schedule, timezone),
+            None if match is None else _column_names("match=", match),
+            grace=lengths["grace"],
+            directed=directed,
         )
         return judged_logs(
             LogReading(alerts, events, timezone, year, on_bad_row, progress),
@@ -194,6 +212,15 @@ def incidents(
     return judged_rows(
         rows, columns, ask, judging, threshold=threshold, request=request, progress=progress
     )
+
+
+def _column_names(name: str, given: Any) -> tuple[str, ...]:
+    """Some columns by their names."""
+    names = [given] if isinstance(given, str) else as_list(name, given, "the name of a column each")
+    odd = [each for each in names if not isinstance(each, str)]
+    if isinstance(given, str) or odd:
+        raise InputError(f"{name} is a list of names of columns; found {(odd or names)[0]!r}")
+    return tuple(names)
 
 
 def _must_belong(*, logs: bool, of_rows: Mapping[str, Any], of_logs: Mapping[str, Any]) -> None:
@@ -250,7 +277,7 @@ def judged_logs(
     if threshold is not None and scoring is None:
         raise InputError("threshold= is of a score; name its column with score=")
 
-    stops = reading.on_bad_row == "stop"
+    stops = not skips(reading.on_bad_row)
 
     def answer(shift: int) -> Incidents:
         counter = LogCounter(
@@ -285,7 +312,7 @@ class LogReading:
 
     alerts: Log
     events: Log | None
-    timezone: str | None
+    timezone: str | dt.tzinfo | None
     year: int | None
     on_bad_row: Literal["stop", "skip"]
     progress: Progress = silent
@@ -312,6 +339,11 @@ class LogReading:
             sources.rows_read += log.height
             yield _completed(log)
             return
+        if hasattr(log, "columns"):
+            raise InputError(
+                f"logs are files, or frames of polars as read_events gives them; found a "
+                f"{type(log).__name__}: convert it with polars.from_pandas or the like"
+            )
         from assay.sources.logs import read_events
 
         paths = [log] if isinstance(log, str | os.PathLike) else list(log)
@@ -374,6 +406,11 @@ def judged_rows(
     if isinstance(rows, str | os.PathLike | list | tuple):
         tally, source = _counted(given_names(rows), columns, ask, request or Request(), progress)
     else:
+        if request is not None:
+            raise InputError(
+                "request= tells how files are read, and rows are a frame: leave it out, or give "
+                "the names of files"
+            )
         tally = count_incidents(rows, columns, ask)
         refused = sum(tally.refused.values())
         read = int(tally.volume["rows"].sum()) + refused

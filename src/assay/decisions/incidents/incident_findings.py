@@ -207,7 +207,9 @@ def _never_right(rules: tuple[RuleRecord, ...]) -> Iterator[Finding]:
 
 
 def _few(incidents: tuple[Detection, ...]) -> Iterator[Finding]:
-    if len(incidents) < FEWEST:
+    if not incidents:
+        yield FEW_INCIDENTS.found("There is no incident: nothing is told of the share detected.")
+    elif len(incidents) < FEWEST:
         yield FEW_INCIDENTS.found(
             f"There are {count(len(incidents))} incidents: one more or less moves the share that "
             f"is detected by {percent(1 / len(incidents))}."

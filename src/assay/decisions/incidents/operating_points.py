@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError, LengthMismatch
+from assay.escaping import number_text
 from assay.inference.significance import check_level, least_shown, most_allowed
 from assay.tally.incident_tally import END, SECOND, START, IncidentTally
 
@@ -359,8 +360,11 @@ def choose_operating_point(
     sooner, so this is the promise of a detection rate in :mod:`assay.decisions.threshold.promises`.
     """
     asked = {"max_false_incidents": max_false_incidents, "max_delay": max_delay}
-    constraints = {name: float(limit) for name, limit in asked.items() if limit is not None}
-    _check(constraints)
+    constraints = {
+        name: _checked_limit(name, limit) for name, limit in asked.items() if limit is not None
+    }
+    if not constraints:
+        raise InputError("nothing was asked; give max_false_incidents= or max_delay=, or both")
     confidence = check_level(confidence, "confidence=")
     risk = (1 - Fraction(str(confidence))) / len(constraints)
     held = {name: _HELD[name](characteristic, limit) for name, limit in constraints.items()}
@@ -385,12 +389,14 @@ def choose_operating_point(
     )
 
 
-def _check(constraints: Mapping[str, float]) -> None:
-    if not constraints:
-        raise InputError("nothing was asked; give max_false_incidents= or max_delay=, or both")
-    for name, limit in constraints.items():
-        if not (math.isfinite(limit) and limit >= 0):
-            raise InputError(f"{name}= must be a number of at least 0; found {limit!r}")
+def _checked_limit(name: str, limit: Any) -> float:
+    try:
+        number = float(limit)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not (math.isfinite(number) and number >= 0):
+        raise InputError(f"{name}= must be a number of at least 0; found {number_text(limit)}")
+    return number
 
 
 # -- which thresholds keep a constraint ------------------------------------------------------------

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from assay.errors import EmptyInput, InputError
+from assay.inference.significance import as_list
 from assay.sources.files.inputs import given_names
 from assay.sources.files.read import opened_tables
 from assay.sources.files.request import Budget, Request
@@ -87,7 +88,7 @@ class Schedule:
 
 def read_schedule(
     given: str | os.PathLike[str] | Sequence[Mapping[str, Any] | Incident],
-    timezone: str | None = None,
+    timezone: str | dt.tzinfo | None = None,
 ) -> Schedule:
     """The schedule that a file (CSV, JSON lines, any table) or a list of mappings holds.
 
@@ -103,7 +104,8 @@ def read_schedule(
     if isinstance(given, str | os.PathLike):
         name, rows = str(given), list(_file_rows(given))
     else:
-        name, rows = "the schedule", [(f"row {i}", row) for i, row in enumerate(given, 1)]
+        listed = as_list("schedule=", given, "a mapping an attack, or the name of a file")
+        name, rows = "the schedule", [(f"row {i}", row) for i, row in enumerate(listed, 1)]
     if not rows:
         raise EmptyInput(f"{name}: there are no attacks in the schedule")
     clock = Clock(timezone)

@@ -80,7 +80,12 @@ class Source:
 
 def name_of(given: Name) -> str:
     """A name as text; an empty one is refused, since it would be the current folder."""
-    name = os.fspath(given)
+    try:
+        name = os.fspath(given)
+    except TypeError:
+        raise InputError(
+            f"files are given by name, as text or as a path; found a {type(given).__name__}"
+        ) from None
     if not name or (isinstance(given, PurePath) and name == "."):
         raise InputError(
             "the name of a file is empty, which would be the current folder: name a file, or the "
