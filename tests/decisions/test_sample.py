@@ -201,11 +201,31 @@ def test_each_allocation_shares_out_in_its_way(allocation: str) -> None:
         ({"labels": 100, "alerts": "all", "threshold": 0.01}, "would take all of the 100 labels"),
         ({"labels": 100, "score": "scores"}, "no column 'scores'"),
         ({"labels": 100, "id": "note"}, "occur more than once"),
+        ({"labels": 100, "alerts": []}, r"share above 0 and up to 1, or 'all'; found \[\]"),
+        ({"labels": 100, "alerts": True}, "share above 0 and up to 1, or 'all'; found True"),
+        ({"labels": 100, "alerts": math.nan}, "share above 0"),
+        ({"labels": 100, "score": None}, "score= is the name of a column, a text; found None"),
+        ({"labels": 100, "id": 1}, "id= is the name of a column, a text; found 1"),
+        ({"labels": 100, "rows": {"score": 1}}, "score is a column, a value a row; found 1"),
+        ({"labels": 100, "rows": {"score": [1], "b": [1, 2]}}, "as long as each other"),
+        ({"labels": 100, "rows": {"score": [0.5, math.nan]}}, "Correct the row, or take it out"),
     ],
 )
 def test_what_can_not_be_drawn_is_refused(given: dict[str, Any], says: str) -> None:
     with pytest.raises(InputError, match=says):
-        sample(frame(), **{"score": "score", **given})
+        sample(**{"rows": frame(), "score": "score", **given})
+
+
+def test_a_threshold_may_be_written_as_text() -> None:
+    asked: dict[str, Any] = {"score": "score", "labels": 100}
+    assert sample(frame(), threshold="0.3", **asked).strata == (
+        sample(frame(), threshold=0.3, **asked).strata
+    )
+
+
+def test_scores_as_large_as_floats_get_are_drawn_without_a_warning() -> None:
+    rows = {"score": np.linspace(-1, 1, 100) * 1.7e308}
+    assert sample(rows, score="score", labels=40).labels == 40
 
 
 def test_columns_that_it_adds_may_not_be_there() -> None:

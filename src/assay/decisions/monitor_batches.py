@@ -19,12 +19,11 @@ from assay.decisions.monitor_periods import MATURE, judge, must_be_a_share
 from assay.decisions.monitor_result import Monitor, watched_rules
 from assay.decisions.rule import Rule
 from assay.errors import InputError, TallyError
-from assay.escaping import number_text
 from assay.evaluation.wording import some
 from assay.inference.bootstrap import SEED
 from assay.inference.significance import check_level, check_seed
 from assay.sources import must_share_index
-from assay.sources.columns import polars_column
+from assay.sources.columns import polars_frame
 from assay.sources.files.inputs import Name, given_names
 from assay.sources.files.request import TAKE_OUT, Progress, Request, silent
 from assay.sources.labelling import checked_threshold
@@ -185,7 +184,7 @@ def monitor(
         asked = replace(request, time=None, label=_LABEL if _LABEL in columns else None)
         plain = replace(watching, old_score=None, old_decision=None)
         batches = CheckedBatches(asked, plain, advice=TAKE_OUT)
-        return batches.of_frame(_frame(columns), "reference=")
+        return batches.of_frame(polars_frame(columns), "reference=")
 
     rules = watched_rules(rules)
     must_be_a_share(mature)
@@ -193,7 +192,7 @@ def monitor(
         None if reference is None else rows_of_reference, before, watching, check_seed(seed)
     )
     batches = CheckedBatches(request, watching, advice=TAKE_OUT)
-    rows = batches.of_frame(_frame(given), "the rows")
+    rows = batches.of_frame(polars_frame(given), "the rows")
     counted = _counted(batches, rows, watching, known, before, recount=recount)
     return judge(
         counted,
@@ -207,20 +206,6 @@ def monitor(
         seed=seed,
         source=batches.source(),
     )
-
-
-def _frame(columns: Mapping[str, Any]) -> Any:
-    import polars as pl
-
-    there = {name: values for name, values in columns.items() if values is not None}
-    for name, values in there.items():
-        if not hasattr(values, "__len__"):
-            raise InputError(f"{name} is a column, a value a row; found {number_text(values)}")
-    sizes = {name: len(values) for name, values in there.items()}
-    if len(set(sizes.values())) > 1:
-        told = ", ".join(f"{name} has {size:,}" for name, size in sizes.items())
-        raise InputError(f"columns must be as long as each other: {told}")
-    return pl.DataFrame([polars_column(name, values) for name, values in there.items()])
 
 
 def _watching(

@@ -9,8 +9,10 @@ where a column names them; without one a row's name is its place.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -31,11 +33,19 @@ from assay.errors import InputError
 from assay.escaping import number_text
 from assay.inference.significance import check_seed
 from assay.sources import columns_of
-from assay.sources.columns import polars_column
+from assay.sources.columns import polars_frame
 from assay.sources.files import Name, Progress, Request, given_names, silent
 from assay.sources.files.column_roles import must_have
 from assay.sources.files.read import opened_tables
-from assay.sources.files.request import BadRows, Budget, Piece, RowSource, refused_row
+from assay.sources.files.request import (
+    ADVICE,
+    TAKE_OUT,
+    BadRows,
+    Budget,
+    Piece,
+    RowSource,
+    refused_row,
+)
 from assay.sources.labelling import checked_threshold
 from assay.sources.row_checks import NumberCheck, check_ids
 from assay.sources.validation import skips
@@ -86,11 +96,18 @@ class SampleRequest:
             raise InputError(
                 f"allocation= is one of {', '.join(ALLOCATIONS)}; found {self.allocation!r}"
             )
-        share = self.alerts
+        columns: dict[str, Any] = {"score": self.score, "id": self.id or ""}
+        for name, column in columns.items():
+            if not isinstance(column, str):
+                shown = number_text(column)
+                raise InputError(f"{name}= is the name of a column, a text; found {shown}")
+        share: Any = self.alerts
         if isinstance(share, str) and share != ALL:
             raise InputError(f"alerts= is 'all' or a share of them; found {share!r}")
-        if share is not None and not isinstance(share, str) and not 0 < share <= 1:
-            raise InputError(f"alerts= is a share above 0 and up to 1, or 'all'; found {share!r}")
+        number: Any = math.nan if isinstance(share, bool) or not isinstance(share, Real) else share
+        if share is not None and not isinstance(share, str) and not 0 < number <= 1:
+            shown = number_text(share)
+            raise InputError(f"alerts= is a share above 0 and up to 1, or 'all'; found {shown}")
         if self.threshold is not None:
             checked_threshold(self.threshold)
 
@@ -143,13 +160,13 @@ def sample(
         rows = rows.collect()
     if not isinstance(rows, pl.DataFrame):
         columns = rows if isinstance(rows, Mapping) else columns_of(rows)
-        rows = pl.DataFrame([polars_column(str(name), each) for name, each in columns.items()])
+        rows = polars_frame({str(name): column for name, column in columns.items()})
     frame: pl.DataFrame = rows
     for column in (score, id):
         if column is not None and column not in frame.columns:
             raise InputError(f"there is no column {column!r}; there are {frame.columns}")
     piece = Piece(frame, range(1, frame.height + 1))
-    reader = _Reader(wanted, stops=True)
+    reader = _Reader(wanted, stops=True, advice=TAKE_OUT)
 
     def once() -> Iterator[PlacedScores]:
         reader.begin()
@@ -194,14 +211,14 @@ def sample_files(
 class _Reader:
     """Rows checked piece by piece; what was refused is counted anew in each pass."""
 
-    def __init__(self, wanted: SampleRequest, *, stops: bool) -> None:
-        self._wanted, self._stops = wanted, stops
+    def __init__(self, wanted: SampleRequest, *, stops: bool, advice: str = ADVICE) -> None:
+        self._wanted, self._stops, self._advice = wanted, stops, advice
         self._columns: tuple[str, tuple[str, ...]] | None = None
         self.begin()
 
     def begin(self) -> None:
         """Start from the first row."""
-        self._bad = BadRows(stops=self._stops)
+        self._bad = BadRows(stops=self._stops, advice=self._advice)
         self._read = 0
 
     def must_be_like(self, name: str, columns: Sequence[str]) -> None:
@@ -252,7 +269,7 @@ class _Reader:
 def _drawn(wanted: SampleRequest, each: Pass, source: RowSource) -> StratifiedSample:
     import polars as pl
 
-    counted = ScoreCells(wanted.threshold)
+    counted = ScoreCells(None if wanted.threshold is None else checked_threshold(wanted.threshold))
     for part in each():
         counted.add(part.scores)
     strata, threshold, notes = score_strata(

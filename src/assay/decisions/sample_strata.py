@@ -297,12 +297,15 @@ def score_strata(
         groups += [flagged + at for at in borders(rows[flagged:], further, labels)]
     ends = [*groups[1:], len(rows)]
     sizes = [int(rows[i:j].sum()) for i, j in zip(groups, ends, strict=True)]
-    # Scores as chances: the middle of each cell, so that pieces do not matter.
-    middles = (lows + highs) / 2 * rows
-    chances = [float(middles[i:j].sum()) / n for i, j, n in zip(groups, ends, sizes, strict=True)]
+    chances = None
+    if shares:
+        # Scores as chances: the middle of each cell, so that pieces do not matter.
+        middles = (lows + highs) / 2 * rows
+        spans = zip(groups, ends, sizes, strict=True)
+        chances = [float(middles[i:j].sum()) / n for i, j, n in spans]
     drawn = _shared_out(
         sizes,
-        chances if shares else None,
+        chances,
         int(rows[:flagged].sum()),
         labels=labels,
         alerts=alerts,

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import CountError, InputError, LabelError, LengthMismatch, ScoreError
+from assay.escaping import number_text
 from assay.sources.coded import Labels, NameColumn
 from assay.sources.text_numbers import LIMIT, numbers_among, whole_number, wholes_among
 from assay.tally.blocks import BLOCK
@@ -360,6 +361,21 @@ def polars_column(name: str, values: Any) -> pl.Series:
     except (TypeError, OverflowError, pl.exceptions.ComputeError):
         # Values of several kinds: whoever counts says what is wrong with them.
         return pl.Series(name, list(values), dtype=pl.Object)
+
+
+def polars_frame(columns: Mapping[str, Any]) -> pl.DataFrame:
+    """The columns that are there as a frame; they have to be as long as each other."""
+    import polars as pl
+
+    there = {name: values for name, values in columns.items() if values is not None}
+    for name, values in there.items():
+        if not hasattr(values, "__len__"):
+            raise InputError(f"{name} is a column, a value a row; found {number_text(values)}")
+    sizes = {name: len(values) for name, values in there.items()}
+    if len(set(sizes.values())) > 1:
+        told = ", ".join(f"{name} has {size:,}" for name, size in sizes.items())
+        raise InputError(f"columns must be as long as each other: {told}")
+    return pl.DataFrame([polars_column(name, values) for name, values in there.items()])
 
 
 # Types of Arrow that polars does not have, and what makes others of them.
