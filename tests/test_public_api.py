@@ -360,6 +360,33 @@ MISTAKES: dict[str, Callable[[], object]] = {
 }
 
 
+pair = {"old": SCORES, "new": SCORES}
+compare = partial(assay.compare, TRUTH, scores=pair, resamples=50)
+# Wrong arguments, and what is said of them.
+ANSWERS: dict[str, tuple[Callable[[], object], str]] = {
+    "a threshold of no model": (
+        lambda: compare(threshold={"old": 0.9, "nwe": 0.9}),
+        "threshold= names 'nwe', which is no model; there are 'old', 'new'; did you mean 'new'?",
+    ),
+    "a threshold of no model, and none near": (
+        lambda: compare(threshold={"old": 0.9, "new": 0.9, 5: 0.1}),
+        "threshold= names 5, which is no model; there are 'old', 'new'",
+    ),
+    "a threshold of one model alone": (
+        lambda: compare(threshold={"old": 0.9}),
+        "threshold= has none for 'new': give one number for all models, or one for each",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", ANSWERS)
+def test_what_is_said_of_a_mistake(mistake: str) -> None:
+    call, answer = ANSWERS[mistake]
+    with pytest.raises(AssayError) as refused:
+        call()
+    assert str(refused.value) == answer
+
+
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_mistakes_are_told_as_what_was_given(mistake: str) -> None:
     with pytest.raises(AssayError) as refused:

@@ -147,6 +147,12 @@ def test_scores_without_a_scale_are_not_decided_on(tmp_path: Path) -> None:
     assert decided.thresholds == {"old": 0.5, "new": 0.0}
 
 
+@pytest.mark.parametrize("mode", ["grid", "exact"])
+def test_a_threshold_of_no_model_is_refused(path: str, mode: str) -> None:
+    with pytest.raises(InputError, match="names 'nwe', which is no model"):
+        compared(path, mode, threshold={"old": 0.5, "nwe": 0.0})
+
+
 def test_scores_that_are_no_numbers_are_left_out_and_listed(tmp_path: Path) -> None:
     file = tmp_path / "broken.csv"
     text = frame().write_csv().splitlines()

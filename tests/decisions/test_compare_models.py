@@ -121,6 +121,14 @@ def test_decisions_that_do_not_count_are_told_of() -> None:
     assert "low: compared by its scores, not by what predict decides" in given.notes
 
 
+def test_a_threshold_is_of_a_model_whatever_its_name_is() -> None:
+    models = {1: HALF, 2: LOW}
+    said = compare_models(models, X[TEST], Y[TEST], resamples=50, threshold={1: 0.4, 2: 0.3})
+    assert said.thresholds == {"1": 0.4, "2": 0.3}
+    with pytest.raises(InputError, match="names '3', which is no model; there are '1', '2'"):
+        compare_models(models, X[TEST], Y[TEST], threshold={1: 0.4, 3: 0.3})
+
+
 # -- on the same folds -----------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, Protocol
@@ -281,7 +282,21 @@ def _thresholds(
     elif rule is not None:
         threshold = 0.0
     each = threshold if isinstance(threshold, Mapping) else dict.fromkeys(names, threshold)
-    at = {name: each.get(name) for name in names}
+    odd = [name for name in each if name not in names]
+    if odd:
+        near = difflib.get_close_matches(str(odd[0]), list(map(str, names)), n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise InputError(
+            f"threshold= names {odd[0]!r}, which is no model; there are "
+            f"{', '.join(map(repr, names))}{hint}"
+        )
+    absent = [name for name in names if name not in each]
+    if absent:
+        raise InputError(
+            f"threshold= has none for {', '.join(map(repr, absent))}: give one number for all "
+            f"models, or one for each"
+        )
+    at = {name: each[name] for name in names}
     return {name: None if t is None else checked_threshold(t) for name, t in at.items()}
 
 
@@ -430,11 +445,10 @@ def _streamed(
         raise InputError(f"give threshold= or at=, not both; found {threshold!r} and {rule}")
     names = lots.models
     question = Question.of(names, at=rule, **options)
-    at = rule.threshold if isinstance(rule, AtThreshold) else threshold
     counted, together = counted_lots(
         lots,
         question,
-        {name: at.get(name) if isinstance(at, Mapping) else at for name in names},
+        _thresholds(names, threshold, rule),
         lambda kind: typed(kind, positive=positive, negative=negative, labels=labels),
         progress,
     )

@@ -98,6 +98,8 @@ def compare_models(
         columns, notes = _side_by_side(said, truth, sides, as_decided=as_decided)
         if not as_decided:
             columns["threshold"] = threshold
+            if isinstance(threshold, Mapping):
+                columns["threshold"] = {str(name): each for name, each in threshold.items()}
         comparison = compare(
             truth,
             **columns,
