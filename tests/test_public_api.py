@@ -362,7 +362,22 @@ MISTAKES: dict[str, Callable[[], object]] = {
 
 pair = {"old": SCORES, "new": SCORES}
 compare = partial(assay.compare, TRUTH, scores=pair, resamples=50)
-# Wrong arguments, and what is said of them.
+evaluate = partial(assay.evaluate, TRUTH, y_score=SCORES)
+cells = partial(assay.evaluate_counts, tp=1, fp=2, fn=3, tn=4, labels=["normal", "attack"])
+SETS: dict[str, Callable[[], object]] = {
+    "y_true": lambda: assay.evaluate({"attack", "normal"}, y_score=[0.9, 0.2]),
+    "y_score": lambda: assay.evaluate([0, 1], y_score={0.1, 0.9}, on_bad_row="skip"),
+    "the second argument": lambda: assay.evaluate([0, 1], {0.1, 0.9}),
+    "counts": lambda: evaluate(counts=set(range(60))),
+    "sample_weight": lambda: evaluate(sample_weight=frozenset(SCORES)),
+    "clusters": lambda: evaluate(clusters=set(range(60))),
+    "times": lambda: evaluate(times=set(range(60))),
+    "host": lambda: evaluate(slices={"host": set(range(60))}),
+    "y_proba[1]": lambda: assay.evaluate([0, 1], y_proba={1: {0.1, 0.9}, 0: [0.9, 0.1]}),
+    "p": lambda: assay.evaluate({"y": [0, 1], "p": {0.1, 0.9}}, label="y", score="p"),
+    "labels=": lambda: assay.evaluate_counts(matrix=[[1, 2], [3, 4]], labels={"a", "b"}),
+}
+# Wrong arguments, and what is said of them, or a part of it.
 ANSWERS: dict[str, tuple[Callable[[], object], str]] = {
     "a threshold of no model": (
         lambda: compare(threshold={"old": 0.9, "nwe": 0.9}),
@@ -376,6 +391,33 @@ ANSWERS: dict[str, tuple[Callable[[], object], str]] = {
         lambda: compare(threshold={"old": 0.9}),
         "threshold= has none for 'new': give one number for all models, or one for each",
     ),
+    **{
+        f"a set as {name}": (call, f"{name} is a set, whose values have no order: give a list")
+        for name, call in SETS.items()
+    },
+    "a positive that four cells have as their negative": (
+        lambda: cells(positive="normal"),
+        "positive='normal' contradicts labels=['normal', 'attack'], of which the negative comes",
+    ),
+    "a negative that four cells have as their positive": (
+        lambda: cells(negative="attack"),
+        "tp counts 'attack'. Turn the labels round, or leave negative= out",
+    ),
+    "no base rate": (
+        lambda: evaluate().at(None),
+        "a base rate is a share between 0 and 1; found None",
+    ),
+    "a list as one base rate": (
+        lambda: evaluate().at([0.1]),
+        "a base rate is a share between 0 and 1; found [0.1]",
+    ),
+    "slices of one tally alone": (
+        lambda: (
+            assay.count(TRUTH, y_score=SCORES)
+            + assay.count(TRUTH, y_score=SCORES, slices={"host": TRUTH})
+        ),
+        "one counted slices by 'host' and the other did not; count both with the same columns",
+    ),
 }
 
 
@@ -384,7 +426,18 @@ def test_what_is_said_of_a_mistake(mistake: str) -> None:
     call, answer = ANSWERS[mistake]
     with pytest.raises(AssayError) as refused:
         call()
-    assert str(refused.value) == answer
+    assert answer in str(refused.value)
+
+
+def test_labels_of_rows_have_an_order() -> None:
+    for table in ({"y_proba": np.eye(3)[[0, 1]]}, {"y_pred": ["a", "b"]}):
+        with pytest.raises(errors.InputError, match="labels= is a set"):
+            assay.evaluate(["a", "b"], labels={"a", "b", "c"}, **table)
+
+
+def test_values_of_a_mapping_have_an_order() -> None:
+    by_row = {"first": 0.1, "second": 0.9}
+    assert assay.evaluate([0, 1], y_score=by_row.values())["roc_auc"].value == 1
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)

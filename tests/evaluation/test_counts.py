@@ -104,8 +104,9 @@ def test_the_negative_may_be_told_instead() -> None:
     evaluation = evaluate_counts(matrix=[[3, 2], [1, 4]], labels=["bad", "good"], negative="good")
     assert (evaluation.labels, evaluation.positive) == (("good", "bad"), "bad")
     assert evaluation.confusion.cells == ((4, 1), (2, 3))
-    cells = evaluate_counts(tp=3, fp=1, fn=2, tn=4, labels=["good", "bad"], negative="bad")
-    assert cells.confusion.cells == ((3, 2), (1, 4))
+    cells = evaluate_counts(tp=3, fp=1, fn=2, tn=4, labels=["good", "bad"], negative="good")
+    assert (cells.labels, cells.positive) == (("good", "bad"), "bad")
+    assert cells.confusion.cells == ((4, 1), (2, 3))
 
 
 def test_every_class_but_the_negative_is_positive() -> None:

@@ -328,10 +328,11 @@ def counts_tally(
         if orientation is not None:
             raise InputError("orientation= is of a matrix; four cells have their names")
         rows, names = _four(cells, labels)
-        if positive is None and negative is None:
-            positive = names[1]
     if len(set(names)) != len(names):
         raise InputError(f"labels must differ from each other; found {names}")
+    if matrix is None:
+        _must_agree(names, positive, negative)
+        positive, negative = names[1], None
     notes: tuple[str, ...] = ()
     if positive is None and negative is None and len(names) == 2:
         inferred = infer(names)
@@ -376,6 +377,18 @@ def _four(
     if len(names) != 2:
         raise InputError(f"four cells have two labels, the negative first; found {names}")
     return [[true_negative, false_positive], [false_negative, true_positive]], names
+
+
+def _must_agree(names: Sequence[str], positive: Any, negative: Any) -> None:
+    """Refuse a side of four cells that the order of their labels contradicts."""
+    said = {"positive": (positive, 1), "negative": (negative, 0)}
+    for side, (label, place) in said.items():
+        if label is not None and _position(names, **{side: label}) != place:
+            raise InputError(
+                f"{side}={label_text(label)!r} contradicts labels={list(names)}, of which the "
+                f"negative comes first: tp counts {names[1]!r}. Turn the labels round, or leave "
+                f"{side}= out"
+            )
 
 
 def _position(names: Sequence[str], **chosen: Any) -> int:

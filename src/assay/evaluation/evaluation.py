@@ -176,10 +176,11 @@ class Evaluation(Result, ByKey):
         """
         if self.positive is None:
             raise MethodError(NO_BASE_RATE)
-        at_rate = [entry for entry in self.entries if entry.base_rate == base_rate]
+        rate = check_share("a base rate", base_rate)
+        at_rate = [entry for entry in self.entries if entry.base_rate == rate]
         if not at_rate:
-            anew = entries(self._judge, _base_rates(base_rate), self.volume, top=self.top)
-            at_rate = [entry for entry in anew if entry.base_rate == base_rate]
+            anew = entries(self._judge, (rate,), self.volume, top=self.top)
+            at_rate = [entry for entry in anew if entry.base_rate == rate]
         return ByMeasure(at_rate)
 
     def of_slice(self, column: str, value: Any) -> ByMeasure:

@@ -19,7 +19,7 @@ from assay.escaping import number_text
 from assay.inference.estimate import Estimate
 from assay.inference.fields import Recorded
 from assay.sources import columns_of, must_share_index
-from assay.sources.columns import array_of
+from assay.sources.columns import array_of, must_have_order
 
 # Below these, and above that, products and squares leave the range of floats.
 LEAST, LARGEST = 1e-100, 1e100
@@ -153,6 +153,7 @@ def as_list(name: str, values: Any, needed: str) -> list[Any]:
     Traceback (most recent call last):
     assay.errors.InputError: names= is a list, a name a model; found 5
     """
+    must_have_order(name, values)
     try:
         each = iter(values)
     except TypeError:

@@ -36,6 +36,7 @@ def array_of(values: Any, name: str) -> Array:
         raise LabelError(f"{name} is masked in row {row}; remove the masked rows first")
     if isinstance(values, str | bytes | Mapping):
         raise LabelError(f"{name} must be a column of values; found one {type(values).__name__}")
+    must_have_order(name, values)
     if isinstance(values, np.ndarray):
         array = np.asarray(values)
     elif isinstance(values, list | tuple | range):
@@ -66,6 +67,17 @@ def array_of(values: Any, name: str) -> Array:
             f"Probabilities of several classes go to y_proba"
         )
     return array
+
+
+def must_have_order(name: str, values: Any) -> None:
+    """Refuse a set: which of its values is which row's would change from run to run.
+
+    >>> must_have_order("y_true", {"attack", "normal"})
+    Traceback (most recent call last):
+    assay.errors.InputError: y_true is a set, whose values have no order: give a list
+    """
+    if isinstance(values, set | frozenset):
+        raise InputError(f"{name} is a set, whose values have no order: give a list")
 
 
 def _is_dataframe_column(values: Any) -> bool:
@@ -346,6 +358,7 @@ def polars_column(name: str, values: Any) -> pl.Series:
     """
     import polars as pl
 
+    must_have_order(name, values)
     if isinstance(values, np.ma.MaskedArray):
         values = values.tolist()
     dtype = getattr(values, "dtype", None)

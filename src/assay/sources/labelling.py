@@ -22,6 +22,7 @@ from assay.sources.columns import (
     label_kind,
     label_text,
     must_be_as_long,
+    must_have_order,
     native,
     scores_of,
     without_gradients,
@@ -102,9 +103,10 @@ def resolve(
 
 
 def must_be_a_list(labels: Any) -> None:
-    """Refuse one label where all are asked for."""
+    """Refuse one label where all are asked for, and labels that have no order."""
     if isinstance(labels, str) or not hasattr(labels, "__iter__"):
         raise LabelError(f"labels= is a list of labels; found {labels!r}")
+    must_have_order("labels=", labels)
 
 
 def _chosen(names: list[str], kind: str, *, positive: Any, negative: Any) -> Labelling:
@@ -490,6 +492,7 @@ def column_labels(
         return _sorted_columns(coded, width, unknown)
     if unknown is not None:
         must_not_list(unknown, labels)
+    must_have_order("labels=", labels)
     named = names if names is not None else tuple(labels or ())
     if len(named) != width:
         raise ScoreError(

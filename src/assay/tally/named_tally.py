@@ -265,6 +265,9 @@ class Tally:
             ("scores", set(self.decided), set(other.decided)),
             ("scores", set(self.scores), set(other.scores)),
         ]
+        if self.counted and other.counted:
+            mine, theirs = ({column for column, _ in each.slices} for each in (self, other))
+            pairs += [(f"slices by {name!r}", True, False) for name in sorted(mine ^ theirs)]
         for name, mine, theirs in pairs:
             if mine != theirs:
                 raise TallyError(
