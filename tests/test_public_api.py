@@ -418,6 +418,26 @@ ANSWERS: dict[str, tuple[Callable[[], object], str]] = {
         ),
         "one counted slices by 'host' and the other did not; count both with the same columns",
     ),
+    "the best by no measure": (
+        lambda: compare().best("recal"),
+        "there is no measure 'recal'; did you mean recall",
+    ),
+    "a number as the measure of the best": (
+        lambda: compare().best(5),
+        "a measure has a name, such as 'recall'; found 5",
+    ),
+    "a text as a flag": (
+        lambda: gate(rules="new(recall) >= 0.1", joint="no"),
+        "joint= is True or False; found 'no'",
+    ),
+    "resamples of a gate as text": (
+        lambda: gate(rules="new(recall) >= 0.1", resamples="100"),
+        "a gate needs a whole number of at least 2 resamples; found '100'",
+    ),
+    "resamples of the gate of an evaluation as text": (
+        lambda: assay.gate_evaluation(evaluate(), rules="new(recall) >= 0.1", resamples="x"),
+        "a gate needs a whole number of at least 2 resamples; found 'x'",
+    ),
 }
 
 

@@ -142,3 +142,9 @@ def test_the_entry_point_is_there() -> None:
     assert tomllib.loads(text)["project"]["entry-points"]["pytest11"] == {
         "assay": "assay.pytest_plugin"
     }
+
+
+@pytest.mark.parametrize("evaluation", [GOOD, HALF])
+def test_a_text_is_no_flag(evaluation: assay.Evaluation) -> None:
+    with pytest.raises(InputError, match="allow_undecided= is True or False; found 'no'"):
+        assert_gate("new(recall) >= 0.5", evaluation, allow_undecided="no")  # type: ignore[arg-type]

@@ -84,6 +84,9 @@ def _judged(rules: Any, evaluation: Any, baseline: Any) -> Gate:
 
 def _must_pass(gate: Gate, evaluation: Evaluation | None, *, allow_undecided: bool) -> None:
     __tracebackhide__ = True
+    from assay.inference.significance import check_flag
+
+    check_flag("allow_undecided=", allow_undecided)
     if gate.passed or (allow_undecided and gate.outcome.value == "undecided"):
         return
     known = () if evaluation is None else evaluation.notes

@@ -20,7 +20,7 @@ from assay.evaluation.named_columns import refusal_notes
 from assay.inference import Bootstrap, Estimate
 from assay.inference.bootstrap import RESAMPLES, SEED
 from assay.inference.fields import Recorded, Result, odd, stored
-from assay.inference.significance import MOST_RESAMPLES, check_level
+from assay.inference.significance import MOST_RESAMPLES, check_draws, check_flag, check_level
 from assay.inference.threshold_resampling import ChosenTables, choose_anew, choose_from_counts
 from assay.inference.threshold_rules import AtThreshold
 from assay.sources import FAMILY, code_arrays, common_labels, must_share_index
@@ -139,7 +139,7 @@ def judged_rules(
     progress: Callable[[int, int], None] | None = None,
 ) -> Gate:
     """The rules, one a family where they are of each family, judged from what was counted."""
-    level = tallies.level
+    level, joint = tallies.level, check_flag("joint=", joint)
     rule_level = 1 - (1 - level) / len(each) if joint else level
     tallies = replace(tallies, level=rule_level)
     drawn = any(_is_resampled(tallies, rule) for rule in each)
@@ -212,6 +212,7 @@ def resamples_for(asked: int | None, level: float, *, drawn: bool = True) -> int
                 f"takes long: say {way}a lower level="
             )
         return max(RESAMPLES, min(math.ceil(2 * _BEYOND / (1 - level)), MOST_UNASKED))
+    check_draws("a gate", asked, "resamples", least=2)
     if asked < needed:
         raise MethodError(
             f"at a level of {level:.6g} an interval needs {needed} resamples or more; found {asked}"

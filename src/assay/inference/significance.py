@@ -134,6 +134,18 @@ def check_seed(seed: Any) -> int:
     return int(seed)
 
 
+def check_flag(name: str, flag: Any) -> bool:
+    """True or False; a text such as 'no' would count as true.
+
+    >>> check_flag("joint=", "no")
+    Traceback (most recent call last):
+    assay.errors.InputError: joint= is True or False; found 'no'
+    """
+    if not isinstance(flag, bool | np.bool_):
+        raise InputError(f"{name} is True or False; found {number_text(flag)}")
+    return bool(flag)
+
+
 def check_draws(user: str, draws: Any, name: str, least: int) -> None:
     """Refuse what is no number of random draws, or one that takes too long."""
     if not _is_whole(draws) or draws < least:

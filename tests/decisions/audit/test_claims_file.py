@@ -6,6 +6,7 @@ import sys
 from fractions import Fraction
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -218,6 +219,27 @@ def test_cells_may_carry_thousands_separators() -> None:
 
 
 # -- labels that keys name -------------------------------------------------------------------------
+
+
+def test_numbers_of_numpy_are_read_as_python_writes_them() -> None:
+    of_numpy = {
+        "confusion": {"tp": np.int64(5), "fp": np.uint8(1), "fn": 2, "tn": 3},
+        "n": np.int32(11),
+        "exhaustive": np.True_,
+        "positive": np.int64(1),
+        "reported": {"accuracy": np.float64(0.73), "recall": np.float32(0.71)},
+    }
+    plain = {
+        "confusion": {"tp": 5, "fp": 1, "fn": 2, "tn": 3},
+        "n": 11,
+        "exhaustive": True,
+        "positive": 1,
+        "reported": {"accuracy": 0.73, "recall": 0.71},
+    }
+    assert build(of_numpy) == build(plain)
+    assert refused(n=np.True_)
+    assert refused(n=np.float64("nan"))
+    assert refused(support={"a": np.float64(5.5)})
 
 
 def test_a_second_label_in_keys_is_the_name_of_the_negative() -> None:

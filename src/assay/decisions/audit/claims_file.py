@@ -11,6 +11,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NoReturn
 
+import numpy as np
+
 from assay.decisions.audit.claim import (
     BINARY_CELLS,
     Calculation,
@@ -255,9 +257,9 @@ class _Builder:
 
     def _flag(self, key: str) -> bool:
         value = self._raw.get(key, True)
-        if not isinstance(value, bool):
+        if not isinstance(value, bool | np.bool_):
             raise InputError(f"{key}: found {_shown(value)}; expected true or false")
-        return value
+        return bool(value)
 
     def _choice(self, key: str, allowed: Sequence[str]) -> str | None:
         value = self._raw.get(key)
@@ -429,9 +431,9 @@ def _without_blanks(entry: Any) -> Any:
 
 def label_of(value: Any, where: str) -> str:
     """A label as text: integers without a point, booleans in lower case."""
-    if isinstance(value, bool):
+    if isinstance(value, bool | np.bool_):
         return str(value).lower()
-    if isinstance(value, int):
+    if isinstance(value, int | np.integer):
         return str(value)
     if not isinstance(value, str):
         raise InputError(f"{where}: found {_shown(value)}; expected a label (text or an integer)")
@@ -440,8 +442,8 @@ def label_of(value: Any, where: str) -> str:
 
 def number_of(value: Any, where: str) -> Printed:
     """A printed number, given as text or as a number."""
-    if isinstance(value, float):
-        value = repr(value)
+    if isinstance(value, float | np.floating | np.integer):
+        value = str(value)
     if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
         raise InputError(f'{where}: found {_shown(value)}; expected a number such as "96.70%"')
     try:
@@ -456,6 +458,8 @@ def count_of(value: Any, where: str) -> int:
     """A count of rows: an integer that is not negative."""
     if isinstance(value, str) and _COUNT.fullmatch(value.strip()) and len(value) < 60:
         value = int(value.replace(",", ""))
+    if isinstance(value, np.integer):
+        value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise InputError(f"{where}: found {_shown(value)}; expected a count, 0 or more")
     if value > LARGEST_COUNT:

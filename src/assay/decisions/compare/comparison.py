@@ -362,6 +362,8 @@ class Comparison(Result, Recorded):
         None where no model is: the interval of each of its differences must leave out 0, and its p,
         adjusted for how many pairs there are, must be below 1 - level.
         """
+        if all(key(difference.measure) != key(measure) for difference in self.differences):
+            parse(measure)  # names those that are near
         sign = direction(measure)
         wins = dict.fromkeys(self.models, 0)
         for difference in self.differences:
