@@ -13,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import assay
@@ -377,6 +378,16 @@ SETS: dict[str, Callable[[], object]] = {
     "p": lambda: assay.evaluate({"y": [0, 1], "p": {0.1, 0.9}}, label="y", score="p"),
     "labels=": lambda: assay.evaluate_counts(matrix=[[1, 2], [3, 4]], labels={"a", "b"}),
 }
+frame = partial(assay.evaluate, {"y": TRUTH, "p": SCORES}, label="y", score="p")
+CHOICES: dict[str, tuple[Callable[..., object], str]] = {
+    "on_bad_row": (evaluate, "on_bad_row= is stop or skip; found "),
+    "on_bad_row of a frame": (frame, "on_bad_row= is stop or skip; found "),
+    "on_bad_row of models": (compare, "on_bad_row= is stop or skip; found "),
+    "mode of a frame": (frame, "mode= is one of auto, exact, cuts, grid; found "),
+    "mode of models": (compare, "mode= is one of auto, exact, grid; found "),
+    "interval": (evaluate, "there is no interval method "),
+    "interval of models": (compare, "there is no interval method "),
+}
 # Wrong arguments, and what is said of them, or a part of it.
 ANSWERS: dict[str, tuple[Callable[[], object], str]] = {
     "a threshold of no model": (
@@ -438,6 +449,107 @@ ANSWERS: dict[str, tuple[Callable[[], object], str]] = {
         lambda: assay.gate_evaluation(evaluate(), rules="new(recall) >= 0.1", resamples="x"),
         "a gate needs a whole number of at least 2 resamples; found 'x'",
     ),
+    "a column as the name of the family": (
+        lambda: evaluate(family=["dos"] * 60),
+        "family= is the name of a sliced column, as text; found list",
+    ),
+    "a number as a rule": (
+        lambda: compare(at=0.1),
+        "at= is a rule such as 'max-far=0.1' or 'threshold=0.5'; found 0.1",
+    ),
+    "a number as a rule of models": (
+        lambda: assay.compare_models({"a": np.sin, "b": np.cos}, np.array(SCORES), TRUTH, at=0.1),
+        "at= is a rule such as 'max-far=0.1' or 'threshold=0.5'; found 0.1",
+    ),
+    "no moment among moments": (
+        lambda: assay.evaluate([0, 1], y_score=[0, 1], times=[pd.Timestamp("2024"), pd.NaT]),
+        "times must hold times; found nothing in row 1",
+    ),
+    "a text as a request": (
+        lambda: assay.evaluate_files("rows.csv", "x"),
+        "request= is an object that names columns, such as assay.Request(",
+    ),
+    "a text as the request of a gate": (
+        lambda: assay.gate_files("rows.csv", "x", score="p", rules="new(recall) >= 0.1"),
+        "request= is an object that names columns, such as assay.Request(",
+    ),
+    "no file of claims": (
+        lambda: assay.read_claims(None),
+        "a file is named by a text or a path; found None",
+    ),
+    "no files of claims": (
+        lambda: assay.audit_files(None),
+        "paths is a list, a name a file; found None",
+    ),
+    "no file of rows": (
+        lambda: assay.evaluate_files(None),
+        "a file is named by a text or a path; found None",
+    ),
+    "no file among those of rows": (
+        lambda: assay.evaluate_files([None]),
+        "a file is named by a text or a path; found None",
+    ),
+    "no file of a report": (
+        lambda: evaluate().save(None),
+        "a file is named by a text or a path; found None",
+    ),
+    "a file of a name without end": (
+        lambda: evaluate().save("x" * 300 + ".json"),
+        "xxx.json can't be written: File name too long",
+    ),
+    "a file of a name with a NUL": (
+        lambda: evaluate().save("\0.json"),
+        r"'\x00.json' can't be written: ",
+    ),
+    "a file of a name that is no text": (
+        lambda: evaluate().save("\ud800.json"),
+        r"'\ud800.json' can't be written: ",
+    ),
+    "more digits than there are": (
+        lambda: evaluate()["recall"].text(100),
+        "digits= is a whole number from 0 to 12; found 100",
+    ),
+    "fewer digits than none": (
+        lambda: evaluate()["recall"].text(-1),
+        "digits= is a whole number from 0 to 12; found -1",
+    ),
+    "a number among tallies": (
+        lambda: assay.Tally.merge([assay.count(TRUTH, y_score=SCORES), 1]),
+        "tallies add to tallies alone; found int",
+    ),
+    "a tally as a column": (
+        lambda: assay.evaluate(assay.count(TRUTH, y_score=SCORES), on_bad_row="skip"),
+        "y_true must be a column; found Tally(rows=60, ",
+    ),
+    "a tally beside predictions": (
+        lambda: assay.evaluate(assay.count(TRUTH, y_score=SCORES), SCORES),
+        "y_true must be a column; found Tally(rows=60, ",
+    ),
+    "a tally beside models": (
+        lambda: assay.compare(assay.count(TRUTH, y_score=SCORES), scores=pair, on_bad_row="skip"),
+        "y_true must be a column; found Tally(rows=60, ",
+    ),
+    "true as a threshold": (
+        lambda: evaluate(threshold=True),
+        "threshold must be a finite number; found True",
+    ),
+    "NumPy's true as a threshold": (
+        lambda: compare(threshold=np.True_),
+        "threshold must be a finite number; found np.True_",
+    ),
+    "a mode of columns": (
+        lambda: evaluate(mode="grid"),
+        "mode= says how the scores of a frame are kept, and those of columns are all kept",
+    ),
+    **{
+        f"{kind} as {name}": (partial(call, **{name.split()[0]: value}), answer)
+        for kind, value in (
+            ("an array", np.array(["skip", "grid"])),
+            ("a column", pd.Series(["skip", "grid"])),
+            ("nothing of pandas", pd.NA),
+        )
+        for name, (call, answer) in CHOICES.items()
+    },
 }
 
 

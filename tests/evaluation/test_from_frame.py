@@ -365,5 +365,5 @@ def test_a_reader_comes_once() -> None:
 def test_an_unknown_mode_is_refused() -> None:
     with pytest.raises(InputError, match="mode= is one of auto, exact, cuts, grid; found 'bins'"):
         assay.evaluate(FRAME, label="y", score="p", mode="bins")
-    with pytest.raises(InputError, match="list is not read as a frame"):
+    with pytest.raises(InputError, match="those of columns are all kept: leave it out"):
         assay.evaluate([1, 0], y_score=[0.5, 0.2], mode="grid")

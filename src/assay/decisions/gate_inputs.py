@@ -40,7 +40,7 @@ from assay.sources.files import (
     typed,
 )
 from assay.sources.files.inputs import STDIN
-from assay.sources.files.request import RowSource, refused_row
+from assay.sources.files.request import RowSource, refused_row, request_of
 from assay.sources.files.several_models import ModelReading
 from assay.tally.keeping import AUTO, Exact, Grid
 
@@ -89,7 +89,7 @@ def gate_files(
     ...     gate_files(str(path), score="score", rules="new(recall) >= 0.9").outcome.value
     'pass'
     """
-    request = request or Request()
+    request = request_of(request)
     sides = {"positive": positive, "negative": negative, "labels": labels}
     models = [Model(NEW, score, file)]
     if baseline is not None or baseline_score is not None:

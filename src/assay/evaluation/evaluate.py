@@ -28,7 +28,7 @@ from assay.inference import Estimate, Method, method_of
 from assay.inference.significance import LARGEST_COUNT, as_list
 from assay.measures import AVERAGES, MAX_FPR, Measure, Ranked, f_beta, find
 from assay.sources import checked_columns, columns_of, infer, label_text
-from assay.sources.columns import CELLS, ORIENTATIONS
+from assay.sources.columns import CELLS, ORIENTATIONS, kept_once
 from assay.sources.validation import STOP, OnBadRow
 from assay.tally import Confusion, Resolved, Tally
 
@@ -131,7 +131,7 @@ def evaluate(
     how: tuple[str, ...] = ()
     if predictions is not None:
         _must_be_columns(y_true, named)
-        y_true = y_true if hasattr(y_true, "__len__") else list(y_true)
+        y_true = kept_once(y_true, "y_true")
         column, how = by_position(y_true, predictions, columns)
         columns |= column
     if names_columns(y_true, columns | named):
@@ -139,7 +139,11 @@ def evaluate(
         source = {"name": "frame"}
     else:
         tally, notes, counted = resolved_arrays(
-            y_true, **columns, threshold=threshold, unknown=unknown, on_bad_row=on_bad_row or STOP
+            y_true,
+            **columns,
+            threshold=threshold,
+            unknown=unknown,
+            on_bad_row=STOP if on_bad_row is None else on_bad_row,
         )
         notes = (*refusal_notes(counted.refused.reasons), *how, *notes)
         source = {"name": "arrays", "rows_read": counted.rows}

@@ -361,6 +361,11 @@ def _volume(volume: Any) -> float | None:
 def _sliced(tally: Resolved, column: str | None, otherwise: str | None = None) -> str | None:
     """A sliced column that was named, which must be there; or one that may be there."""
     known = {name for name, _ in tally.slices}
+    if column is not None and not isinstance(column, str):
+        raise InputError(
+            f"family= is the name of a sliced column, as text; found {type(column).__name__}. Give "
+            f"the column itself as slices={{'family': ...}}"
+        )
     if column is not None and column not in known:
         raise InputError(f"{column!r} is none of the sliced columns {sorted(known)}")
     return column or (otherwise if otherwise in known else None)

@@ -35,6 +35,7 @@ from assay.sources.files import (
     typed,
 )
 from assay.sources.files.inputs import Source
+from assay.sources.files.request import request_of
 from assay.sources.labelling import checked_threshold
 from assay.sources.validation import coded_columns, skips
 from assay.tally import Resolved, Tally
@@ -101,7 +102,7 @@ def evaluate_files(
     ...     evaluate_files(str(path))["recall"].value
     1.0
     """
-    request = replace(request or Request(), by_threshold=threshold is not None)
+    request = replace(request_of(request), by_threshold=threshold is not None)
     if threshold is not None:
         threshold = checked_threshold(threshold)
     names = given_names(inputs)
@@ -251,9 +252,14 @@ def names_columns(rows: Any, given: Mapping[str, Any]) -> bool:
     if not named:
         _must_name_columns(rows)
         return False
-    if kind_of(rows) is None:
-        raise unsupported(rows)
     arrays = [name for name in ARRAYS if given.get(name) is not None]
+    if kind_of(rows) is None:
+        if arrays and named[0] in _FRAMES_ONLY:
+            raise InputError(
+                f"{named[0]}= says how the scores of a frame are kept, and those of columns are "
+                f"all kept: leave it out, or name the columns of a frame, {_EXAMPLE}"
+            )
+        raise unsupported(rows)
     if arrays:
         other = next(name for name, array in _INSTEAD.items() if array == arrays[0])
         raise InputError(
@@ -321,7 +327,7 @@ def count_frame(rows: Any, given: Mapping[str, Any]) -> tuple[Tally, tuple[str, 
         positive=given.get("positive"),
         negative=given.get("negative"),
     )
-    mode = given.get("mode") or AUTO
+    mode = AUTO if given.get("mode") is None else given["mode"]
     tally, notes = count_by_mode(rows, _columns(given), ask, mode, given.get("max_memory"))
     sides = {name: given.get(name) for name in _SIDES}
     return tally.asked(**sides), (*refusal_notes(tally.refused.reasons), *notes)

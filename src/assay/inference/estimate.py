@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from assay.errors import InputError
 from assay.formula import Expression, K, cells, derivative, evaluate, reason, value
 from assay.formula.one_table import NumberOf, number, once
 from assay.tally import Confusion
@@ -118,6 +119,8 @@ class Estimate(float):
 
     def text(self, digits: int = 3) -> str:
         """The value and its interval, or why there is none."""
+        if type(digits) is not int or not 0 <= digits < _MOST:
+            raise InputError(f"digits= is a whole number from 0 to {_MOST - 1}; found {digits!r}")
         if math.isnan(self):
             return f"undefined: {self.undefined}" if self.undefined else "undefined"
         value, low, high = (decimal(end, digits) for end in (float(self), self.low, self.high))

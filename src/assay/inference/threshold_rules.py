@@ -172,6 +172,21 @@ def best_operating(
     )
 
 
+def rule_of(at: Any) -> Rule | None:
+    """A rule as it was given: as an object, by its text, or none.
+
+    >>> rule_of("max-fpr=1%"), rule_of(None)
+    (MaxFpr(limit=0.01), None)
+    """
+    if at is None or isinstance(at, Rule):
+        return at
+    if not isinstance(at, str):
+        raise MethodError(
+            f"at= is a rule such as 'max-far=0.1' or 'threshold=0.5'; found {number_text(at)}"
+        )
+    return parse_rule(at)
+
+
 def parse_rule(text: str) -> Rule:
     """A rule from its text; shares may be written as 0.1, 10% or 1/10.
 

@@ -24,6 +24,7 @@ from assay.sources.files.request import (
     Progress,
     Refused,
     Request,
+    request_of,
     silent,
 )
 from assay.sources.row_checks import Problem
@@ -156,7 +157,7 @@ def predict(
     Of the request only how files are read is heeded; the columns are those that the model learned
     from.
     """
-    wanted, request = wanted or Wanted(), request or Request()
+    wanted, request = wanted or Wanted(), request_of(request)
     columns = feature_names(model)
     extra = ([] if wanted.id is None else [wanted.id]) + list(wanted.keep)
     pieces = read_pieces(
@@ -257,7 +258,7 @@ def read_pieces(
     are text. A missing column is refused by name; columns that the model does not know are left
     out, unless they are to ``keep``. Of the request only how files are read is heeded.
     """
-    request = replace(request or Request(), batch_rows=_BATCH_ROWS)
+    request = replace(request_of(request), batch_rows=_BATCH_ROWS)
     budget = Budget(request.max_memory)
     bad = BadRows(stops=request.on_bad_row == "stop")
     before = 0

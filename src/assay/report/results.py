@@ -19,6 +19,7 @@ from assay.escaping import sentence
 from assay.report import SUFFIXES, atomic_files
 from assay.report.document import Document, document_of, draw
 from assay.report.sections import Report
+from assay.sources.files.inputs import name_of, shown
 
 PDF = ".pdf"
 LIBRARIES = ("pandas", "polars")
@@ -130,13 +131,20 @@ def _as(kind: type, values: Sequence[Any]) -> list[Any]:
 
 def save(result: Any, path: str | os.PathLike[str]) -> Path:
     """Write the whole report as the suffix of the path says; all of it, or nothing."""
-    target = Path(path)
+    target = Path(name_of(path))
     suffix = target.suffix.lower()
     if suffix != PDF and suffix not in SUFFIXES:
         raise InputError(
             f"{target} has {f'the suffix {suffix}' if suffix else 'no suffix'}, which tells no "
             f"format; there are {', '.join((*SUFFIXES, PDF))}"
         )
+    try:
+        target.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except (OSError, ValueError) as odd:  # such as a name that is too long, or holds a NUL
+        why = odd.strerror if isinstance(odd, OSError) else str(odd)
+        raise InputError(f"{shown(str(target))} can't be written: {why}") from odd
     if target.is_dir():
         raise InputError(f"{target} is a folder; give the name of a file in it")
     if not target.parent.is_dir():

@@ -55,10 +55,7 @@ def array_of(values: Any, name: str) -> Array:
     elif hasattr(values, "to_numpy"):
         array = values.to_numpy(zero_copy_only=False)
     else:
-        try:
-            array = _array_of_list(list(values))
-        except TypeError as odd:
-            raise LabelError(f"{name} must be a column; found {values!r}") from odd
+        array = _array_of_list(_gone_through(values, name))
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
@@ -67,6 +64,23 @@ def array_of(values: Any, name: str) -> Array:
             f"Probabilities of several classes go to y_proba"
         )
     return array
+
+
+def kept_once(values: Any, name: str) -> Any:
+    """A column that can be gone through twice.
+
+    >>> kept_once(iter([0, 1]), "y_true")
+    [0, 1]
+    """
+    sized = values is None or hasattr(values, "__len__")
+    return values if sized else _gone_through(values, name)
+
+
+def _gone_through(values: Any, name: str) -> list[Any]:
+    try:
+        return list(values)
+    except TypeError as odd:
+        raise LabelError(f"{name} must be a column; found {values!r}") from odd
 
 
 def must_have_order(name: str, values: Any) -> None:

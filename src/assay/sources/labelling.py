@@ -299,7 +299,7 @@ _PERCENT, _HALF = 100, 50
 def checked_threshold(threshold: Any) -> float:
     """A finite number."""
     try:
-        number = float(threshold)
+        number = math.nan if isinstance(threshold, bool | np.bool_) else float(threshold)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):

@@ -181,7 +181,8 @@ def time_column(values: Any, name: str) -> pl.Series:
         return moments_of(array, name)
     if array.dtype.kind in "iuf":
         return pl.Series(name, array)
-    items = array.tolist()
+    # What pandas has for no moment is a date by its type.
+    items = [None if type(item).__name__ == "NaTType" else item for item in array.tolist()]
     moments = [item for item in items if isinstance(item, dt.date)]
     if len(moments) == len(items) and len({_kind(item) for item in moments}) == 1:
         return pl.Series(name, items)

@@ -22,6 +22,7 @@ from assay.sources.columns import (
     amounts_of,
     columns_of,
     kept_of,
+    kept_once,
     label_text,
     labels_of,
     must_be_as_long,
@@ -66,7 +67,9 @@ STOP, SKIP = "stop", "skip"
 
 def skips(on_bad_row: Any) -> bool:
     """Whether bad rows are left out and counted, instead of stopping everything."""
-    if on_bad_row not in (None, STOP, SKIP):
+    if on_bad_row is not None and (
+        not isinstance(on_bad_row, str) or on_bad_row not in (STOP, SKIP)
+    ):
         raise InputError(f"on_bad_row= is {STOP} or {SKIP}; found {on_bad_row!r}")
     return bool(on_bad_row == SKIP)
 
@@ -275,7 +278,7 @@ def good_rows(*tables: Mapping[str, Any]) -> tuple[dict[str, int], list[dict[str
     >>> good_rows({"y_true": ["a", None, "b"], "y_score": [0.5, 0.2, 0.1]})
     ({'label: missing': 1}, [{'y_true': ['a', 'b'], 'y_score': [0.5, 0.1]}])
     """
-    given = [{name: _kept_once(column) for name, column in t.items()} for t in tables]
+    given = [{name: kept_once(column, name) for name, column in t.items()} for t in tables]
     rows = len(given[0]["y_true"])
     problems = [problem for table in given for problem in _problems(table, rows)]
     bad = bad_rows(problems, rows)
@@ -327,12 +330,6 @@ def _problems(table: Mapping[str, Any], rows: int) -> list[Problem]:
         if problem.fatal and problem.rows.any():
             raise problem.error(problem.why(int(problem.rows.argmax())))
     return problems
-
-
-def _kept_once(column: Any) -> Any:
-    """A column that can be gone through twice."""
-    sized = column is None or hasattr(column, "__len__")
-    return column if sized else list(column)
 
 
 def _filtered(column: Any, kept: npt.NDArray[np.bool_]) -> Any:

@@ -90,13 +90,13 @@ Keeping: TypeAlias = Exact | Cuts | Grid
 MODES = (AUTO, Exact.name, Cuts.name, Grid.name)
 
 
-def keeping_of_mode(mode: str, modes: Sequence[str] = MODES) -> Keeping:
+def keeping_of_mode(mode: Any, modes: Sequence[str] = MODES) -> Keeping:
     """How scores are kept by a mode; ``auto`` keeps every one, as long as that can be done.
 
     >>> keeping_of_mode("grid")
     Grid(bits=12)
     """
-    if mode not in modes:
+    if not isinstance(mode, str) or mode not in modes:
         raise InputError(f"mode= is one of {', '.join(modes)}; found {mode!r}")
     named: dict[str, Keeping] = {Cuts.name: Cuts(), Grid.name: Grid()}
     return named.get(mode, Exact())

@@ -123,6 +123,9 @@ class Tally:
     def merge(parts: Iterable[Tally]) -> Tally:
         """The sum of many tallies; each table of scores is sorted only once."""
         every = list(parts)
+        for part in every:
+            if not isinstance(part, Tally):
+                raise TallyError(f"tallies add to tallies alone; found {type(part).__name__}")
         full = [part for part in every if not part.is_zero]
         if len(full) < 2:
             return full[0] if full else (every[0] if every else Tally())

@@ -101,7 +101,7 @@ def audit_files(
     ...     audit_files([path]).consistent
     True
     """
-    given = [paths] if isinstance(paths, str | Path) else list(paths)
+    given = [paths] if isinstance(paths, str | Path) else as_list("paths", paths, "a name a file")
     if not given:
         raise InputError("no claims file was given: name a file, or - for standard input")
     documents = [

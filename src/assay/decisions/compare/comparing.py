@@ -36,7 +36,7 @@ from assay.evaluation.findings.identifiers_as_scores import names_rows
 from assay.evaluation.named_columns import refusal_notes
 from assay.inference.differences import must_spread
 from assay.inference.threshold_resampling import Progress
-from assay.inference.threshold_rules import AtThreshold, Rule, parse_rule
+from assay.inference.threshold_rules import AtThreshold, Rule, rule_of
 from assay.sources import (
     FAMILY,
     Coded,
@@ -47,7 +47,7 @@ from assay.sources import (
     probability_labels,
 )
 from assay.sources.coded import Labels
-from assay.sources.columns import array_of, labels_of, names_of, native
+from assay.sources.columns import array_of, kept_once, labels_of, names_of, native
 from assay.sources.files import MatchedRows, Model, Request, Rows, read_models, silent, typed
 from assay.sources.files.inputs import STDIN, sources
 from assay.sources.files.request import Progress as ReadProgress
@@ -131,7 +131,7 @@ def compare(
     every = {"y_true": y_true, "counts": counts, "clusters": clusters}
     models = [{kind: column} for column in columns.values()]
     if skips(on_bad_row):
-        y_true = every["y_true"] = y_true if hasattr(y_true, "__len__") else list(y_true)
+        y_true = every["y_true"] = kept_once(y_true, "y_true")
         every |= {"families": families, "ids": ids, "positions": np.arange(len(y_true))}
         reasons, (every, *models) = good_rows(every, *models)
         y_true, counts, clusters, families, ids, positions = every.values()
@@ -358,7 +358,7 @@ def compare_files(
     kept. Further options are those of :func:`assay.compare`.
     """
     keeping_of_mode(mode, PAIR_MODES)
-    rule = parse_rule(at) if isinstance(at, str) else at
+    rule = rule_of(at)
     rows: Rows | None = None
     here = all(model.file is None and ":" not in model.column for model in models)
     kept = keep_rows or id_column is not None or request.cluster is not None

@@ -26,7 +26,7 @@ from assay.inference import BCa, Bootstrap, Estimate, Significance, holm, method
 from assay.inference.bootstrap import SEED
 from assay.inference.estimate import decimal
 from assay.inference.significance import check_amount, normal, p_text, student
-from assay.inference.threshold_rules import AtThreshold, Rule, parse_rule
+from assay.inference.threshold_rules import AtThreshold, Rule, rule_of
 from assay.measures import ACCURACY, RECALL, parse
 from assay.measures.catalogue import DECIDING
 from assay.sources.labelling import undecided_note
@@ -249,8 +249,8 @@ class Question:
         margin: float = MARGIN,
     ) -> Question:
         """A question that was checked."""
-        rule = parse_rule(at) if isinstance(at, str) else at
-        method, level = method_of(interval or "bootstrap", level)
+        rule = rule_of(at)
+        method, level = method_of("bootstrap" if interval is None else interval, level)
         if not isinstance(method, Bootstrap) or isinstance(method, BCa):
             raise MethodError(f"differences are resampled by bootstrap; found {interval!r}")
         drawn = _resamples(resamples, math.comb(len(models), 2), level)

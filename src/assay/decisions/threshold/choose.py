@@ -43,7 +43,7 @@ from assay.inference.threshold_rules import NOTHING
 from assay.sources import FAMILY, Coded, code_arrays, must_share_index
 from assay.sources.files import Name, Request, given_names, silent
 from assay.sources.files import Progress as ReadProgress
-from assay.sources.files.request import RowSource
+from assay.sources.files.request import RowSource, request_of
 from assay.sources.validation import OnBadRow, good_rows, skips, suggesting_skip
 from assay.tally import Tally
 from assay.tally.keeping import AUTO, Cuts, Grid
@@ -452,7 +452,7 @@ def choose_threshold_files(
     >>> choice.guaranteed.threshold
     0.9
     """
-    request = replace(request or Request(), by_threshold=True)
+    request = replace(request_of(request), by_threshold=True)
     if request.weight is not None:
         raise CountError(
             f"column {request.weight!r} holds sampling weights: a threshold is chosen, and its "

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, BinaryIO, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, cast
 from urllib.parse import unquote
 
 from assay.errors import InputError
@@ -78,14 +78,11 @@ class Source:
     keys: Keys = field(default_factory=dict)
 
 
-def name_of(given: Name) -> str:
+def name_of(given: Any) -> str:
     """A name as text; an empty one is refused, since it would be the current folder."""
-    try:
-        name = os.fspath(given)
-    except TypeError:
-        raise InputError(
-            f"files are given by name, as text or as a path; found a {type(given).__name__}"
-        ) from None
+    if not isinstance(given, str | os.PathLike):
+        raise InputError(f"a file is named by a text or a path; found {given!r}")
+    name = os.fspath(given)
     if not name or (isinstance(given, PurePath) and name == "."):
         raise InputError(
             "the name of a file is empty, which would be the current folder: name a file, or the "
@@ -96,7 +93,7 @@ def name_of(given: Name) -> str:
 
 def given_names(inputs: Name | Sequence[Name]) -> list[str]:
     """One name or several, as text."""
-    if isinstance(inputs, str | os.PathLike):
+    if isinstance(inputs, str | os.PathLike) or not hasattr(inputs, "__iter__"):
         return [name_of(inputs)]
     return [name_of(given) for given in inputs]
 

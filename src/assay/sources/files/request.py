@@ -85,6 +85,16 @@ class Request:
     chunk_bytes: int = 1 << 22
 
 
+def request_of(given: Any) -> Request:
+    """The request that was given, or one that recognises every column by its name."""
+    if given is not None and not isinstance(given, Request):
+        raise InputError(
+            f"request= is an object that names columns, such as assay.Request(label='y', "
+            f"score='p'); found {given!r}"
+        )
+    return given or Request()
+
+
 @dataclass(frozen=True)
 class Refused:
     """A row that was left out: its number in the file, counted from 1, and why."""
