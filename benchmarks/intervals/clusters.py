@@ -101,10 +101,10 @@ class Hosts:
             truth = rng.random(len(host)) < share[host]
             shift = self.between * rng.normal(size=self.hosts)
             latent = rng.normal(size=len(host)) + self.mean * truth + shift[host]
-            tally = assay.count(
+            judged = assay.evaluate(
                 truth, y_score=ndtr(latent - 1), clusters=host, labels=[False, True]
             )
-            judge = Judge(tally)
+            judge = Judge(judged.tally)
             yield 1, {m: estimate(judge, m) for m in measures}
 
 

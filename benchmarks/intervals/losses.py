@@ -76,8 +76,8 @@ class Probabilities:
         for _ in range(repetitions):
             chance = rng.beta(self.a, self.b, self.rows)
             truth = rng.random(self.rows) < chance
-            tally = assay.count(truth, y_score=self.said(chance), labels=[False, True])
-            judge = Judge(tally)
+            judged = assay.evaluate(truth, y_score=self.said(chance), labels=[False, True])
+            judge = Judge(judged.tally)
             yield 1, {measure: judge.scored(find(measure)) for measure in measures}
 
 

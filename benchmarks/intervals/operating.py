@@ -114,10 +114,10 @@ class Operating:
         for _ in range(repetitions):
             positives = int(rng.binomial(rows, self.positives / rows))
             scores = self.shape.sample(rng, positives, rows - positives)
-            tally = assay.count(
+            judged = assay.evaluate(
                 np.arange(rows) < positives, y_score=scores, threshold=0.0, labels=[False, True]
             )
-            judge = Judge(tally)
+            judge = Judge(judged.tally)
             yield 1, {name: _estimate(judge, name) for name in measures}
 
 

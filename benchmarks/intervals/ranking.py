@@ -138,10 +138,10 @@ class Scores:
             if not self.fixed:
                 positives = int(rng.binomial(rows, self.positives / rows))
             scores = self.shape.sample(rng, positives, rows - positives)
-            tally = assay.count(
+            judged = assay.evaluate(
                 np.arange(rows) < positives, y_score=scores, threshold=0.0, labels=[False, True]
             )
-            judge = Judge(tally)
+            judge = Judge(judged.tally)
             yield 1, {measure: judge.scored(find(measure)) for measure in measures}
 
 

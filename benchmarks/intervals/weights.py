@@ -90,14 +90,14 @@ class TwoSites:
             truth = rng.random(self.rows) < self.prevalence
             scores = rng.normal(size=self.rows) + truth * np.where(first, *self.means)
             weights = np.where(first, self.weight, 1.0)
-            tally = assay.count(
+            judged = assay.evaluate(
                 truth,
                 y_score=scores,
                 threshold=CUT,
                 sample_weight=weights,
                 labels=[False, True],
             )
-            judge = Judge(tally)
+            judge = Judge(judged.tally)
             yield 1, {m: estimate(judge, m) for m in measures}
 
 

@@ -88,7 +88,7 @@ def test_what_is_no_threshold_is_refused(threshold: Any) -> None:
         ({"key": 5}, "key= is a list, the name of a column each; found 5"),
         ({"key": "score"}, "key= is a list of names of columns; found 'score'"),
         ({"key": [1]}, "key= is a list of names of columns; found 1"),
-        ({"rows": ROWS.to_dicts()}, "files are given by name, as text or as a path; found a dict"),
+        ({"rows": ROWS.to_dicts()}, "a file is named by a text or a path; found a dict"),
         ({"max_false_incidents": "x"}, "max_false_incidents= must be a number"),
     ],
 )

@@ -81,7 +81,8 @@ class Source:
 def name_of(given: Any) -> str:
     """A name as text; an empty one is refused, since it would be the current folder."""
     if not isinstance(given, str | os.PathLike):
-        raise InputError(f"a file is named by a text or a path; found {given!r}")
+        shown = None if given is None else f"a {type(given).__name__}"
+        raise InputError(f"a file is named by a text or a path; found {shown}")
     name = os.fspath(given)
     if not name or (isinstance(given, PurePath) and name == "."):
         raise InputError(
