@@ -349,6 +349,19 @@ def test_a_class_of_one_cluster_cannot_be_judged(test) -> None:
         test(apart, find("roc_auc"))
 
 
+def test_a_class_of_one_cluster_among_more_classes_cannot_be_judged() -> None:
+    generator = np.random.default_rng(4)
+    truth, host = np.arange(90) % 3, np.arange(90) % 10
+    tables = {name: generator.dirichlet(np.ones(3), 90) for name in ("old", "new")}
+    names = [str(i) for i in range(11)]
+    known = Sample.of_rows(tuple("abc"), truth, tables, cluster=host, clusters=names)
+    assert paired_influence(known, find("roc_auc_ovo")).method == "cluster delta"
+    alone = np.where(truth == 2, 10, host)
+    lone = Sample.of_rows(tuple("abc"), truth, tables, cluster=alone, clusters=names)
+    with pytest.raises(MethodError, match="all rows of a class are of one cluster"):
+        paired_influence(lone, find("roc_auc_ovo"))
+
+
 # -- what is not declared --------------------------------------------------------------------------
 
 

@@ -21,7 +21,7 @@ from assay.decisions.rule import Rule
 from assay.errors import InputError, TallyError
 from assay.evaluation.wording import some
 from assay.inference.bootstrap import SEED
-from assay.inference.significance import check_level, check_seed
+from assay.inference.significance import check_flag, check_level, check_seed
 from assay.sources import must_share_index
 from assay.sources.columns import polars_frame
 from assay.sources.files.inputs import Name, given_names
@@ -266,8 +266,7 @@ def _counted(
     recount: bool,
 ) -> DailyTally:
     """The days of the rows, and those of the state."""
-    if not isinstance(recount, bool):
-        raise InputError(f"recount= is True or False; found {recount!r}")
+    check_flag("recount=", recount)
     counted = count_days(rows, reference)
     counted = replace(counted, settings=settings_of(batches, watching, reference))
     if before is None:

@@ -25,7 +25,7 @@ from assay.inference import (
 )
 from assay.inference import bootstrap as resampling
 from assay.inference.bootstrap import Bootstrap
-from assay.inference.estimation import LONE_CLASS, ONE_CLUSTER
+from assay.inference.estimation import ONE_CLUSTER, ONE_OF_A_CLASS
 from assay.inference.score_intervals import clustered, has_lone_class, ranked_interval
 from assay.measures import (
     ALERT_RATE,
@@ -393,8 +393,12 @@ class Judge:
         if inexact and declared.probabilities and declared.bound is None:
             return self._undefined(NEEDS_SCORES.format(mode="a grid")).changed(n=n)
         note = None
-        if sample is not None and len(sample.clusters) > 1 and has_lone_class(sample):
-            ends, name, note = (math.nan, math.nan), "", LONE_CLASS
+        if (
+            sample is not None
+            and len(sample.clusters) > 1
+            and has_lone_class(sample.cluster, sample.truth)
+        ):
+            ends, name, note = (math.nan, math.nan), "", ONE_OF_A_CLASS
         elif isinstance(self.method, Bootstrap):
             ends, name, note = self.resampled(self.method, ranking.tally, declared.value, sample)
         elif self.tally.clusters is not None:

@@ -225,6 +225,11 @@ def _at_edge(value: float, bounds: tuple[float, float], slack: float) -> bool:
 # -- clusters --------------------------------------------------------------------------------------
 
 
+# Why clusters do not tell how they spread.
+ALONE = "one cluster tells nothing about the spread between clusters"
+LONE_CLASS = f"all rows of a class are of one cluster, and {ALONE}"
+
+
 class ClusterSpread(NamedTuple):
     """The variance of a value that clusters move, and its degrees of freedom."""
 

@@ -18,8 +18,9 @@ import numpy.typing as npt
 from assay.engines.models import ModelRows
 from assay.errors import MethodError
 from assay.inference.bootstrap import BCa, Bootstrap, redrawn
+from assay.inference.delta import ALONE, LONE_CLASS
 from assay.inference.estimate import Estimate, Quantity, decimal
-from assay.inference.score_intervals import cluster_spread
+from assay.inference.score_intervals import cluster_spread, has_lone_class
 from assay.inference.significance import (
     Significance,
     check_level,
@@ -35,6 +36,8 @@ from assay.sources import code_arrays, must_share_index
 from assay.tally import ClusterTally, PairTally, Sample
 
 Floats: TypeAlias = npt.NDArray[np.float64]
+
+_LONE_CLASS = f"{LONE_CLASS}: judge more clusters with such rows, or leave clusters out"
 
 
 # -- decisions -------------------------------------------------------------------------------------
@@ -119,13 +122,12 @@ def paired_influence(
     difference, off = values[1] - values[0], moves[1] - moves[0]
     low, high = bound = difference_bound(difference, known)
     nearest = min(max(low, 0.0), high)
-    if sample.clusters:
-        must_spread(sample.cluster, sample.truth)
     df = math.inf
     if sample.clusters:
+        must_spread(sample.cluster, sample.truth)
         between = cluster_spread(sample, declared, off)
         if between is None:
-            raise MethodError("clusters are too few to tell how a difference spreads")
+            raise MethodError(_LONE_CLASS)
         variance, df = between
         reach, how = student(level, df), "cluster delta"
     else:
@@ -254,13 +256,9 @@ def paired_score_bootstrap(
 def must_spread(cluster: npt.NDArray[Any], truth: npt.NDArray[Any]) -> None:
     """Refuse rows whose clusters do not tell how clusters spread: one, or one of a class of two."""
     if len(np.unique(cluster)) == 1:
-        raise MethodError("one cluster tells nothing about the spread between clusters")
-    labels = np.unique(truth)
-    if len(labels) == 2 and any(len(np.unique(cluster[truth == each])) == 1 for each in labels):
-        raise MethodError(
-            "all rows of a class are of one cluster, which tells nothing about the spread between "
-            "clusters: judge more clusters with such rows, or leave clusters out"
-        )
+        raise MethodError(ALONE)
+    if len(np.unique(truth)) == 2 and has_lone_class(cluster, truth):
+        raise MethodError(_LONE_CLASS)
 
 
 # -- results ---------------------------------------------------------------------------------------

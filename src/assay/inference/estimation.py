@@ -55,11 +55,7 @@ FEW_ROWS = 10
 DEFAULT_LEVEL = 0.95
 # What Wald's interval is made of, among the parts of an estimate.
 STANDARD_ERROR = "se"
-ONE_CLUSTER = "no interval: one cluster tells nothing about the spread between clusters"
-LONE_CLASS = (
-    "no interval: all rows of a class are of one cluster, which tells nothing about the spread "
-    "between clusters"
-)
+ONE_CLUSTER, ONE_OF_A_CLASS = (f"no interval: {why}" for why in (delta.ALONE, delta.LONE_CLASS))
 
 _JACCARD = Quantity(TP / (TP + FP + FN), label=1)
 
@@ -173,7 +169,7 @@ def _in_clusters(
     """The interval by the spread between clusters, or why there is none."""
     if clusters.size < 2:
         return ONE_CLUSTER
-    return delta.cluster_interval(quantity, clusters, bounds, level) or LONE_CLASS
+    return delta.cluster_interval(quantity, clusters, bounds, level) or ONE_OF_A_CLASS
 
 
 def _share_ends(

@@ -407,7 +407,6 @@ def cluster_spread(sample: Sample, declared: ByRow, moves: Floats) -> ClusterSpr
     return between_clusters(moved[:, sizes > 0], held[:, sizes > 0], apart=apart)
 
 
-def has_lone_class(sample: Sample) -> bool:
+def has_lone_class(cluster: npt.NDArray[Any], truth: npt.NDArray[Any]) -> bool:
     """Whether all rows of a class are of one cluster."""
-    held = {label: np.unique(sample.cluster[sample.truth == label]) for label in (0, 1)}
-    return any(len(clusters) == 1 for clusters in held.values())
+    return any(len(np.unique(cluster[truth == label])) == 1 for label in np.unique(truth))
