@@ -8,12 +8,14 @@ SEED ?= 1
 
 PY := $(VENV)/bin/python
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
-# An editable install is compiled here, so that the first import is as quick as the next.
-COMPILE := $(PY) -m compileall -q src
+# Source and tests are compiled here, so that the first import is as quick as the next.
+COMPILE := $(PY) -m compileall -q -j $(JOBS) src tests
 # Neighbours stay with one worker, so that what they share is made once. Asserts are left as they are:
 # to rewrite them takes each worker 20 seconds on a fresh clone. What fails is run again with them
 # rewritten, to show the values, and has failed even if it passes then.
 PYTEST := $(PY) -m pytest -n $(JOBS) --dist worksteal --assert=plain --durations=20
+# Workers have a core each, so the libraries that they call need no threads beside them.
+ALONE := POLARS_MAX_THREADS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 AGAIN := { $(PY) -m pytest --last-failed --last-failed-no-failures=none; false; }
 # What is compiled is kept for the next run.
 unexport PYTHONDONTWRITEBYTECODE
@@ -67,7 +69,7 @@ quick: $(TEST) ## Run a choice of the tests in under a minute
 	$(PYTEST) -m 'not slow' $(QUICK) || $(AGAIN)
 
 test: $(TEST) $(DOCUMENTS) ## Run the tests of everything that a change can break (five minutes)
-	$(PYTEST) -m 'not slow' tests || $(AGAIN)
+	$(ALONE) $(PYTEST) -m 'not slow' tests || $(AGAIN)
 
 slow: $(ENGINES) $(DOCUMENTS) ## Run the exhaustive rest: all cases, longer searches (20 minutes)
 	$(PYTEST) -m 'slow or hypothesis' \

@@ -21,15 +21,14 @@ def trees() -> dict[str, ast.Module]:
     }
 
 
-def variables(tree: ast.AST) -> set[tuple[str, int]]:
-    """Names of variables and parameters, with their lines."""
-    names = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            names.add((node.id, node.lineno))
-        elif isinstance(node, ast.arg):
-            names.add((node.arg, node.lineno))
-    return names
+@cache
+def nodes() -> dict[str, list[ast.Name | ast.arg | ast.Assert]]:
+    """Variables, parameters and asserts of every module."""
+    kinds = (ast.Name, ast.arg, ast.Assert)
+    return {
+        path: [node for node in ast.walk(tree) if isinstance(node, kinds)]
+        for path, tree in trees().items()
+    }
 
 
 def test_there_are_few_enough_modules_to_find_ones_way():
@@ -66,10 +65,10 @@ def test_a_file_name_stands_for_two_things_at_most():
 
 def test_no_variable_is_called_found():
     places = [
-        f"{path}:{line}"
-        for path, tree in trees().items()
-        for name, line in sorted(variables(tree))
-        if name == "found"
+        f"{path}:{node.lineno}"
+        for path, held in nodes().items()
+        for node in held
+        if "found" in (getattr(node, "id", None), getattr(node, "arg", None))
     ]
     assert not places, f"name it for what it holds, such as interval, rows or reason: {places}"
 
@@ -77,8 +76,8 @@ def test_no_variable_is_called_found():
 def test_nothing_is_asserted_where_a_type_could_say_it():
     places = [
         f"{path}:{node.lineno}"
-        for path, tree in trees().items()
-        for node in ast.walk(tree)
+        for path, held in nodes().items()
+        for node in held
         if isinstance(node, ast.Assert)
     ]
     assert not places, f"use a type that can't be wrong, or raise an AssayError: {places}"

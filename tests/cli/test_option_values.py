@@ -119,7 +119,7 @@ def _broken(odd_cli: Callable[[str, list[str]], Any], count: int) -> Iterator[st
 
 
 def test_odd_values_end_with_an_answer_or_a_clear_error(odd_cli):
-    assert list(_broken(odd_cli, 60)) == []
+    assert list(_broken(odd_cli, 30)) == []
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +31,7 @@ LOW, HIGH = 0.93, 0.975
 FEW, MANY = 300, 2000
 
 
+@cache
 def exact_coverage(method: Wilson | Wald | ClopperPearson, p: float, n: int) -> float:
     k = np.arange(n + 1)
     low, high = method(k, n)
@@ -253,7 +255,7 @@ def test_slope_over_periods_that_differ_covers_as_promised_by_their_scatter() ->
 @pytest.mark.parametrize(
     ("days", "k", "repetitions"),
     [
-        (5, 20, 200),
+        (5, 20, 100),
         pytest.param(5, 20, 600, marks=pytest.mark.slow),
         pytest.param(20, 10, 600, marks=pytest.mark.slow),
     ],

@@ -62,7 +62,7 @@ def test_large_and_small_spans_of_cells_are_counted_alike(
     chunk: int, span: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     random = np.random.default_rng(3)
-    scores, truth = random.random(5000) ** 9, random.integers(0, 3, 5000)
+    scores, truth = random.random(700) ** 9, random.integers(0, 3, 700)
     expected = ScoreTally.of_rows(THREE, scores, truth).to_grid(12)
     monkeypatch.setattr("assay.tally.keeping._CHUNK", chunk)
     monkeypatch.setattr("assay.tally.keeping._COUNTERS", span)

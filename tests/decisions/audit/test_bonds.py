@@ -249,7 +249,7 @@ def test_honest_rates_of_random_matrices_break_no_identity() -> None:
     keys = ("accuracy", "precision", "recall", "specificity", "f1", "mcc", "kappa", "npv",
             "jaccard", "f1.macro", "precision.weighted", "g_mean", "prevalence", "f1.normal",
             "diagnostic_odds_ratio", "alert_rate", "markedness")  # fmt: skip
-    for _ in range(20):
+    for _ in range(8):
         counts = Cells(*(int(10 ** (rng.random() * 5)) - rng.randint(0, 1) for _ in range(4)))
         digits, how = rng.randint(2, 12), rng.choice(["up", "even", "cut"])
         values = {key: measured(key, counts) for key in rng.sample(keys, 6)}
@@ -265,7 +265,7 @@ def test_honest_rates_of_random_matrices_break_no_identity() -> None:
 def test_low_numbers_beside_an_area_and_no_counts_are_judged() -> None:
     rng = random.Random(6)
     keys = ("accuracy", "recall", "precision", "specificity", "f1", "kappa", "mcc", "fpr")
-    for _ in range(20):
+    for _ in range(8):
         reported = {key: f"{rng.random() * 0.3:.3f}" for key in rng.sample(keys, 3)}
         told = {"positive": "attack"} if rng.random() < 0.5 else {}
         claim = judged({"roc_auc": f"{rng.random() * 0.3:.3f}", **reported}, **told)
