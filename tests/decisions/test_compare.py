@@ -525,6 +525,26 @@ def test_clusters_of_decisions_of_many_classes() -> None:
     assert found.difference("accuracy").difference == pytest.approx(-1 / 9)
 
 
+@pytest.mark.parametrize("options", [{}, {"interval": "bootstrap", "resamples": 20}])
+def test_a_class_of_one_cluster_leaves_its_averages_without_interval(options: dict) -> None:
+    generator = np.random.default_rng(4)
+    truth = np.arange(90) % 3
+    tables = {name: generator.dirichlet(np.ones(3), 90) for name in ("old", "new")}
+    hosts = np.where(truth == 2, 99, np.arange(90) % 10)
+    comparison = compare(truth, probabilities=tables, clusters=hosts, **options)
+    differences = {each.measure: each for each in comparison.differences}
+    for key in ("roc_auc.macro", "roc_auc.weighted", "roc_auc_ovo", "recall.macro", "g_mean"):
+        each = differences[key]
+        assert each.difference == each.value_b - each.value_a
+        assert math.isnan(each.difference.low)
+        assert math.isnan(each.p)
+        assert "all rows of a class are of one cluster" in each.difference.note
+    for key in ("accuracy", "recall.weighted", "log_loss", "brier"):
+        assert differences[key].difference.low < differences[key].difference.high
+    assert comparison.verdicts[0].outcome == "undecided"
+    assert "(all rows of a class are of one cluster" in comparison.verdicts[0].text
+
+
 def test_one_cluster_is_refused() -> None:
     truth, scores = rows()
     with pytest.raises(MethodError, match="one cluster"):

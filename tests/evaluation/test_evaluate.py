@@ -347,6 +347,22 @@ def test_attacks_of_one_host_leave_no_interval_where_only_they_tell(interval) ->
         assert evaluation[name].low < evaluation[name] < evaluation[name].high
 
 
+@pytest.mark.parametrize("interval", [None, Bootstrap(resamples=50)])
+def test_a_class_of_one_host_leaves_averages_of_rankings_without_interval(interval) -> None:
+    generator = np.random.default_rng(0)
+    truth = np.arange(120) % 3
+    table = generator.dirichlet(np.ones(3), 120)
+    hosts = np.where(truth == 2, 99, np.arange(120) % 10)
+    evaluation = evaluate(truth, y_proba=table, clusters=hosts, interval=interval)
+    averages = ("macro", "weighted")
+    keys = [f"{name}.{a}" for name in ("roc_auc", "average_precision") for a in averages]
+    for key in (*keys, "roc_auc_ovo", "recall.macro", "roc_auc.2"):
+        assert math.isnan(evaluation[key].low)
+        assert "all rows of a class are of one cluster" in evaluation[key].note
+    for key in ("roc_auc.0", "accuracy", "log_loss", "brier"):
+        assert evaluation[key].low < evaluation[key] < evaluation[key].high
+
+
 def test_intervals_of_few_attacked_hosts_hold_the_truth() -> None:
     generator = np.random.default_rng(3)
     truth = np.r_[np.ones(60, int), np.zeros(400, int)]

@@ -349,17 +349,25 @@ def test_a_class_of_one_cluster_cannot_be_judged(test) -> None:
         test(apart, find("roc_auc"))
 
 
-def test_a_class_of_one_cluster_among_more_classes_cannot_be_judged() -> None:
+@pytest.mark.parametrize("test", [paired_influence, paired_score_bootstrap])
+@pytest.mark.parametrize("key", [("roc_auc", "macro"), ("roc_auc", "weighted"), ("roc_auc_ovo",)])
+def test_a_class_of_one_cluster_among_more_classes_cannot_be_judged(key, test) -> None:
     generator = np.random.default_rng(4)
     truth, host = np.arange(90) % 3, np.arange(90) % 10
     tables = {name: generator.dirichlet(np.ones(3), 90) for name in ("old", "new")}
     names = [str(i) for i in range(11)]
     known = Sample.of_rows(tuple("abc"), truth, tables, cluster=host, clusters=names)
-    assert paired_influence(known, find("roc_auc_ovo")).method == "cluster delta"
+    name, average = (*key, None)[:2]
+    options = {"average": average}
+    options |= {"method": QUICK} if test is paired_score_bootstrap else {}
+    assert test(known, find(name), **options).effect.low < 0
     alone = np.where(truth == 2, 10, host)
     lone = Sample.of_rows(tuple("abc"), truth, tables, cluster=alone, clusters=names)
     with pytest.raises(MethodError, match="all rows of a class are of one cluster"):
-        paired_influence(lone, find("roc_auc_ovo"))
+        test(lone, find(name), **options)
+    # A mean of all rows is of no class.
+    del options["average"]
+    assert test(lone, find("log_loss"), **options).effect.low < np.inf
 
 
 # -- what is not declared --------------------------------------------------------------------------

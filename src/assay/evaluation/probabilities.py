@@ -13,8 +13,13 @@ from assay.errors import MethodError
 from assay.inference import Estimate
 from assay.inference import bootstrap as resampling
 from assay.inference.bootstrap import Bootstrap
-from assay.inference.estimation import ONE_CLUSTER
-from assay.inference.score_intervals import averaged_interval, clustered, mean_interval
+from assay.inference.estimation import ONE_CLUSTER, ONE_OF_A_CLASS
+from assay.inference.score_intervals import (
+    averaged_interval,
+    clustered,
+    mean_interval,
+    rests_on_one_cluster,
+)
 from assay.measures import ByRow, ClassAverage, MeanLoss, Measure, OverPairs, Ranked, Ranking, Share
 from assay.measures.scores import bound_of, bound_of_average, bound_over_pairs
 from assay.tally import Resolved, Sample, ScoreTally
@@ -145,6 +150,8 @@ def by_rows(
     in_clusters = judge.tally.clusters is not None
     if in_clusters and len(sample.clusters) < 2:
         return _NONE, "", ONE_CLUSTER
+    if in_clusters and rests_on_one_cluster(sample, declared):
+        return _NONE, "", ONE_OF_A_CLASS
     if isinstance(judge.method, Bootstrap):
         drawn = resampling.row_interval(
             sample,

@@ -20,7 +20,7 @@ from assay.errors import MethodError
 from assay.inference.bootstrap import BCa, Bootstrap, redrawn
 from assay.inference.delta import ALONE, LONE_CLASS
 from assay.inference.estimate import Estimate, Quantity, decimal
-from assay.inference.score_intervals import cluster_spread, has_lone_class
+from assay.inference.score_intervals import cluster_spread, has_lone_class, rests_on_one_cluster
 from assay.inference.significance import (
     Significance,
     check_level,
@@ -126,7 +126,8 @@ def paired_influence(
     if sample.clusters:
         must_spread(sample.cluster, sample.truth)
         between = cluster_spread(sample, declared, off)
-        if between is None:
+        lone = not math.isnan(difference) and rests_on_one_cluster(sample, declared)
+        if lone or between is None:
             raise MethodError(_LONE_CLASS)
         variance, df = between
         reach, how = student(level, df), "cluster delta"
@@ -224,15 +225,17 @@ def paired_score_bootstrap(
     """
     method = method or Bootstrap()
     declared = _by_row(measure, average, sample)
+    a, b = (declared.resampled(sample, model, sample.counts) for model in (0, 1))
     if sample.clusters:
         must_spread(sample.cluster, sample.truth)
+        if not math.isnan(b - a) and rests_on_one_cluster(sample, declared):
+            raise MethodError(_LONE_CLASS)
     generator = np.random.default_rng(method.seed)
     draws = []
     for _ in range(method.resamples):
         counts = redrawn(sample, generator)
         values = [declared.resampled(sample, model, counts) for model in (0, 1)]
         draws.append(values[1] - values[0])
-    a, b = (declared.resampled(sample, model, sample.counts) for model in (0, 1))
     moved = 0.0
     if known:
         moved = float(known[1]) - float(known[0]) - (b - a)

@@ -407,6 +407,17 @@ def cluster_spread(sample: Sample, declared: ByRow, moves: Floats) -> ClusterSpr
     return between_clusters(moved[:, sizes > 0], held[:, sizes > 0], apart=apart)
 
 
+def rests_on_one_cluster(sample: Sample, declared: ByRow) -> bool:
+    """Whether a ranking, or one of those that are averaged, has a class whose rows are of one."""
+    if not sample.clusters or isinstance(declared, MeanLoss):
+        return False
+    if not isinstance(declared, ClassAverage):
+        return has_lone_class(sample.cluster, sample.truth)
+    sizes = np.bincount(sample.truth, sample.counts, len(sample.labels)).astype(np.float64)
+    held = declared.shares(sizes)
+    return any(has_lone_class(sample.cluster, sample.truth == label) for label in held)
+
+
 def has_lone_class(cluster: npt.NDArray[Any], truth: npt.NDArray[Any]) -> bool:
     """Whether all rows of a class are of one cluster."""
     return any(len(np.unique(cluster[truth == label])) == 1 for label in np.unique(truth))

@@ -33,6 +33,7 @@ from assay.inference import (
     resampled_pairs,
 )
 from assay.inference.differences import differences_of_classes, has_difference, key_of
+from assay.inference.estimation import ONE_OF_A_CLASS
 from assay.inference.threshold_resampling import ChosenTables, Progress, ScoredRows, choose_anew
 from assay.inference.threshold_rules import AtThreshold, Rule
 from assay.measures import AVERAGES, ROC_AUC, Measure, Needs, Ranked, catalogue, find
@@ -134,6 +135,7 @@ class Models:
         yield from nemenyi(right, counts=counts, level=level, names=names, ties=True)
         yield cochran_q(right, counts, level=level, names=names)
 
+    @cached_property
     def estimates(self) -> dict[str, dict[str, Estimate]]:
         """Every measure of every model on its own, with its interval."""
         return {name: dict(self._estimates(name)) for name in self.tallies}
@@ -258,7 +260,9 @@ class Pair:
             if any(math.isnan(estimate) for estimate in known):
                 # A grid does not tell it.
                 continue
-            if self.models.resample:
+            if self._rests_on_one_cluster(name):
+                yield self._without_interval(name)
+            elif self.models.resample:
                 test = paired_score_bootstrap(
                     self.sample, measure, average=average, method=method, known=known
                 )
@@ -275,10 +279,25 @@ class Pair:
         tables = self._tables(tally)
         for measure, average, quantity in counted(binary=self.models.binary):
             name = key_of(measure, average)
+            if self._rests_on_one_cluster(name):
+                yield self._without_interval(name)
+                continue
             test = paired_bootstrap(
                 tally, quantity, name=name, method=self.models.method, tables=tables
             )
             yield _difference(name, test, self.models.resampled)
+
+    def _rests_on_one_cluster(self, name: str) -> bool:
+        """Whether clusters don't tell how a measure of many classes spreads; of two see compare."""
+        if self.models.binary or not self.models.clustered:
+            return False
+        estimates = (self.models.estimates[model][name] for model in (self.a, self.b))
+        return any(estimate.note == ONE_OF_A_CLASS for estimate in estimates)
+
+    def _without_interval(self, name: str) -> Difference:
+        a, b = (self.models.estimates[model][name] for model in (self.a, self.b))
+        gap = Estimate(b - a, n=a.n, level=self.models.level, note=ONE_OF_A_CLASS)
+        return Difference(name, self.a, self.b, float(a), float(b), gap, math.nan)
 
     def _tables(self, tally: PairTally) -> tuple[Floats, Floats]:
         """Resampled tables of both models, from one draw."""

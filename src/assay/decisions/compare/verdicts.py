@@ -97,8 +97,9 @@ def _judged(
             None,
         )
     if math.isnan(gap.low):
-        said = f"{a} and {b} can't be told apart: the spread of {name} is not known here."
-        return UNDECIDED, said, None
+        said = f"{a} and {b} can't be told apart: the spread of {name} is not known here"
+        why = "" if gap.note is None else f" ({gap.note.removeprefix('no interval: ')})"
+        return UNDECIDED, f"{said}{why}.", None
     if gap.low == gap.high == 0:
         return _alike(difference, name, margin, size)
     told = gap.low > 0 or gap.high < 0
@@ -284,7 +285,7 @@ class Question:
             level=self.level,
             margin=self.margin,
             thresholds=_thresholds(models),
-            estimates=models.estimates(),
+            estimates=models.estimates,
             per_class=models.per_class(),
             flips=tuple(flip for pair in pairs for flip in pair.flips()),
             optimal=optimal(counted.tallies),
