@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from assay.evaluation.judge import Judge
 from assay.evaluation.over_time import OverTime
 from assay.evaluation.probabilities import DEFINED_ONLY
 from assay.inference import Estimate, Wilson, with_band
+from assay.inference.top import TopAlerts
 from assay.measures import (
     AVERAGES,
     FALSE_DISCOVERY_RATE,
@@ -113,9 +114,26 @@ def _of_days(
             yield Entry(name, compute, label=positive, base_rate=base_rate)
     read = None if top is None else at_top(judge, top, base_rate)
     if read is not None:
-        both = cache(read)
-        yield Entry(PRECISION_AT_TOP, lambda: both().precision, positive, base_rate=base_rate)
-        yield Entry(RECALL_AT_TOP, lambda: both().recall, positive, base_rate=base_rate)
+        both = _AtTop(read)
+        yield Entry(PRECISION_AT_TOP, both.precision, positive, base_rate=base_rate)
+        yield Entry(RECALL_AT_TOP, both.recall, positive, base_rate=base_rate)
+
+
+@dataclass(frozen=True, eq=False)
+class _AtTop:
+    """What two entries share: read once, and no closure, so that an evaluation can be pickled."""
+
+    read: Callable[[], TopAlerts]
+
+    @cached_property
+    def _alerts(self) -> TopAlerts:
+        return self.read()
+
+    def precision(self) -> Estimate:
+        return self._alerts.precision
+
+    def recall(self) -> Estimate:
+        return self._alerts.recall
 
 
 def _of_two(judge: Judge, measures: Sequence[Measure]) -> Iterator[Entry]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from assay.errors import MethodError
 from assay.formula import Expression, cells, constant, derivative, proportion, value
@@ -210,6 +210,14 @@ class Measure:
 
     def __hash__(self) -> int:
         return hash(self.name)
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """A measure of the catalogue is pickled and copied by its name; it may hold lambdas."""
+        from assay.measures import catalogue
+
+        if catalogue.names().get(self.name) is self:
+            return catalogue.find, (self.name,)
+        return super().__reduce__()
 
     # -- what follows from the declaration ---------------------------------------------------------
 
