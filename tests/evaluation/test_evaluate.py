@@ -20,6 +20,7 @@ from assay.errors import (
 )
 from assay.inference import METHODS
 from assay.inference.delta import STRATA_METHODS
+from assay.measures import find
 from assay.tally import resolved_tally
 
 TRUTH = ["attack", "normal", "attack", "normal", "attack", "normal", "normal", "attack"]
@@ -612,3 +613,46 @@ def test_order_of_the_rows_does_not_matter() -> None:
     order = np.random.default_rng(0).permutation(8)
     shuffled = evaluate(np.array(TRUTH)[order], y_score=np.array(SCORES)[order])
     assert shuffled.tally == evaluate(TRUTH, y_score=SCORES).tally
+
+
+# -- weights that are far apart --------------------------------------------------------------------
+
+
+FAR_APART = {
+    "one heavy row": lambda truth: np.where(np.arange(len(truth)) == 3, 1e32, 1.0),
+    "one light row": lambda truth: np.where(np.arange(len(truth)) == 3, 1e-32, 1.0),
+    "three weights": lambda truth: np.array([1e-30, 1e30, 1e15])[np.arange(len(truth)) % 3],
+    "heavy attacks": lambda truth: np.where(truth == 1, 1e30, 1e-30),
+    "light attacks": lambda truth: np.where(truth == 1, 1e-30, 1e30),
+    "as far as may be": lambda truth: np.where(truth == 1, 1e-100, 1e100),
+}
+
+
+@pytest.mark.parametrize("scores", ["overlapping", "perfect", "constant"])
+@pytest.mark.parametrize("weights", FAR_APART)
+def test_weights_far_apart_give_a_value_or_a_reason(weights: str, scores: str) -> None:
+    truth = np.arange(40) % 2
+    said = {
+        "overlapping": truth * 0.3 + np.random.default_rng(0).random(40) * 0.6,
+        "perfect": truth * 0.9,
+        "constant": np.full(40, 0.5),
+    }[scores]
+    weight = FAR_APART[weights](truth)
+    evaluation = evaluate(truth, y_score=said, sample_weight=weight, base_rate=0.01)
+    for entry in evaluation.entries:
+        value = entry.estimate
+        low, high = find(entry.measure).range
+        if math.isnan(value):
+            assert value.undefined, entry.measure
+        else:
+            assert low - 1e-9 <= value <= high + 1e-9, entry.measure
+    assert evaluation.findings is not None
+
+
+def test_a_class_that_rounds_to_none_beside_the_other_is_told() -> None:
+    truth, scores = np.arange(40) % 2, np.arange(40) / 40
+    evaluation = evaluate(truth, y_score=scores, sample_weight=np.where(truth == 1, 1e32, 1.0))
+    of_shares = ["h_measure", "h_measure_symmetric", "precision_recall_gain_area"]
+    for name in (*of_shares, "calibration_intercept"):
+        assert "one class has less than 2^-52" in evaluation[name].undefined
+    assert evaluation["roc_auc"] == pytest.approx(float(evaluate(truth, y_score=scores)["roc_auc"]))

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.measures.auc import Smooth
-from assay.measures.roc_points import Influence
+from assay.measures.roc_points import Influence, is_lopsided
 from assay.tally import ScoreTally
 from assay.tally.blocks import BLOCK, map_blocks
 from assay.tally.loss_sums import SMALLEST_PROBABILITY
@@ -292,6 +292,10 @@ def calibration_slope_influence(tally: ScoreTally) -> Influence:
 
 def calibration_intercept_influence(tally: ScoreTally) -> Influence:
     """What has to be added to all log odds so that their mean probability is the prevalence."""
+    if is_lopsided(*(float(total) for total in tally.totals())):
+        # The intercept would be that of how sums round.
+        nothing = np.zeros(tally.size)
+        return Influence(math.nan, nothing, nothing)
     odds = log_odds(tally)
     intercept, likely = _shift(tally, odds)
     spread = float((tally.counts.sum(axis=0) * likely * (1 - likely)).sum())

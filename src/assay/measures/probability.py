@@ -26,6 +26,7 @@ from assay.measures.measure import (
     Law,
     Measure,
 )
+from assay.measures.roc_points import LOPSIDED
 from assay.measures.scores import Binned, MeanLoss, Ranked
 from assay.tally import Confusion, LossSums
 from assay.tally.loss_sums import SMALLEST_PROBABILITY
@@ -254,6 +255,7 @@ CALIBRATION_INTERCEPT = Measure(
         influence=calibration_intercept_influence,
         in_blocks=calibration_intercept_in_blocks,
         probabilities=True,
+        undefined=LOPSIDED,
         clipped=certain,
         invariant_under=(),
     ),

@@ -23,6 +23,7 @@ from assay.measures.measure import (
     OfDecisions,
 )
 from assay.measures.roc_points import (
+    LOPSIDED,
     MAX_FPR,
     TOP_SHARE,
     ap_influence,
@@ -306,7 +307,7 @@ PRECISION_RECALL_GAIN = Measure(
     better=HIGHER,
     range=(-math.inf, 1),
     averaged=False,
-    of_scores=read_off(gain_area),
+    of_scores=read_off(gain_area, undefined=LOPSIDED),
     definition=Definition(
         "integral over recall gain from 0 to 1 of precision gain",
         r"\int_0^1 PG \; d\, RG",
@@ -474,6 +475,7 @@ H_MEASURE = Measure(
     of_scores=read_off(
         partial(h_measure, prior=severe_by_class),
         partial(h_measure_alone, prior=severe_by_class),
+        undefined=LOPSIDED,
         interval=Interval.CHOSEN,
     ),
     definition=Definition(
@@ -497,6 +499,7 @@ H_MEASURE_SYMMETRIC = Measure(
     of_scores=read_off(
         partial(h_measure, prior=symmetric_costs),
         partial(h_measure_alone, prior=symmetric_costs),
+        undefined=LOPSIDED,
         interval=Interval.CHOSEN,
         invariant_under=(Law.CLASS_SWAP, Law.SCORE_MAP),
     ),

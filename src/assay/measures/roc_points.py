@@ -171,6 +171,9 @@ def correct_partial(area: float, max_fpr: float) -> tuple[float, float]:
 
 Positions: TypeAlias = npt.NDArray[np.int64]
 
+# Beside a class that has less than this share of all, the other has 1 of it, rounded.
+_LEAST_SHARE = 2.0**-52
+LOPSIDED = "one class has less than 2^-52 of all rows or of the weight, which rounds to none"
 # How far around a point the slope of the curve is looked for, in standard errors of its rate.
 _REACH = 1.96
 TOP_SHARE = 0.1
@@ -213,6 +216,11 @@ class Points:
         """The share of positives."""
         return self.positives / (self.positives + self.negatives)
 
+    @property
+    def lopsided(self) -> bool:
+        """Whether one class rounds to none beside the other."""
+        return is_lopsided(self.positives, self.negatives)
+
     def rates(self, at: int) -> tuple[float, float]:
         """The detection rate and the false positive rate of one point."""
         return float(self.tp[at] / self.positives), float(self.fp[at] / self.negatives)
@@ -236,6 +244,15 @@ class Points:
         """How far the detection rate and the false positive rate rise between two points."""
         (high_recall, high_fpr), (low_recall, low_fpr) = self.rates(low), self.rates(high)
         return high_recall - low_recall, high_fpr - low_fpr
+
+
+def is_lopsided(positives: float, negatives: float) -> bool:
+    """Whether one class rounds to none beside the other.
+
+    >>> is_lopsided(1, 1e9), is_lopsided(1e32, 1)
+    (False, True)
+    """
+    return min(positives, negatives) < _LEAST_SHARE * (positives + negatives)
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,6 +300,12 @@ class RocReading:
             mean = float((by * held[self.at]).sum()) / rows
             sides.append((by, rows, self.by_share * of_share[side] / total - mean / rows))
         return sides
+
+
+def _unread(points: Points) -> RocReading:
+    """The reading of points that tell no value."""
+    nothing = np.zeros(0)
+    return RocReading(points, math.nan, np.zeros(0, np.int64), nothing, nothing)
 
 
 def _reading(
@@ -387,6 +410,8 @@ def h_measure(points: Points, prior: Prior) -> RocReading:
     the hull is the best choice for some costs; the share of them and their means are the weights of
     its two rates.
     """
+    if points.lopsided:
+        return _unread(points)
     corners, share = points.corners, points.share
     recall, fpr = points.hull
     value, by_recall, by_fpr = _h(recall, fpr, share, prior)
@@ -401,7 +426,7 @@ def h_measure(points: Points, prior: Prior) -> RocReading:
 
 def h_measure_alone(points: Points, prior: Prior) -> float:
     """The H measure without its slopes."""
-    return _h(*points.hull, points.share, prior)[0]
+    return math.nan if points.lopsided else _h(*points.hull, points.share, prior)[0]
 
 
 def _h(recall: Floats, fpr: Floats, share: float, prior: Prior) -> tuple[float, Floats, Floats]:
@@ -437,6 +462,8 @@ def gain_area(points: Points) -> RocReading:
     and r the odds of the classes, a point has gains of precision 1 - f / t and of recall
     1 - r (1 - t) / t.
     """
+    if points.lopsided:
+        return _unread(points)
     odds, share = points.positives / points.negatives, points.share
     # A detection rate of the share of positives is a recall gain of 0: the curve starts there,
     # between the last point that detects as much and the first that does not.

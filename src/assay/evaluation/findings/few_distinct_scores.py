@@ -70,7 +70,8 @@ def _tied(table: ScoreTally, label: int, total: Any) -> float:
     def work(i: int, j: int) -> tuple[float, float, float]:
         counts = table.counts[:, i:j].astype(np.float64)
         positive = counts[label]
-        negative = counts.sum(axis=0) - positive
+        # Not the sum of all less the positives: weights far apart would leave nothing.
+        negative = np.delete(counts, label, axis=0).sum(axis=0)
         return float((negative * positive).sum()), float(negative.sum()), float(positive.sum())
 
     pairs, negatives, positives = np.sum(map_blocks(table.size, lambda: work), axis=0).tolist()
