@@ -1,6 +1,7 @@
 """From columns of any kind to an evaluation."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,19 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
-from assay import Bootstrap, Delta, Evaluation, Wilson, count, evaluate, from_bytes
+from assay import (
+    Bootstrap,
+    Delta,
+    Evaluation,
+    Wilson,
+    choose_threshold,
+    compare,
+    count,
+    evaluate,
+    evaluate_files,
+    from_bytes,
+    gate,
+)
 from assay.errors import (
     CountError,
     EmptyInput,
@@ -656,3 +669,42 @@ def test_a_class_that_rounds_to_none_beside_the_other_is_told() -> None:
     for name in (*of_shares, "calibration_intercept"):
         assert "one class has less than 2^-52" in evaluation[name].undefined
     assert evaluation["roc_auc"] == pytest.approx(float(evaluate(truth, y_score=scores)["roc_auc"]))
+
+
+# -- whole numbers that no float holds -------------------------------------------------------------
+
+
+TRUTH_OF_LARGE, LARGE = [0, 1] * 20, [2**60 + i for i in range(40)]
+
+
+def large_in_file(folder: Path) -> Evaluation:
+    path = folder / "large.csv"
+    pl.DataFrame({"label": TRUTH_OF_LARGE, "score": LARGE}).write_csv(path)
+    return evaluate_files(path)
+
+
+@pytest.mark.parametrize(
+    "evaluated",
+    [
+        lambda _: evaluate(TRUTH_OF_LARGE, y_score=LARGE),
+        lambda _: evaluate(TRUTH_OF_LARGE, y_score=np.array(LARGE, np.uint64)),
+        lambda _: evaluate(TRUTH_OF_LARGE, y_score=list(map(str, LARGE))),
+        lambda _: evaluate(pl.DataFrame({"y": TRUTH_OF_LARGE, "s": LARGE}), label="y", score="s"),
+        lambda _: evaluate(pd.DataFrame({"y": TRUTH_OF_LARGE, "s": LARGE}), label="y", score="s"),
+        lambda _: compare(TRUTH_OF_LARGE, scores={"a": range(40), "b": LARGE}, resamples=20),
+        lambda _: choose_threshold(TRUTH_OF_LARGE, y_score=LARGE, max_fpr=0.2, resamples=20),
+        lambda _: gate(TRUTH_OF_LARGE, new=range(40), old=LARGE, rules="new-old(roc_auc) >= 0"),
+        large_in_file,
+    ],
+)
+def test_that_whole_scores_beyond_2_to_the_53_may_be_tied_is_told(evaluated, tmp_path) -> None:
+    notes = [note for note in evaluated(tmp_path).notes if "2^53" in note]
+    assert len(notes) == 1
+    assert notes[0].startswith("scores reach 1.15292e+18")
+    assert "less than 256 apart may be ties" in notes[0]
+
+
+def test_whole_scores_that_floats_hold_are_taken_as_they_are() -> None:
+    scores = np.array([2**53 - 2, 2**53 - 1] * 4)
+    assert not any("2^53" in note for note in evaluate(TRUTH, y_score=scores).notes)
+    assert any("2^53" in note for note in evaluate(TRUTH, y_score=-scores - 1).notes)

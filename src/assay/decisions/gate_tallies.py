@@ -132,7 +132,8 @@ class GateTallies:
             )
         models = {name: ModelTallies(own.resolved, scores_of(own)) for name, own in counted.items()}
         families = () if first.known is None else next(iter(models.values())).scores.labels[1:]
-        return cls(models, families, first.known, None, thresholds, level, first.notes)
+        notes = tuple(dict.fromkeys(note for own in counted.values() for note in own.notes))
+        return cls(models, families, first.known, None, thresholds, level, notes)
 
     @property
     def first(self) -> Resolved:

@@ -53,7 +53,7 @@ class CountedModels:
     ``tallies`` are those of each model alone, ``decisions`` what all of them decided (None where
     one does not decide), ``families`` the same of each kind of attack. ``paired`` gives the scores
     of two of them, or None where there are none to compare. ``mode`` is how scores are kept,
-    ``notes`` are those on the first model, ``undecided`` the extremes of scores that no threshold
+    ``notes`` are those on any of them, ``undecided`` the extremes of scores that no threshold
     decides on.
     """
 
@@ -214,7 +214,7 @@ def count_models(rows: ModelRows) -> CountedModels:
         decisions,
         rows.sample,
         families=families,
-        notes=notes[0],
+        notes=tuple(dict.fromkeys(itertools.chain.from_iterable(notes))),
         undecided=undecided,
     )
 
@@ -366,13 +366,14 @@ class ModelCounter:
         first = next(iter(tallies.values()))
         chosen = dict(sides(first.labels.kind))
         resolved: dict[str, Resolved] = {}
-        notes: tuple[str, ...] = ()
-        for name, tally in reversed(tallies.items()):
-            resolved[name], notes = resolve(tally, **chosen)
+        notes: dict[str, None] = {}
+        for name, tally in tallies.items():
+            resolved[name], inferred = resolve(tally, **chosen)
+            notes |= dict.fromkeys(inferred)
         return SidedModels(
-            {name: resolved[name] for name in tallies},
+            resolved,
             _labelling(first, chosen),
-            notes,
+            tuple(notes),
             {name: tally.extremes[SCORE] for name, tally in tallies.items()},
             self._joint,
             self._flags,
@@ -384,7 +385,7 @@ class ModelCounter:
 class SidedModels:
     """What was counted of several models, labels in their places.
 
-    ``notes`` are those on the first model; ``extremes`` the smallest and the largest score.
+    ``notes`` are those on any of them; ``extremes`` the smallest and the largest score.
     """
 
     tallies: Mapping[str, Resolved]

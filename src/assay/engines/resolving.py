@@ -20,11 +20,13 @@ from assay.sources.columns import label_text, native
 from assay.sources.labelling import (
     SEVERAL,
     USUAL,
+    WHOLE,
     Labelling,
     must_not_list,
     no_column,
     no_ranking,
     no_unknown,
+    rounded_note,
     undecided_note,
     unify,
 )
@@ -203,8 +205,10 @@ class _Sides:
         return USUAL if self.whole.threshold is None else self.whole.threshold
 
     def notes(self) -> list[str]:
-        """Why nothing is decided, where that is so."""
-        return [] if self.decided else [undecided_note(*self.whole.extremes[self.deciding])]
+        """Why nothing is decided, where that is so, and that scores were rounded."""
+        notes = [] if self.decided else [undecided_note(*self.whole.extremes[self.deciding])]
+        farthest = max(map(abs, self.whole.extremes.get(SCORE, (0.0,))))
+        return [*notes, rounded_note(farthest)] if farthest >= WHOLE else notes
 
     def confusion(self, decided: Mapping[Statement, Crosstab]) -> Confusion:
         """The confusion matrix of what decides; rows by label alone where nothing does."""

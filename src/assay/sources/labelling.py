@@ -348,6 +348,24 @@ def undecided_note(low: float, high: float, name: str = "") -> str:
     )
 
 
+# Whole numbers below are told apart by float64.
+WHOLE = 2.0**53
+
+
+def rounded_note(farthest: float) -> str:
+    """That scores as far from 0 as this may have been rounded; whoever counts sees floats alone.
+
+    >>> rounded_note(2.0**60)[:83]
+    'scores reach 1.15292e+18, and whole numbers beyond 2^53 are kept as the nearest flo'
+    """
+    step = float(np.spacing(farthest))
+    return (
+        f"scores reach {farthest:g}, and whole numbers beyond 2^53 are kept as the nearest "
+        f"float64: those less than {step:g} apart may be ties here. Give smaller numbers, such as "
+        f"ranks or distances from the least score"
+    )
+
+
 # -- probabilities ---------------------------------------------------------------------------------
 
 Array: TypeAlias = npt.NDArray[Any]
