@@ -396,11 +396,16 @@ NAMED: dict[str, tuple[Any, tuple[str, ...]]] = {
 def test_any_column_can_slice_and_cluster(kind: str) -> None:
     column, names = NAMED[kind]
     rows = {"y_true": ["attack", "normal", "normal"], "y_pred": ["attack", "attack", "normal"]}
-    tally = counted(**rows, slices={"part": column}, clusters=column)
-    assert tuple(value for _, value in tally.slices) == names
+    sliced = counted(**rows, slices={"part": column})
+    assert tuple(value for _, value in sliced.slices) == names
+    assert sum(table.total for table in sliced.slices.values()) == 3
+    if "(missing)" in names:
+        with pytest.raises(InputError, match=r"clusters is missing in 1 of 3 rows.*row 1\. Give"):
+            counted(**rows, clusters=column)
+        return
+    tally = counted(**rows, clusters=column)
     assert tally.clusters is not None
     assert tally.clusters.clusters == names
-    assert sum(table.total for table in tally.slices.values()) == 3
 
 
 @pytest.mark.parametrize("library", [pd, pl])

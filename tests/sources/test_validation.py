@@ -12,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.dummy import DummyClassifier
 
 import assay
 from assay.engines.arrays import resolved_arrays
@@ -27,6 +28,7 @@ GOOD: dict[str, list[Any]] = {
     "count": [1, 2, 1, 3, 1, 1],
     "weight": [0.5, 1.0, 2.0, 0.25, 1.0, 1.0],
     "time": [f"2026-11-1{i}" for i in range(6)],
+    "cluster": ["a", "b", "c", "b", "b", "a"],
     "p_attack": [0.9, 0.2, 0.7, 0.4, 0.3, 0.1],
     "p_normal": [0.1, 0.8, 0.3, 0.6, 0.7, 0.9],
     "p_worm": [0.0] * 6,
@@ -39,6 +41,7 @@ ARRAYS = {
     "count": "counts",
     "weight": "sample_weight",
     "time": "times",
+    "cluster": "clusters",
 }
 # Columns that are read, those in which a value is bad, that value, and why it is.
 BAD: dict[str, tuple[tuple[str, ...], str, Any, str]] = {
@@ -88,6 +91,8 @@ BAD: dict[str, tuple[tuple[str, ...], str, Any, str]] = {
     ),
     "no time": (("score", "time"), "time", None, "time: no moment"),
     "a time that is none": (("score", "time"), "time", "noon", "time: no moment"),
+    "no cluster": (("score", "cluster"), "cluster", None, "cluster: missing"),
+    "an empty cluster": (("score", "cluster"), "cluster", "", "cluster: missing"),
     "a probability above 1": (
         ("probabilities",),
         "p_attack",
@@ -401,3 +406,26 @@ def test_what_is_no_choice_and_what_leaves_nothing_is_refused() -> None:
         assay.evaluate([1, 0], y_score=[0.5], on_bad_row="skip")
     with pytest.raises(AssayError, match=r"found the number 0\.5"):
         assay.evaluate([0.5, 1.0], y_score=[0.5, 0.2], on_bad_row="skip")
+
+
+def test_a_cluster_that_is_called_missing_is_one() -> None:
+    evaluation = assay.evaluate([0, 1] * 4, y_pred=[0, 1] * 4, clusters=["(missing)", "b"] * 4)
+    assert evaluation.tally.clusters.clusters == ("(missing)", "b")
+
+
+@pytest.mark.parametrize("library", [pl, pd])
+def test_clusters_of_numbers_are_missing_where_they_are_none(library: Any) -> None:
+    frame = library.DataFrame(
+        {"y": [0, 1, 1, 0], "p": [0, 1, 0, 1], "floor": [1.0, 2, math.nan, 1]}
+    )
+    roles = {"label": "y", "decision": "p", "cluster": "floor"}
+    with pytest.raises(InputError, match=r"row 3: column 'floor': the cluster is missing\. Give"):
+        assay.evaluate(frame, **roles)
+    assert assay.evaluate(frame, **roles, on_bad_row="skip").source["rows_refused"] == 1
+
+
+def test_groups_of_folds_are_told_of_every_row() -> None:
+    rows = np.random.default_rng(0).random((20, 2))
+    model, groups = DummyClassifier(), ["a", "b", "c", None] * 5
+    with pytest.raises(InputError, match=r"groups is missing in 5 of 20 rows; the first is row 3"):
+        assay.evaluate_model(model, rows, [0, 1] * 10, cv=2, groups=groups)

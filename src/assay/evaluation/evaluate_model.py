@@ -21,7 +21,7 @@ from assay.evaluation.wording import rows
 from assay.inference import Method
 from assay.sources import must_share_index
 from assay.sources.coded import Labels, NameColumn
-from assay.sources.columns import TEXT, array_of, labels_of, must_be_as_long, names_of
+from assay.sources.columns import TEXT, array_of, clusters_of, labels_of, must_be_as_long
 from assay.sources.labelling import label_as, shown_labels
 from assay.sources.validation import slice_columns
 
@@ -284,7 +284,7 @@ def folds_of(cv: Any, X: Any, y: Any, groups: Any) -> RowFolds:
             f"cv= is a number of folds, a splitter such as StratifiedKFold(5), or pairs of "
             f"positions to learn from and to judge; found {cv!r}"
         )
-    named = None if groups is None else names_of(groups, "groups")
+    named = None if groups is None else clusters_of(groups, "groups")
     must_be_as_long(size, {"groups": None if named is None else named.codes})
     how = "the given splits"
     if isinstance(cv, int | np.integer):

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from assay.errors import CountError, InputError, LabelError, ScoreError
 from assay.sources.columns import (
     BOOLEAN,
+    NO_CLUSTER,
     NUMBER,
     TEXT,
     WEIGHTS,
@@ -90,11 +91,32 @@ def plain(values: pl.Series) -> pl.Series:
 
 
 def check_names(values: pl.Series) -> tuple[pl.Series, list[Problem]]:
-    """Names of slices or clusters: any single values, and missing ones."""
+    """Names of slices: any single values, and missing ones."""
     names = plain(values)
     if names.dtype.is_nested():
         return names, [whole_column(values, "one value a row", InputError)]
     return names, []
+
+
+def check_clusters(values: pl.Series) -> tuple[pl.Series, list[Problem]]:
+    """Names of clusters: any single values; a row without one belongs nobody knows where."""
+    import polars as pl
+
+    names, problems = check_names(values)
+    if problems:
+        return names, problems
+    if names.dtype == pl.Object:
+        missing = np.array([is_missing(value) for value in names.to_list()], bool)
+    else:
+        missing = names.is_null().to_numpy()
+        if names.dtype.is_float():
+            missing = missing | names.is_nan().fill_null(value=True).to_numpy()
+        elif names.dtype == pl.String:
+            missing = missing | (names == "").fill_null(value=True).to_numpy()
+    if missing.any():
+        reason = f"column {values.name!r}: the cluster is missing. {NO_CLUSTER}"
+        problems = [Problem(missing, reason, kind="cluster: missing")]
+    return names, problems
 
 
 class DayCheck:

@@ -20,6 +20,7 @@ from assay.sources.coded import Coded, Labels, NameColumn
 from assay.sources.columns import (
     TEXT,
     amounts_of,
+    clusters_of,
     columns_of,
     kept_of,
     kept_once,
@@ -49,6 +50,7 @@ from assay.sources.row_checks import (
     Place,
     Problem,
     WeightCheck,
+    check_clusters,
     check_names,
     check_probabilities,
 )
@@ -211,12 +213,15 @@ class RowCheck:
         numbers, odd = check_probabilities(frame, roles.probabilities)
         problems += odd
         values |= {("probability", label): column for label, column in numbers.items()}
-        for column in (*roles.slices, *([roles.cluster] if roles.cluster else [])):
-            names, odd = check_names(frame[column])
-            values["slice", column] = names
+        for column in roles.slices:
+            values["slice", column], odd = check_names(frame[column])
             problems += odd
         if roles.cluster is not None:
-            values["cluster", ""] = values["slice", roles.cluster]
+            values["cluster", ""], odd = check_clusters(frame[roles.cluster])
+            if self._unlabelled:
+                # Of rows without a label it is only known how many there are.
+                odd = [replace(each, rows=each.rows & ~missing) for each in odd]
+            problems += odd
         if self._days is not None:
             days, odd = self._days.check(frame[self._days.column], place)
             values["time", ""] = days
@@ -380,7 +385,7 @@ def code_arrays(
     table, names = (None, None) if y_proba is None else probabilities_of(y_proba, truth.kind)
     amounts, weights = amounts_of(counts, sample_weight)
     grouped = {
-        "clusters": None if clusters is None else names_of(clusters, "clusters"),
+        "clusters": None if clusters is None else clusters_of(clusters, "clusters"),
         "times": None if times is None else day_names(times, "times"),
     }
     parts = {str(name): names_of(c, str(name)) for name, c in slice_columns(slices).items()}

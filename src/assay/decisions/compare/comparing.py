@@ -47,7 +47,7 @@ from assay.sources import (
     probability_labels,
 )
 from assay.sources.coded import Labels
-from assay.sources.columns import array_of, kept_once, labels_of, names_of, native
+from assay.sources.columns import array_of, clusters_of, kept_once, labels_of, names_of, native
 from assay.sources.files import MatchedRows, Model, Request, Rows, read_models, silent, typed
 from assay.sources.files.inputs import STDIN, sources
 from assay.sources.files.request import Progress as ReadProgress
@@ -146,7 +146,7 @@ def compare(
             labels = labels or probability_labels(columns, truth.kind)
         shared = {
             "counts": counts,
-            "clusters": None if clusters is None else names_of(clusters, "clusters"),
+            "clusters": None if clusters is None else clusters_of(clusters, "clusters"),
             "slices": None if families is None else {FAMILY: names_of(families, "families")},
         }
         coded = _coded(truth, {name: {kind: c} for name, c in columns.items()}, labels, shared)
