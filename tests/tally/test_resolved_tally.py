@@ -104,6 +104,16 @@ def test_records_add_part_by_part() -> None:
     assert hash(total) == hash(one + other)
 
 
+def test_slices_of_unlike_columns_are_not_added_whatever_stands_between() -> None:
+    sites, hosts = (_record(slices={(column, "a"): CELLS}) for column in ("site", "host"))
+    for parts in ([sites, hosts], [sites.zero(), sites, hosts], [sites, hosts.zero(), hosts]):
+        with pytest.raises(TallyError, match=r"slices by 'host' .* count both with the same col"):
+            Resolved.merge(parts)
+    # Parts of a column may have unlike values, and those without rows any slices.
+    other = _record(slices={("site", "b"): CELLS})
+    assert list((sites + other + hosts.zero()).slices) == [("site", "a"), ("site", "b")]
+
+
 def test_days_are_read_as_the_whole_is() -> None:
     grid = {"scores": (TABLE.to_grid(3),), "summed_losses": LOSSES}
     days = {"2026-11-16": _record(**grid)}
@@ -153,6 +163,7 @@ def test_a_zero_has_the_parts_of_its_record_and_no_rows() -> None:
         ({"sample": SAMPLE}, "one counted sample and the other did not"),
         ({"open_set": SAMPLE}, "one counted open_set and the other did not"),
         ({"days": {}}, "one counted days and the other did not"),
+        ({"slices": {("site", "a"): CELLS}}, "one counted slices by 'site' and the other did not"),
     ],
 )  # fmt: skip
 def test_unlike_records_are_not_added(changed: dict[str, Any], message: str) -> None:

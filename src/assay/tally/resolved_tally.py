@@ -110,6 +110,10 @@ class Resolved:
         first = parts[0]
         for other in parts[1:]:
             first._must_be_like(other)
+        # Where there are no rows, nothing tells by which columns they would have been sliced.
+        with_rows = [part for part in parts if part.confusion.total]
+        for other in with_rows[1:]:
+            with_rows[0]._must_be_sliced_like(other)
         slices: dict[tuple[str, str], Confusion] = {}
         for part in parts:
             for key, confusion in part.slices.items():
@@ -169,6 +173,14 @@ class Resolved:
                     f"tallies can't be added: one counted {name} and the other did not; "
                     f"count both with the same columns"
                 )
+
+    def _must_be_sliced_like(self, other: Resolved) -> None:
+        mine, theirs = ({column for column, _ in each.slices} for each in (self, other))
+        if mine != theirs:
+            raise TallyError(
+                f"tallies can't be added: one counted slices by {min(mine ^ theirs)!r} and the "
+                f"other did not; count both with the same columns"
+            )
 
     def _has(self, part: str) -> bool:
         if part == "losses":
