@@ -14,10 +14,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import assay
 from assay import errors
+from assay.decisions.sample import SampleRequest, sample_files
 from assay.errors import DISTRIBUTION, AssayError
 from assay.measures import CATALOGUE
 
@@ -309,6 +311,11 @@ choose = partial(assay.choose_threshold, TRUTH, y_score=SCORES, max_fpr=0.2)
 posterior = partial(assay.signed_rank_posterior, ONE, OTHER, rope=0.01)
 gate = partial(assay.gate, TRUTH, new=SCORES, threshold=0.5)
 folds = partial(assay.nadeau_bengio, ONE, OTHER)
+incidents = partial(
+    assay.incidents,
+    alerts=pl.DataFrame({"time": [1794823230_000000]}),
+    schedule=[{"attack": "scan", "start": "2026-11-16T10:00Z", "end": "2026-11-16T10:05Z"}],
+)
 SEEDED: dict[str, Callable[..., object]] = {
     "choose_threshold": choose,
     "signed_rank_posterior": posterior,
@@ -536,6 +543,74 @@ ANSWERS: dict[str, tuple[Callable[[], object], str]] = {
     "NumPy's true as a threshold": (
         lambda: compare(threshold=np.True_),
         "threshold must be a finite number; found np.True_",
+    ),
+    "a threshold beside decisions": (
+        lambda: assay.compare(TRUTH, decisions={"a": TRUTH, "b": TRUTH}, threshold=0.3),
+        "threshold= decides on scores; decisions are taken as they are (found 0.3)",
+    ),
+    "a threshold of a gate of decisions": (
+        lambda: assay.gate(TRUTH, new_decision=TRUTH, threshold=0.3, rules="new(recall) >= 0"),
+        "threshold= decides on scores; decisions are taken as they are",
+    ),
+    "a threshold of no old model": (
+        lambda: gate(old_threshold=0.3, rules="new(recall) >= 0"),
+        "old_threshold= is of the old model, which was not given: say old=",
+    ),
+    "scores beside a tally": (
+        lambda: assay.choose_threshold(assay.count(TRUTH, y_score=SCORES), y_score=SCORES),
+        "a tally is counted already: leave out y_score=",
+    ),
+    "an old threshold without old scores": (
+        lambda: assay.monitor(DAY, [1], y_score=[0.5], old_threshold=0.3),
+        "old_threshold= decides on old_score=, which is not given; found 0.3",
+    ),
+    "an old threshold beside old decisions": (
+        lambda: assay.monitor(DAY, [1], y_score=[0.5], old_decision=[1], old_threshold=0.3),
+        "old_threshold= decides on old_score=, which is not given; found 0.3",
+    ),
+    **{
+        f"{name} of another goal": (
+            partial(assay.plan, **goal, **{name: 0.3}),
+            f"{name}=0.3 is for {goals}, which is not asked for",
+        )
+        for name, goal, goals in (
+            ("expected_fpr", {"min_dr": 0.9}, "max_fpr=, max_far= or a width"),
+            ("expected_dr", {"max_fpr": 0.1}, "min_dr=, max_far= or a width"),
+            ("expected", {"max_fpr": 0.1}, "width="),
+            ("base_rate", {"max_fpr": 0.1}, "max_far=, min_dr= or recall_width="),
+        )
+    },
+    "weights of a monitor": (
+        lambda: assay.monitor_files("rows.csv", assay.Request(time="t", weight="w")),
+        "request= names weight='w', which a monitor does not read: leave it out",
+    ),
+    "counts of a sample": (
+        lambda: sample_files("rows.csv", SampleRequest("s", 9), assay.Request(count="n")),
+        "request= names count='n', which a sample does not read: leave it out",
+    ),
+    "slices of a choice": (
+        lambda: assay.choose_threshold_files("rows.csv", assay.Request(slices=("os",))),
+        "request= names slices=('os',), which the choice of a threshold does not read",
+    ),
+    "weights of a gate": (
+        lambda: assay.gate_files("a.csv", assay.Request(weight="w"), score="p", rules="x"),
+        "request= names weight='w', which a gate does not read: leave it out",
+    ),
+    "a score of incidents in the request": (
+        lambda: incidents(request=assay.Request(score="p")),
+        "request= names score='p', which incidents, whose columns are arguments, does not read",
+    ),
+    "a low score that is not named": (
+        lambda: incidents(reversed_score=True),
+        "reversed_score= is of a score; name its column with score=",
+    ),
+    "a positive of no decisions": (
+        lambda: assay.incidents({}, incident="i", time="t", score="p", positive="attack"),
+        "positive= is of decisions; name their column with decision=",
+    ),
+    "a year of whole moments": (
+        lambda: incidents(year=2026),
+        "year= is of lines of a log without one, and frames have whole moments",
     ),
     "a mode of columns": (
         lambda: evaluate(mode="grid"),

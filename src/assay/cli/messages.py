@@ -46,6 +46,12 @@ _OPTIONS = {
     **{name: name for name in ("id", "matrix", "delimiter", "decimal", "sheet", "store", "rows")},
     **{name: name for name in ("incident", "time", "family", "rule", "alerts", "events")},
     **{name: name for name in ("schedule", "match", "key", "gap", "grace", "skew")},
+    **{name.replace("-", "_"): name for name in ("max-fpr", "max-far", "min-dr", "recall-width")},
+    **{
+        name.replace("-", "_"): name
+        for name in ("expected", "expected-fpr", "expected-dr", "width")
+    },
+    "reversed_score": "lower-is-worse",
     "quote": "quote",
     "skip_lines": "skip-lines",
     "base_rate": "base-rate",

@@ -40,7 +40,7 @@ from assay.sources.files import (
     typed,
 )
 from assay.sources.files.inputs import STDIN
-from assay.sources.files.request import RowSource, refused_row, request_of
+from assay.sources.files.request import RowSource, must_read, refused_row, request_of
 from assay.sources.files.several_models import ModelReading
 from assay.tally.keeping import AUTO, Exact, Grid
 
@@ -90,6 +90,7 @@ def gate_files(
     'pass'
     """
     request = request_of(request)
+    must_read("a gate", request, "label", "score", "family", "count", "cluster")
     sides = {"positive": positive, "negative": negative, "labels": labels}
     models = [Model(NEW, score, file)]
     if baseline is not None or baseline_score is not None:

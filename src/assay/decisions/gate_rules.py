@@ -110,6 +110,7 @@ def gate(
         )
     must_have_models(asked, rows.models)
     thresholds = {NEW: threshold, OLD: old_threshold}
+    must_have_scores(rows, thresholds)
     level, paired = check_level(level), any(rule.compares for rule in asked)
     if on_grid(mode, rows):
         tallies, each = counted_gate(
@@ -171,6 +172,16 @@ def must_have_models(rules: Iterable[Rule], models: Container[str]) -> None:
         for model in rule.models:
             if model not in models:
                 raise InputError(f"the rule {rule.text!r} needs the {model} model: give {model}=")
+
+
+def must_have_scores(rows: ModelRows, thresholds: Mapping[str, float | None]) -> None:
+    """Refuse a threshold of a model that was not given, or that has only decisions."""
+    for model, threshold in thresholds.items():
+        name = "threshold=" if model == NEW else f"{model}_threshold="
+        if threshold is not None and model not in rows.models:
+            raise InputError(f"{name} is of the {model} model, which was not given: say {model}=")
+        if threshold is not None and rows.models[model].score is None:
+            raise InputError(f"{name} decides on scores; decisions are taken as they are")
 
 
 def _rows(

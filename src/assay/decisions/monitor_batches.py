@@ -25,7 +25,7 @@ from assay.inference.significance import check_flag, check_level, check_seed
 from assay.sources import must_share_index
 from assay.sources.columns import polars_frame
 from assay.sources.files.inputs import Name, given_names
-from assay.sources.files.request import TAKE_OUT, Progress, Request, silent
+from assay.sources.files.request import TAKE_OUT, Progress, Request, must_read, silent
 from assay.sources.labelling import checked_threshold
 from assay.sources.times import DAY, time_column
 from assay.sources.validation import slice_columns
@@ -76,6 +76,7 @@ def monitor_files(
     """
     if request.time is None:
         raise InputError("a monitor follows rows over time: say time=, the column of moments")
+    must_read("a monitor", request, "label", "score", "decision", "time")
     watching = _watching(
         threshold, old_threshold, old_score=old_score, old_decision=old_decision, features=features
     )
@@ -218,6 +219,10 @@ def _watching(
 ) -> WatchRequest:
     if old_score is not None and old_decision is not None:
         raise InputError("give old_score= or old_decision=, not both")
+    if old_threshold is not None and old_score is None:
+        raise InputError(
+            f"old_threshold= decides on old_score=, which is not given; found {old_threshold!r}"
+        )
     if len(set(features)) < len(features):
         raise InputError(f"features= names a column twice: {', '.join(features)}")
     old = old_threshold if old_threshold is not None else threshold

@@ -198,6 +198,16 @@ def plan(
         )
     if rows is not None and recall_width is None:
         raise InputError("rows= are those that labels are drawn from, so recall_width= is needed")
+    rates = (max_far, width, recall_width)
+    attacks = (max_far, recall_width, min_dr, *families.values())
+    for name, given, used, goals_of in (
+        ("expected_fpr", expected_fpr, (max_fpr, *rates), "max_fpr=, max_far= or a width"),
+        ("expected_dr", expected_dr, (min_dr, *rates), "min_dr=, max_far= or a width"),
+        ("expected", expected, (width,), "width="),
+        ("base_rate", base_rate, attacks, "max_far=, min_dr= or recall_width="),
+    ):
+        if given is not None and all(goal is None for goal in used):
+            raise InputError(f"{name}={given!r} is for {goals_of}, which is not asked for")
     risk = (1 - _decimal(confidence)) / max(certified, 1)
     goals: list[Goal] = []
     if max_fpr is not None:

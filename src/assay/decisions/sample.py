@@ -44,6 +44,7 @@ from assay.sources.files.request import (
     Budget,
     Piece,
     RowSource,
+    must_read,
     refused_row,
 )
 from assay.sources.labelling import checked_threshold
@@ -184,6 +185,8 @@ def sample_files(
 ) -> StratifiedSample:
     """The same of rows in files, which are read twice; see :func:`sample`."""
     request = request or Request()
+    # The label is for later; scores and ids are named by what is wanted.
+    must_read("a sample", replace(request, score=None), "label")
     names = given_names(inputs)
     if "-" in names:
         raise InputError(

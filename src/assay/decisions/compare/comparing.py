@@ -265,6 +265,10 @@ def _must_have_labels(tables: Mapping[str, Any], truth: Labels) -> None:
 
 
 def _must_be_scores(rule: Rule | None, decisions: Any, threshold: Any) -> None:
+    if rule is None and decisions is not None and threshold is not None:
+        raise InputError(
+            f"threshold= decides on scores; decisions are taken as they are (found {threshold!r})"
+        )
     if rule is None:
         return
     if decisions is not None:

@@ -26,7 +26,7 @@ from assay.inference.significance import as_list
 from assay.sources.files.column_roles import must_have
 from assay.sources.files.inputs import given_names
 from assay.sources.files.read import must_apply, opened_tables
-from assay.sources.files.request import Budget, Progress, Request, refused_row, silent
+from assay.sources.files.request import Budget, Progress, Request, must_read, refused_row, silent
 from assay.sources.labelling import USUAL, checked_threshold
 from assay.sources.validation import skips
 from assay.tally.incident_tally import SECOND, IncidentTally
@@ -163,6 +163,13 @@ def incidents(
         max_delay=None if max_delay is None else duration(max_delay, "max_delay") / SECOND,
         confidence=confidence,
     )
+    must_read("incidents, whose columns are arguments,", request or Request())
+    if reversed_score is not None and score is None:
+        raise InputError("reversed_score= is of a score; name its column with score=")
+    if rows is not None and positive is not None and decision is None:
+        raise InputError("positive= is of decisions; name their column with decision=")
+    if year is not None and not any(_is_read(log) for log in (alerts, events)):
+        raise InputError("year= is of lines of a log without one, and frames have whole moments")
     _must_belong(
         logs=rows is None,
         of_rows={**of_rows, "positive": positive},
@@ -212,6 +219,11 @@ def incidents(
     return judged_rows(
         rows, columns, ask, judging, threshold=threshold, request=request, progress=progress
     )
+
+
+def _is_read(log: Log | None) -> bool:
+    """Whether a log is one or several files."""
+    return log is not None and not hasattr(log, "columns")
 
 
 def _column_names(name: str, given: Any) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ from assay.inference.threshold_rules import NOTHING
 from assay.sources import FAMILY, Coded, code_arrays, must_share_index
 from assay.sources.files import Name, Request, given_names, silent
 from assay.sources.files import Progress as ReadProgress
-from assay.sources.files.request import RowSource, request_of
+from assay.sources.files.request import RowSource, must_read, request_of
 from assay.sources.validation import OnBadRow, good_rows, skips, suggesting_skip
 from assay.tally import Tally
 from assay.tally.keeping import AUTO, Cuts, Grid
@@ -147,6 +147,9 @@ def choose_threshold(
                 "families= is a column of its own beside arrays; of a frame or a tally the labels "
                 "are the families: name the kind of attack in the label, and say negative="
             )
+        if isinstance(y_true, Tally):
+            # Of a frame they were refused before.
+            named |= arrays
         tallies, unseen = _counted_elsewhere(y_true, holdout, named, said)
         return choose_of_tallies(
             tallies, asked, family=FAMILY, method=method, holdout=unseen, progress=progress
@@ -461,6 +464,8 @@ def choose_threshold_files(
         )
     if request.decision is not None:
         raise InputError("a threshold decides on scores: name the score, not a decision")
+    read = ("label", "score", "probabilities", "probability_pattern", "family", "count", "cluster")
+    must_read("the choice of a threshold", request, *read)
     sides = {"positive": positive, "negative": negative, "labels": labels}
     files = CountedFiles(given_names(inputs), request, sides, progress, mode)
     tallies, unseen = files.tallies(), None

@@ -95,6 +95,28 @@ def request_of(given: Any) -> Request:
     return given or Request()
 
 
+# What tells which column is which; all else tells how files are read.
+_COLUMNS = (
+    *("label", "score", "decision", "probabilities", "probability_pattern", "slices", "family"),
+    *("time", "count", "weight", "cluster", "strata", "incident", "models", "id"),
+)
+
+
+def must_read(what: str, request: Request, *columns: str) -> None:
+    """Refuse a request that names columns which ``what`` does not read: it reads these alone.
+
+    >>> must_read("a monitor", Request(time="t", weight="w"), "time")
+    Traceback (most recent call last):
+    assay.errors.InputError: request= names weight='w', which a monitor does not read: leave it out
+    """
+    for name in _COLUMNS:
+        column = getattr(request, name)
+        if column and name not in columns:
+            raise InputError(
+                f"request= names {name}={column!r}, which {what} does not read: leave it out"
+            )
+
+
 @dataclass(frozen=True)
 class Refused:
     """A row that was left out: its number in the file, counted from 1, and why."""
