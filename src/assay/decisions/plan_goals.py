@@ -199,12 +199,12 @@ def plan(
     if rows is not None and recall_width is None:
         raise InputError("rows= are those that labels are drawn from, so recall_width= is needed")
     rates = (max_far, width, recall_width)
-    attacks = (max_far, recall_width, min_dr, *families.values())
+    shown = (max_far, recall_width, max_fpr, min_dr, *families.values())
     for name, given, used, goals_of in (
         ("expected_fpr", expected_fpr, (max_fpr, *rates), "max_fpr=, max_far= or a width"),
         ("expected_dr", expected_dr, (min_dr, *rates), "min_dr=, max_far= or a width"),
         ("expected", expected, (width,), "width="),
-        ("base_rate", base_rate, attacks, "max_far=, min_dr= or recall_width="),
+        ("base_rate", base_rate, shown, "a rate to be shown, or recall_width="),
     ):
         if given is not None and all(goal is None for goal in used):
             raise InputError(f"{name}={given!r} is for {goals_of}, which is not asked for")

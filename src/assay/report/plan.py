@@ -198,7 +198,7 @@ def _certified(plan: Plan, goal: Goal) -> tuple[str, list[Block]]:
     of = "" if goal.family is None else f" of {quoted(goal.family)}"
     caption = f"{_share(goal.confidence)} confidence; exact binomial bounds"
     blocks: list[Block] = [Table(caption, tuple(columns), tuple(table), _expected(plan, goal))]
-    if plan.base_rate is not None and not negatives:
+    if plan.base_rate is not None:
         blocks.append(Prose(_as_they_come(plan.base_rate, goal)))
     return f"{what}{of} {sign} {exact_percent(goal.target)}", blocks
 
@@ -220,11 +220,15 @@ def _expected(plan: Plan, goal: Goal) -> tuple[str, ...]:
 
 
 def _as_they_come(base_rate: float, goal: Goal) -> str:
+    """How many rows hold so many of one class."""
     least = goal.enough or goal.needs[0]
-    rows = (least.positives or 0) / base_rate
+    if least.positives is None:
+        needed, called, share = least.negatives, "negatives", 1 - base_rate
+    else:
+        needed, called, share = least.positives, "positives", base_rate
     return (
         f"Labelled as they come, at a base rate of {exact_percent(base_rate)}, "
-        f"{count(least.positives or 0)} positives take about {count(round(rows))} rows."
+        f"{count(needed or 0)} {called} take about {count(round((needed or 0) / share))} rows."
     )
 
 
