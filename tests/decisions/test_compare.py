@@ -479,6 +479,33 @@ def test_identical_models_in_clusters_have_p_one_everywhere() -> None:
     assert {difference.p for difference in found.differences} == {1.0}
 
 
+# -- how far it is ---------------------------------------------------------------------------------
+
+
+def test_progress_is_told_of_resampled_scores() -> None:
+    truth, scores = rows()
+    seen: list[float] = []
+    compare(
+        truth,
+        scores=scores,
+        interval="bootstrap",
+        resamples=20,
+        progress=lambda done, total: seen.append(done / total),
+    )
+    assert seen == sorted(seen)
+    assert seen[0] == 0
+    # Three models and three pairs, of which the last has its last resample before it.
+    assert seen[-1] == pytest.approx(1 - 1 / 6 / 20)
+    assert len({round(share, 6) for share in seen}) > 3 * 20
+
+
+def test_resamples_are_told_of_where_there_are_some() -> None:
+    truth, scores = rows()
+    seen: list[int] = []
+    compare(truth, scores=two(scores), resamples=20, progress=lambda done, _: seen.append(done))
+    assert not seen
+
+
 # -- clusters --------------------------------------------------------------------------------------
 
 

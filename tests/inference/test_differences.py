@@ -18,8 +18,10 @@ from assay.inference import (
     resampled_clusters,
     resampled_pairs,
 )
-from assay.measures import find
-from assay.tally import ClusterTally, PairTally, Sample
+from assay.inference.differences import resampled_scores
+from assay.measures import Ranked, find
+from assay.measures.roc_points import Influence, auc_influence
+from assay.tally import ClusterTally, PairTally, Sample, ScoreTally
 
 ACCURACY = Quantity(find("accuracy").formula, label=1)
 RECALL = Quantity(find("recall").formula, label=1)
@@ -368,6 +370,48 @@ def test_a_class_of_one_cluster_among_more_classes_cannot_be_judged(key, test) -
     # A mean of all rows is of no class.
     del options["average"]
     assert test(lone, find("log_loss"), **options).effect.low < np.inf
+
+
+# -- how much work it is ---------------------------------------------------------------------------
+
+
+def test_resamples_that_are_alike_are_looked_at_once() -> None:
+    looked_at = []
+
+    def influence(tally: ScoreTally) -> Influence:
+        looked_at.append(tally)
+        return auc_influence(tally)
+
+    measure = replace(find("roc_auc"), of_scores=Ranked(influence=influence))
+    scores = {"old": np.array([0.1, 0.9]), "new": np.array([0.9, 0.1])}
+    rows = Sample.of_rows(("no", "yes"), np.array([0, 1]), scores)
+    difference = paired_score_bootstrap(rows, measure, method=Bootstrap(resamples=1000))
+    # Both rows, or one of them twice, which has no AUC.
+    assert (difference.effect, difference.table["drawn"]) == (-1.0, 1000)
+    assert 400 < difference.table["undefined"] < 600
+    assert len(looked_at) == 4
+
+
+def test_measures_are_read_off_the_same_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    tallies = []
+    plain = Sample._score_tally
+
+    def counted(sample: Sample, column: int, counts: object) -> ScoreTally:
+        tallies.append(column)
+        return plain(sample, column, counts)
+
+    monkeypatch.setattr(Sample, "_score_tally", counted)
+    rows, measures = scored(), [(find(name), None) for name in ("roc_auc", "ks", "brier")]
+    together = resampled_scores(rows, measures, QUICK)
+    assert len(tallies) == 2 * QUICK.resamples
+    for (measure, _), draws in zip(measures, together, strict=True):
+        alone = paired_score_bootstrap(rows, measure, method=QUICK)
+        same = paired_score_bootstrap(rows, measure, method=QUICK, draws=draws)
+        assert (alone.effect.low, alone.effect.high, alone.p) == (
+            same.effect.low,
+            same.effect.high,
+            same.p,
+        )
 
 
 # -- what is not declared --------------------------------------------------------------------------

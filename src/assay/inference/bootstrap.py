@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,13 +21,17 @@ from assay.inference.significance import check_draws, check_level, check_seed
 from assay.tally import ClusterTally, Confusion, Sample, ScoreTally
 from assay.tally.blocks import narrow
 
+Array: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
+Value = TypeVar("Value")
 
 RESAMPLES = 1000
 SEED = 42
 # Of so many cells a class it is computed what one row less would do, so many numbers at a time.
 _ENDS, _BETWEEN = 60, 80
 _TABLES = 1 << 22
+# Of so few rows, or cells of a table, resamples are often alike.
+_FEW = 16
 # So many counts of resamples are kept for the next measure.
 _KEPT_DRAWS = 1 << 24
 
@@ -135,6 +139,28 @@ def _order_statistics(values: Floats, level: float) -> tuple[float, float]:
     return float(values[low - 1]), float(values[high - 1])
 
 
+def each_once(resamples: Iterable[Array], value: Callable[[Array], Value]) -> list[Value]:
+    """The value of each resample, told by its counts; those that are alike are looked at once.
+
+    >>> looked_at = []
+    >>> each_once([np.array([2, 0]), np.array([1, 1]), np.array([2, 0])], looked_at.append)
+    [None, None, None]
+    >>> len(looked_at)
+    2
+    """
+    seen: dict[bytes, Value] = {}
+    values = []
+    for counts in resamples:
+        if counts.size > _FEW:
+            values.append(value(counts))
+            continue
+        key = counts.tobytes()
+        if key not in seen:
+            seen[key] = value(counts)
+        values.append(seen[key])
+    return values
+
+
 def must_be_redrawn(confusion: Confusion) -> None:
     """Refuse a table that can't be resampled."""
     if confusion.weighted:
@@ -225,7 +251,9 @@ def score_interval(
         raise MethodError(
             "rows with sampling weights can't be resampled from their sums; use the default"
         )
-    values = np.array([measure(_redrawn(tally, counts)) for counts in _draws(tally, method)])
+    values = np.array(
+        each_once(_draws(tally, method), lambda counts: measure(_redrawn(tally, counts)))
+    )
     slopes = None
     if isinstance(method, BCa):
         slopes = _score_slopes(tally, measure)
@@ -265,7 +293,8 @@ def clustered_score_interval(
         rows = sample.scores[kept, 0], sample.truth[kept]
         return measure(ScoreTally.of_rows(sample.labels, *rows, counts=counts[kept]))
 
-    values = np.array([of(generator.multinomial(count, share)) for _ in range(method.resamples)])
+    draws = (generator.multinomial(count, share) for _ in range(method.resamples))
+    values = np.array(each_once(draws, of))
     slopes = None
     if isinstance(method, BCa):
         chosen, clusters = _left_out(np.ones(count))
@@ -287,7 +316,8 @@ def row_interval(
     if sample.weighted:
         raise MethodError("rows with sampling weights can't be resampled; use the default")
     generator = np.random.default_rng(method.seed)
-    values = np.array([measure(redrawn(sample, generator)) for _ in range(method.resamples)])
+    draws = (redrawn(sample, generator) for _ in range(method.resamples))
+    values = np.array(each_once(draws, measure))
     estimate = measure(sample.counts)
     without = Slopes(np.subtract(estimate, moves), sample.counts.astype(np.float64))
     if sample.clusters:

@@ -8,7 +8,7 @@ DeLong's paired test. Where rows come in clusters, clusters take the place of ro
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from assay.engines.models import ModelRows
 from assay.errors import MethodError
-from assay.inference.bootstrap import BCa, Bootstrap, redrawn
+from assay.inference.bootstrap import BCa, Bootstrap, each_once, redrawn
 from assay.inference.delta import ALONE, LONE_CLASS
 from assay.inference.estimate import Estimate, Quantity, decimal
 from assay.inference.score_intervals import cluster_spread, has_lone_class, rests_on_one_cluster
@@ -217,11 +217,12 @@ def paired_score_bootstrap(
     average: str | None = None,
     method: Bootstrap | None = None,
     known: Sequence[Estimate] = (),
+    draws: Floats | None = None,
 ) -> Significance:
     """The difference B less A of a measure of scores, by resampling rows, or clusters.
 
     ``known`` are the estimates of both models where more is known than the sample tells: resamples
-    then say by how much a difference moves.
+    then say by how much a difference moves. ``draws`` are differences that were resampled before.
     """
     method = method or Bootstrap()
     declared = _by_row(measure, average, sample)
@@ -230,19 +231,15 @@ def paired_score_bootstrap(
         must_spread(sample.cluster, sample.truth)
         if not math.isnan(b - a) and rests_on_one_cluster(sample, declared):
             raise MethodError(_LONE_CLASS)
-    generator = np.random.default_rng(method.seed)
-    draws = []
-    for _ in range(method.resamples):
-        counts = redrawn(sample, generator)
-        values = [declared.resampled(sample, model, counts) for model in (0, 1)]
-        draws.append(values[1] - values[0])
+    if draws is None:
+        (draws,) = resampled_scores(sample, [(measure, average)], method)
     moved = 0.0
     if known:
         moved = float(known[1]) - float(known[0]) - (b - a)
         a, b = (float(estimate) for estimate in known)
     total = int(sample.counts.sum())
     difference = _resampled(
-        a, b, np.array(draws) + moved, method, sample.models, key_of(measure, average), total
+        a, b, draws + moved, method, sample.models, key_of(measure, average), total
     )
     if not known or difference.effect is None:
         return difference
@@ -252,8 +249,34 @@ def paired_score_bootstrap(
         high=difference.effect.high + high - (b - a),
         bound=bound if low < high else None,
     )
-    nearest = np.array(draws) + moved + min(max(low, 0.0), high) - (b - a)
+    nearest = draws + moved + min(max(low, 0.0), high) - (b - a)
     return replace(difference, effect=wider, p=_p(nearest[~np.isnan(nearest)]))
+
+
+def resampled_scores(
+    sample: Sample,
+    measures: Sequence[tuple[Measure, str | None]],
+    method: Bootstrap,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Floats]:
+    """The differences of measures of scores, with their averages, in each resample.
+
+    All of them are read off the same resamples, so the rows are drawn and counted once.
+    """
+    declared = [_by_row(measure, average, sample) for measure, average in measures]
+
+    def differences(counts: npt.NDArray[np.int64]) -> list[float]:
+        a, b = ([each.resampled(sample, model, counts) for each in declared] for model in (0, 1))
+        return [after - before for before, after in zip(a, b, strict=True)]
+
+    def drawn() -> Iterator[npt.NDArray[np.int64]]:
+        generator = np.random.default_rng(method.seed)
+        for done in range(method.resamples):
+            if progress is not None:
+                progress(done, method.resamples)
+            yield redrawn(sample, generator)
+
+    return list(np.array(each_once(drawn(), differences)).T)
 
 
 def must_spread(cluster: npt.NDArray[Any], truth: npt.NDArray[Any]) -> None:

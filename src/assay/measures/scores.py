@@ -99,7 +99,8 @@ class Ranked:
         """The value alone, as resamples need it."""
         if self.alone is not None:
             return self.value_of(Points.of(tally))
-        if self.fast is not None:
+        # Blocks are for many scores; of few the influence is there sooner.
+        if self.fast is not None and tally.size > BLOCK:
             return self.of(rank(tally)).value
         return self._influence(tally).value
 
@@ -132,7 +133,7 @@ class Ranked:
     def resampled(self, sample: Sample, model: int, counts: npt.NDArray[np.int64]) -> float:
         """The value of one model on rows that are counted anew."""
         tally = sample.score_tally(model, counts)
-        return self._influence(tally).value if all(tally.totals()) else math.nan
+        return self.value(tally) if all(tally.totals()) else math.nan
 
     def at_base_rate(self, base_rate: float) -> Ranked:
         """The same where another share of rows is positive, the scores of each class kept."""

@@ -194,7 +194,22 @@ class Sample:
         return tuple(np.unique(column, return_inverse=True) for column in self.scores.T)
 
     def score_tally(self, column: int, counts: Array | None = None) -> ScoreTally:
-        """The score tally of one column; ``counts`` are those of a resample."""
+        """The score tally of one column; ``counts`` are those of a resample.
+
+        That of the last resample is kept, for the next measure.
+        """
+        if counts is not None:
+            last = self._last_resample.get(column)
+            if last is None or last[0] is not counts:
+                last = self._last_resample[column] = counts, self._score_tally(column, counts)
+            return last[1]
+        return self._score_tally(column, None)
+
+    @cached_property
+    def _last_resample(self) -> dict[int, tuple[Array, ScoreTally]]:
+        return {}
+
+    def _score_tally(self, column: int, counts: Array | None) -> ScoreTally:
         distinct, at = self.positions[column]
         cells = self.truth.astype(np.int64) * len(distinct) + at
         shape = len(self.labels), len(distinct)

@@ -170,7 +170,7 @@ def compare(
         if positions is not None:
             kept = positions if kept is None else positions[kept]
         decided = DecidedRows(replace(rows, thresholds=at_each), kept, names)
-    comparison = question.answer(counted, together)
+    comparison = question.answer(counted, together, progress)
     notes = (*refusal_notes(reasons), *comparison.notes)
     return replace(comparison, notes=notes, decided=decided)
 
@@ -456,7 +456,7 @@ def _streamed(
         lambda kind: typed(kind, positive=positive, negative=negative, labels=labels),
         progress,
     )
-    comparison = question.answer(counted, together)
+    comparison = question.answer(counted, together, progress)
     return replace(comparison, notes=(*lots.source.notes, *comparison.notes))
 
 

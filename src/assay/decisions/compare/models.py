@@ -32,7 +32,12 @@ from assay.inference import (
     resampled_clusters,
     resampled_pairs,
 )
-from assay.inference.differences import differences_of_classes, has_difference, key_of
+from assay.inference.differences import (
+    differences_of_classes,
+    has_difference,
+    key_of,
+    resampled_scores,
+)
 from assay.inference.estimation import ONE_OF_A_CLASS
 from assay.inference.threshold_resampling import ChosenTables, Progress, ScoredRows, choose_anew
 from assay.inference.threshold_rules import AtThreshold, Rule
@@ -56,7 +61,8 @@ class Models:
     """What was counted of several models on the same rows.
 
     ``chosen`` holds the models whose threshold a rule chose, ``together`` the same of each pair,
-    resampled together; ``resample`` asks for the bootstrap of measures of scores too.
+    resampled together; ``resample`` asks for the bootstrap of measures of scores too, and
+    ``progress`` hears how much of it is done.
     """
 
     counted: CountedModels
@@ -64,6 +70,13 @@ class Models:
     method: Bootstrap
     resample: bool = False
     together: Mapping[tuple[str, str], Mapping[str, ChosenTables]] = field(default_factory=dict)
+    progress: Progress | None = None
+
+    def progress_of(self, *names: str) -> Progress | None:
+        """What hears how much of a model or a pair is done, each of which takes about as long."""
+        models = [(name,) for name in self.tallies]
+        each = [*models, *itertools.combinations(self.tallies, 2)]
+        return _part(self.progress if self.resample else None, each.index(names), len(each))
 
     @property
     def tallies(self) -> Mapping[str, Resolved]:
@@ -185,7 +198,10 @@ class Models:
                 estimate = judge.of_label(measure, 1) if self.binary else judge.of_classes(measure)
             estimate = self._anew(estimate, quantity, name) if name in self.chosen else estimate
             yield key_of(measure, average), estimate
-        for measure, average in scored([self.tallies[name]]):
+        pairs, progress = scored([self.tallies[name]]), self.progress_of(name)
+        for done, (measure, average) in enumerate(pairs):
+            if progress is not None:
+                progress(done, len(pairs))
             if average is None:
                 yield measure.name, self.scored(name, measure)
             else:
@@ -254,24 +270,37 @@ class Pair:
             yield from self._differences_of_decisions(self.tally)
         if self.sample is None:
             return
-        for measure, average in scored(self._tallies):
+        known = {
+            pair: estimates
+            for pair in scored(self._tallies)
+            # A grid does not tell all of them.
+            if not any(map(math.isnan, estimates := self._known(pair[0])))
+        }
+        told = [pair for pair in known if not self._rests_on_one_cluster(key_of(*pair))]
+        draws: dict[tuple[Measure, str | None], Floats] = {}
+        if self.models.resample and told:
+            progress = self.models.progress_of(self.a, self.b)
+            drawn = resampled_scores(self.sample, told, self.models.method, progress)
+            draws = dict(zip(told, drawn, strict=True))
+        for (measure, average), both in known.items():
             name, method = key_of(measure, average), self.models.method
-            known = self._known(measure)
-            if any(math.isnan(estimate) for estimate in known):
-                # A grid does not tell it.
-                continue
-            if self._rests_on_one_cluster(name):
+            if (measure, average) not in told:
                 yield self._without_interval(name)
             elif self.models.resample:
                 test = paired_score_bootstrap(
-                    self.sample, measure, average=average, method=method, known=known
+                    self.sample,
+                    measure,
+                    average=average,
+                    method=method,
+                    known=both,
+                    draws=draws[measure, average],
                 )
                 yield _difference(name, test, self.models.resampled)
             elif measure == ROC_AUC and self._delong is not None:
                 yield _difference(name, self._delong)
             else:
                 test = paired_influence(
-                    self.sample, measure, average=average, level=self.models.level, known=known
+                    self.sample, measure, average=average, level=self.models.level, known=both
                 )
                 yield _difference(name, test)
 

@@ -26,6 +26,7 @@ from assay.inference import BCa, Bootstrap, Estimate, Significance, holm, method
 from assay.inference.bootstrap import SEED
 from assay.inference.estimate import decimal
 from assay.inference.significance import check_amount, normal, p_text, student
+from assay.inference.threshold_resampling import Progress
 from assay.inference.threshold_rules import AtThreshold, Rule, rule_of
 from assay.measures import ACCURACY, RECALL, parse
 from assay.measures.catalogue import DECIDING
@@ -259,9 +260,12 @@ class Question:
         resample = interval is not None
         return cls(tuple(models), rule, level, method, resample, checked_margin(margin))
 
-    def answer(self, counted: CountedModels, together: Together) -> Comparison:
-        """The comparison of what was counted."""
-        models = Models(counted, self.level, self.method, self.resample, together)
+    def answer(
+        self, counted: CountedModels, together: Together, progress: Progress | None = None
+    ) -> Comparison:
+        """The comparison of what was counted; ``progress`` hears how many resamples are done."""
+        models = Models(counted, self.level, self.method, self.resample, together, progress)
+        estimates = models.estimates
         pairs = [Pair(models, *two) for two in itertools.combinations(self.models, 2)]
         differences = _adjusted([difference for pair in pairs for difference in pair.differences()])
         tests = [test for pair in pairs for test in pair.tests()] + list(models.tests_of_all())
@@ -285,7 +289,7 @@ class Question:
             level=self.level,
             margin=self.margin,
             thresholds=_thresholds(models),
-            estimates=models.estimates,
+            estimates=estimates,
             per_class=models.per_class(),
             flips=tuple(flip for pair in pairs for flip in pair.flips()),
             optimal=optimal(counted.tallies),
