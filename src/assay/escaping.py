@@ -189,6 +189,15 @@ def number_text(number: object) -> str:
     return f"a number of {power + (abs(number) >= 10**power)} digits"
 
 
+def plural(number: float, one: str, many: str) -> str:
+    """The word for one of a thing, or for any other number of it.
+
+    >>> [f"{n} {plural(n, 'row was', 'rows were')} refused" for n in (1, 2)]
+    ['1 row was refused', '2 rows were refused']
+    """
+    return one if number == 1 else many
+
+
 def escaped(text: str, longest: int = LONGEST) -> str:
     r"""The text for LaTeX, cut in the middle where it would be set longer than ``longest``.
 

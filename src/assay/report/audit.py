@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from assay.decisions.audit.verdicts import Audit, AuditedClaim, JudgedNumber, NumberVerdict, printed
-from assay.escaping import name
+from assay.escaping import name, plural
 from assay.evaluation.findings import Finding
 from assay.evaluation.wording import listed
-from assay.report.formatting import plural, quoted
+from assay.report.formatting import quoted
 from assay.report.sections import (
     Block,
     Cell,

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from assay.escaping import name
+from assay.escaping import name, plural
 from assay.evaluation.wording import listed
 from assay.learn.checks import FOUND, Check, CheckFinding, Pitfall
 from assay.learn.checks.case import HELD_OUT
@@ -21,7 +21,6 @@ from assay.report.formatting import (
     difference_parts,
     measure_name,
     measured_parts,
-    plural,
     quoted,
 )
 from assay.report.sections import (

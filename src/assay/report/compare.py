@@ -9,14 +9,14 @@ from typing import Any
 from assay.decisions.compare.comparison import Comparison, Difference, Flip, leading
 from assay.decisions.optimal import BestOf, Optimal
 from assay.errors import UnknownMeasure
-from assay.escaping import name
+from assay.escaping import name, plural
 from assay.evaluation.wording import bound_text, listed
 from assay.inference import Significance
 from assay.inference.threshold_rules import AtThreshold
 from assay.measures import Better, find, parse
 from assay.measures.catalogue import DIFFERENCES
 from assay.measures.measure import spoken
-from assay.report.formatting import count, percent, plural, quoted
+from assay.report.formatting import count, percent, quoted
 from assay.report.over_data_sets import called, equals, marked_rule, on_data_sets, overall, p_cell
 from assay.report.sections import (
     BOUND,

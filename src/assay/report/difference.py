@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from assay.escaping import name
+from assay.escaping import name, plural
 from assay.report.document import Document
-from assay.report.formatting import count, plain_number, plural
+from assay.report.formatting import count, plain_number
 from assay.report.sections import Block, Cell, Column, Report, Section, Table, Tier
 
 SCHEMA = "assay.diff/1"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from assay.escaping import name
+from assay.escaping import name, plural
 from assay.evaluation.deployment import NOT_LABELLED, alerts_only, reading
 from assay.evaluation.entries import DEFAULT_BASE_RATES, per_label
 from assay.evaluation.snapshot import EstimateRecord, Snapshot
@@ -36,7 +36,6 @@ from assay.report.formatting import (
     measure_name,
     p_value,
     percent,
-    plural,
     quoted,
 )
 from assay.report.headline import (

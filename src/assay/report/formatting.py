@@ -393,8 +393,3 @@ def positives(label: str) -> str:
 def quoted(label: str) -> str:
     """A label in a sentence."""
     return f"'{name(label)}'"
-
-
-def plural(number: float, one: str, many: str) -> str:
-    """One or many of a thing."""
-    return one if number == 1 else many

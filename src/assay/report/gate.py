@@ -9,14 +9,13 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from assay.decisions.gate_rules import Gate, JudgedRule
 from assay.decisions.rule import Outcome
-from assay.escaping import name, short, visible
+from assay.escaping import name, plural, short, visible
 from assay.evaluation.wording import listed
 from assay.report.formatting import (
     count,
     daily_parts,
     difference_parts,
     measured_parts,
-    plural,
     quoted,
 )
 from assay.report.sections import (

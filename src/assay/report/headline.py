@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from assay.escaping import plural
 from assay.evaluation import ByMeasure
 from assay.evaluation.deployment import AT_TOP, PER_DAY, Reach, Unlabelled
 from assay.evaluation.entries import DEFAULT_BASE_RATES, per_label
@@ -29,7 +30,6 @@ from assay.report.formatting import (
     exact_percent,
     measure_name,
     percent,
-    plural,
     positives,
     quoted,
 )

@@ -27,10 +27,10 @@ from assay.decisions.incidents.operating_points import (
     OperatingPoint,
 )
 from assay.decisions.incidents.schedule import iso
-from assay.escaping import name
+from assay.escaping import name, plural
 from assay.evaluation.wording import listed
 from assay.inference import Estimate
-from assay.report.formatting import count, daily, percent, plural
+from assay.report.formatting import count, daily, percent
 from assay.report.sections import (
     Bar,
     Bars,

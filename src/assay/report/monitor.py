@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from assay.decisions.monitor_result import Monitor, Period, RuleOutcome, WatchedRule
 from assay.decisions.rule import DIFFERENCE, NEW
 from assay.decisions.watched_figures import Watched
-from assay.escaping import name
+from assay.escaping import name, plural
 from assay.evaluation.deployment import PER_DAY
 from assay.evaluation.wording import listed
 from assay.measures import PRECISION, find
@@ -28,7 +28,6 @@ from assay.report.formatting import (
     measured_parts,
     percent,
     plain_number,
-    plural,
     quoted,
 )
 from assay.report.sections import (

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from assay.decisions.compare.comparison import Comparison, DataSetFolds, direction, leading
 from assay.errors import UnknownMeasure
-from assay.escaping import name
+from assay.escaping import name, plural
 from assay.inference import Significance
 from assay.inference.rank_tests import SignedRankPosterior, runs_not_told_apart
 from assay.measures import Better, parse
-from assay.report.formatting import measure_name, p_value, plural
+from assay.report.formatting import measure_name, p_value
 from assay.report.sections import (
     Cell,
     Column,

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from assay.escaping import plural
 from assay.evaluation.deployment import alerts_only
 from assay.evaluation.over_time import INDEPENDENT, AlertsPerDay, Periods, Trend
 from assay.evaluation.snapshot import SliceCounts, Snapshot
@@ -21,7 +22,6 @@ from assay.report.formatting import (
     measure_name,
     p_value,
     percent,
-    plural,
     positives,
     quoted,
 )

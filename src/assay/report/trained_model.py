@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from assay.escaping import name
+from assay.escaping import name, plural
 from assay.learn.record import (
     ENTROPY,
     GINI,
@@ -19,7 +19,7 @@ from assay.learn.record import (
     Word,
 )
 from assay.measures.catalogue import FOLDS, parse
-from assay.report.formatting import count, measure_name, plain_number, plural, quoted
+from assay.report.formatting import count, measure_name, plain_number, quoted
 from assay.report.sections import Block, Cell, Column, Course, Kind, Prose, Section, Table, Tier
 
 # So many folds are listed, and so many stand side by side.
