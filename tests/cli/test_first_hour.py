@@ -402,3 +402,35 @@ def test_o_is_out(tmp_path: Path, cli: Callable) -> None:
     out = tmp_path / "report.md"
     assert cli("evaluate", written(tmp_path, "rows.csv", CSV), "-o", out).code == 0
     assert out.read_text().startswith("#")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "evaluate FOLDER",
+        "threshold FOLDER --max-fpr 0.5",
+        "compare FOLDER --label label --model a=score --model b=other",
+        "gate FOLDER --baseline FOLDER --id id --label label --score score --rule 'new(f1) >= 0'",
+        "monitor FOLDER --time time",
+        "sample FOLDER --score score --labels 14 --out rows.csv",
+        "incidents FOLDER --incident incident --time time --timezone UTC --score score",
+        "check FOLDER --label label",
+    ],
+)
+def test_every_command_tells_which_files_of_a_folder_are_not_read(
+    cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    rows = (
+        f"{i},2026-03-0{1 + i % 3} 10:{i:02d},{'i1' if i % 2 else ''},"
+        f"{('normal', 'attack')[i % 2]},{(i * 7 % 40) / 40},{i / 40}\n"
+        for i in range(40)
+    )
+    (folder / "a.csv").write_text("id,time,incident,label,score,other\n" + "".join(rows))
+    (folder / "more.json").write_text("[]")
+    told = cli(*shlex.split(line.replace("FOLDER", "rows")))
+    assert told.code in (0, 1), told.err
+    printed = " ".join((told.out + told.err).split())
+    assert "of the folder rows 1 file was left out (more.json), since its suffix is" in printed

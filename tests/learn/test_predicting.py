@@ -18,7 +18,7 @@ from assay.errors import EmptyInput, InputError
 from assay.learn import predicting
 from assay.learn.fitting import one_thread_a_sum
 from assay.learn.persistence import Loaded, model_header
-from assay.learn.predicting import Features, Predictions, Wanted, predict, unused_note
+from assay.learn.predicting import Features, Predictions, Wanted, input_notes, predict
 from assay.learn.recipes import Task, find_recipe
 from assay.sources.files.request import Request
 
@@ -169,9 +169,9 @@ def test_columns_in_another_order_and_further_ones_do_not_matter(
     other.write_csv(tmp_path / "b.csv")
     found = [all_of(predict(network, str(tmp_path / name))) for name in ("a.csv", "b.csv")]
     assert found[0].equals(found[1])
-    note = unused_note(network, [str(tmp_path / "b.csv")], Wanted(), Request())
-    assert note == "the model does not use 'more'"
-    assert unused_note(network, [str(tmp_path / "a.csv")], Wanted(), Request()) is None
+    notes = input_notes(network, [str(tmp_path / "b.csv")], Wanted(), Request())
+    assert notes == ["the model does not use 'more'"]
+    assert input_notes(network, [str(tmp_path / "a.csv")], Wanted(), Request()) == []
 
 
 def test_ids_and_kept_columns_stand_beside_the_scores(network: Loaded, tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def command(
 
     hashing = Hashing(files, request, hashes=False)
     with Progress(quiet=quiet) as progress, within_memory(request):
-        from assay.learn.predicting import Wanted, predict, unused_note
+        from assay.learn.predicting import Wanted, input_notes, predict
 
         loaded = load_model(model, trust=trust)
         for note in loaded.notes:
@@ -135,9 +135,8 @@ def command(
             )
         with naming_inputs(files):
             wanted = Wanted(id_, keep, threshold)
-            unused = unused_note(loaded, files, wanted, request)
-            if unused is not None:
-                tell(f"note: {unused}")
+            for note in input_notes(loaded, files, wanted, request):
+                tell(f"note: {note}")
             predictions = predict(loaded, files, wanted, request=request, progress=progress)
             decided: Counter[str] = Counter(dict.fromkeys(predictions.labels, 0))
             frames = _counted(predictions, decided)

@@ -98,6 +98,7 @@ class CheckedBatches:
         self.roles = Roles(None)
         self.rows_read = 0
         self.names: list[str] = []
+        self.notes: list[str] = []
 
     def of_files(self, inputs: Sequence[str], progress: Progress) -> Iterator[Batch]:
         """The rows of files."""
@@ -122,6 +123,7 @@ class CheckedBatches:
     def _begin(self, table: OpenedTable) -> RowCheck:
         """Check a further table, whose columns mean what those of the first did."""
         self.names.append(table.name)
+        self.notes += table.notes
         for column in self._watching.columns:
             must_have(table, column)
         roles = roles_of(table, self._request)

@@ -89,8 +89,12 @@ def monitor_files(
     before = _state(state)
     names = None if reference is None else given_names(reference)
 
+    notes: list[str] = []
+
     def rows_of_reference() -> Iterator[Batch]:
-        return CheckedBatches(replace(request, time=None), watching).of_files(names or [], silent)
+        batches = CheckedBatches(replace(request, time=None), watching)
+        yield from batches.of_files(names or [], silent)
+        notes.extend(batches.notes)
 
     known = _reference(None if names is None else rows_of_reference, before, watching, seed)
     batches = CheckedBatches(request, watching)
@@ -104,6 +108,7 @@ def monitor_files(
         labels=labels,
         level=check_level(level),
         source=batches.source(),
+        row_notes=(*notes, *batches.notes),
         **given,
     )
 

@@ -69,6 +69,7 @@ def judge(
     labels: Sequence[Any] | None = None,
     seed: int,
     source: RowSource,
+    row_notes: Sequence[str] = (),
 ) -> Monitor:
     """Everything that a daily tally tells of a detector in use."""
     check_level(level)
@@ -125,7 +126,7 @@ def judge(
         base_rate=None if table is None else _base_rate(so_far, table, level),
         reference_base_rate=None if table is None else _prevalence(table),
         seed=seed,
-        notes=notes,
+        notes=(*row_notes, *notes),
         source=source,
         tally=tally,
     )

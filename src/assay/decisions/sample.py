@@ -200,6 +200,7 @@ def sample_files(
         budget = Budget(request.max_memory)
         for table in opened_tables(names, request, budget, progress):
             reader.must_be_like(table.name, table.columns)
+            reader.notes += table.notes
             for column in (wanted.score, wanted.id):
                 if column is not None:
                     must_have(table, column)
@@ -208,7 +209,8 @@ def sample_files(
 
     shown = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
     drawn = _drawn(wanted, each, {"name": shown})
-    return replace(drawn, source={**drawn.source, **reader.source})
+    notes = (*reader.notes, *drawn.notes)
+    return replace(drawn, source={**drawn.source, **reader.source}, notes=notes)
 
 
 class _Reader:
@@ -223,6 +225,7 @@ class _Reader:
         """Start from the first row."""
         self._bad = BadRows(stops=self._stops, advice=self._advice)
         self._read = 0
+        self.notes: list[str] = []
 
     def must_be_like(self, name: str, columns: Sequence[str]) -> None:
         """Refuse a file whose columns are not those of the first, or are those that are added."""

@@ -177,21 +177,22 @@ def feature_names(model: Loaded) -> list[str]:
     return [feature["name"] for feature in model.header["features"]]
 
 
-def unused_note(
+def input_notes(
     model: Loaded, inputs: Sequence[str], wanted: Wanted, request: Request
-) -> str | None:
-    """What to say about columns that the model does not know, where they can be looked at twice."""
+) -> list[str]:
+    """Files of folders that are not read, and columns that the model does not know."""
     tables = sources(inputs, request)
+    notes = [note for table in tables for note in table.notes]
     if not all(s.engine is None and s.path is not None and s.path.is_file() for s in tables):
-        return None
+        return notes
     known = {*feature_names(model), *wanted.keep, wanted.id}
     table = next(iter(opened_tables(inputs, request, Budget(request.max_memory))))
     extra = [column for column in table.columns if column not in known]
-    if not extra:
-        return None
-    shown = ", ".join(map(repr, extra[:_LISTED]))
-    more = f" and {len(extra) - _LISTED} more" if len(extra) > _LISTED else ""
-    return f"the model does not use {shown}{more}"
+    if extra:
+        shown = ", ".join(map(repr, extra[:_LISTED]))
+        more = f" and {len(extra) - _LISTED} more" if len(extra) > _LISTED else ""
+        notes.append(f"the model does not use {shown}{more}")
+    return notes
 
 
 def _must_differ(names: list[str]) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias
 import numpy as np
 
 from assay.errors import InputError
+from assay.escaping import plural
 from assay.sources.files.delimited import LONGEST, TOO_LONG
 from assay.sources.files.formats import (
     HEAD,
@@ -31,6 +32,7 @@ from assay.sources.files.inputs import (
     STDIN,
     STDIN_NAME,
     Name,
+    left_out,
     missing,
     name_of,
     shown,
@@ -113,7 +115,7 @@ class Events(Iterator["pl.DataFrame"]):
         self._stdin = stdin
         self.rows_read = 0
         self.notes: list[str] = []
-        self.logs = self._in_order(logs_of(paths))
+        self.logs = self._in_order(logs_of(paths, self.notes))
         sizes = [log.path.stat().st_size for log in self.logs if log.path is not None]
         self._meter = Meter(progress, sum(sizes) if len(sizes) == len(self.logs) else None)
         self._batches = self._gathered()
@@ -400,8 +402,11 @@ class Log:
         return None if named is None else named[1]
 
 
-def logs_of(paths: Sequence[Name]) -> list[Log]:
-    """The files that are meant; of a folder those whose names look like logs, sorted."""
+def logs_of(paths: Sequence[Name], notes: list[str]) -> list[Log]:
+    """The files that are meant; of a folder those whose names look like logs, sorted.
+
+    ``notes`` are told of the others in it.
+    """
     if isinstance(paths, str):
         raise InputError(f"paths are a list of files; found one text, {without_query(paths)!r}")
     if not isinstance(paths, Iterable):
@@ -414,13 +419,18 @@ def logs_of(paths: Sequence[Name]) -> list[Log]:
         elif shown_lead(given) is not None:
             raise missing(path, given)
         elif path.is_dir():
-            inside = [one for one in sorted(path.iterdir()) if _IN_FOLDER.fullmatch(one.name)]
+            files = [one for one in sorted(path.iterdir()) if one.is_file()]
+            inside = [one for one in files if _IN_FOLDER.fullmatch(one.name)]
+            others = [one for one in files if one not in inside and one.name[0] not in "._"]
             if not inside:
                 raise InputError(
                     f"{shown(given)} is a folder without logs: files such as eve.json, conn.log or "
                     f"eve.json.1.gz were expected in it"
                 )
-            logs += [Log(shown(str(one)), one) for one in inside if one.is_file()]
+            logs += [Log(shown(str(one)), one) for one in inside]
+            if others:
+                name = plural(len(others), "its name is", "their names are")
+                notes.append(f"{left_out(path, others)}, since {name} not as those of logs")
         elif path.exists():
             logs.append(Log(shown(given), path))
         else:

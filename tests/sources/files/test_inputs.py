@@ -42,6 +42,29 @@ def test_a_folder_is_all_its_files_of_known_suffixes_sorted(tmp_path: Path) -> N
     assert rows.columns["y_true"].codes.tolist() == [0, 1]
 
 
+def test_files_of_a_folder_that_are_not_read_are_named(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "a.csv").write_text("label,score\na,1\n")
+    assert read([str(tmp_path)], Request()).notes == ()
+    for name in ("b.json", "c.zip", "_SUCCESS", ".a.csv.crc"):
+        (tmp_path / name).write_text("x")
+    of = f"of the folder {tmp_path}"
+    why = "their suffixes are not among those that are read in a folder: name them to read them"
+    (note,) = read([str(tmp_path)], Request()).notes
+    assert note == f"{of} 2 files were left out (b.json, c.zip), since {why}"
+    (tmp_path / "in" / "d.log").write_text("x")
+    (tmp_path / "in" / "e.log").write_text("x")
+    (note,) = read([str(tmp_path)], Request()).notes
+    assert note.startswith(f"{of} 4 files were left out (b.json, c.zip, in/d.log and 1 more), ")
+
+
+def test_links_of_a_folder_that_lead_nowhere_are_named(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("label,score\na,1\n")
+    (tmp_path / "b.csv").symlink_to(tmp_path / "gone.csv")
+    (note,) = read([str(tmp_path)], Request()).notes
+    assert note.endswith("1 file was left out (b.csv), since it is no file that can be opened")
+
+
 def test_a_folder_without_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("x")
     with pytest.raises(InputError, match=r"is a folder without files of a known suffix \(\.csv"):

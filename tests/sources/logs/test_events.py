@@ -54,7 +54,12 @@ def test_a_folder_is_its_logs(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(packed if name.endswith("gz") else lines(second).encode())
     (tmp_path / "notes.txt").write_text("nothing of this kind\n")
     (tmp_path / ".hidden.log").write_text("nor of this\n")
-    assert seconds(read_events([tmp_path])) == [1, 2, 4]
+    events = read_events([tmp_path])
+    assert seconds(events) == [1, 2, 4]
+    assert events.notes[0] == (
+        f"of the folder {tmp_path} 1 file was left out (notes.txt), since its name is not as those "
+        f"of logs"
+    )
     empty = tmp_path / "empty"
     empty.mkdir()
     with pytest.raises(InputError, match="is a folder without logs: files such as"):

@@ -416,7 +416,9 @@ def judged_rows(
     """The answer for files, or for a frame of any library."""
     notes: tuple[str, ...] = ()
     if isinstance(rows, str | os.PathLike | list | tuple):
-        tally, source = _counted(given_names(rows), columns, ask, request or Request(), progress)
+        tally, source, notes = _counted(
+            given_names(rows), columns, ask, request or Request(), progress
+        )
     else:
         if request is not None:
             raise InputError(
@@ -437,7 +439,8 @@ def judged_rows(
     if not tally.volume.size:
         raise EmptyInput(f"{source['name']}: there are no rows that can be used")
     if columns.decision is None:
-        threshold, notes = _threshold(tally, columns, threshold)
+        threshold, taken = _threshold(tally, columns, threshold)
+        notes = (*notes, *taken)
     elif threshold is not None and columns.score is None:
         raise InputError("threshold= is of a score; name its column with score=")
     above = tally if threshold is None else tally.at(threshold)
@@ -472,23 +475,26 @@ def _threshold(
 
 def _counted(
     names: Sequence[str], columns: Columns, ask: Ask, request: Request, progress: Progress
-) -> tuple[IncidentTally, dict[str, Any]]:
+) -> tuple[IncidentTally, dict[str, Any], tuple[str, ...]]:
     counting = IncidentCounter(columns, ask)
+    tables: list[str] = []
     notes: list[str] = []
     smaller = replace(request, batch_rows=min(request.batch_rows, 1 << 18))
     for table in opened_tables(names, smaller, Budget(request.max_memory), progress):
         for column in columns.names:
             must_have(table, column)
-        notes.append(table.name)
+        tables.append(table.name)
+        notes += table.notes
         for piece in table.pieces(columns.names):
             counting.add(piece, table.name)
     counting.must_tell_alarms()
     tally = counting.done()
     bad = counting.bad
-    return tally, {
-        "name": f"{notes[0]} and {len(notes) - 1} more" if len(notes) > 1 else notes[0],
+    source = {
+        "name": f"{tables[0]} and {len(tables) - 1} more" if len(tables) > 1 else tables[0],
         "rows_read": counting.rows_read,
         "rows_used": counting.rows_read - bad.rows_refused,
         "rows_refused": bad.rows_refused,
         "refused": [refused_row(each) for each in bad.refused],
     }
+    return tally, source, tuple(notes)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, cast
 from urllib.parse import unquote
 
 from assay.errors import InputError
+from assay.escaping import plural
 from assay.sources.files.database_queries import (
     DUCKDB,
     POSTGRESQL,
@@ -67,7 +68,8 @@ def read_side_file(path: Path, most: int, kind: str) -> bytes:
 class Source:
     """One input: a file, a query on one or on a server, or (with none of them) standard input.
 
-    ``keys`` are columns that the folders around a file give.
+    ``keys`` are columns that the folders around a file give; ``notes`` say what of a folder is not
+    read, with its first file.
     """
 
     name: str
@@ -76,6 +78,7 @@ class Source:
     query: str = ""
     address: Address | None = None
     keys: Keys = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 def name_of(given: Any) -> str:
@@ -211,14 +214,16 @@ def _sources(given: str, request: Request) -> Iterator[Source]:
         )
     path = Path(given)
     if path.is_dir():
-        files = files_in(path, shown(given))
+        files, others = files_in(path, shown(given))
         if not files:
             raise InputError(
                 f"{shown(given)} is a folder without files of a known suffix "
                 f"({', '.join(SUFFIXES)}; of text {', '.join(PACKED)} too). For files of other "
                 f"names write the pattern {shown(str(path / '*'))!r} and say glob=True"
             )
-        yield from (Source(shown(str(f.path)), f.path, keys=f.keys) for f in files)
+        for i, file in enumerate(files):
+            notes = () if i else _notes_on(path, others)
+            yield Source(shown(str(file.path)), file.path, keys=file.keys, notes=notes)
     elif path.exists():
         yield Source(shown(given), path)
     elif request.glob:
@@ -419,6 +424,8 @@ _DEEPEST = 64
 # Folders with a log of their own, in which a file may lie whose rows no longer count.
 _LOGGED = {"_delta_log": "a Delta table", ".hoodie": "a Hudi table"}
 _ICEBERG = "*.metadata.json"
+# Of files that are left out so many are named.
+_NAMED = 3
 
 Keys = Mapping[str, str | None]
 
@@ -431,17 +438,18 @@ class FolderFile:
     keys: Keys
 
 
-def files_in(folder: Path, name: str) -> tuple[FolderFile, ...]:
-    """Every file of a known suffix in a folder and those inside it, sorted by path.
+def files_in(folder: Path, name: str) -> tuple[tuple[FolderFile, ...], tuple[Path, ...]]:
+    """Every file of a known suffix in a folder and those inside it, sorted by path; the others.
 
-    All files have the same keys, or the folder is refused. Folders whose names start with a dot or
-    an underscore hold what other tools keep for themselves, and are left alone.
+    All files have the same keys, or the folder is refused. Files and folders whose names start with
+    a dot or an underscore are what other tools keep for themselves, and are left alone.
     """
     own = keys_of([folder.name], name)
-    paths = _walk(folder, name, (folder.resolve(),))
+    paths = tuple(_walk(folder, name, (folder.resolve(),)))
     files = tuple(
         FolderFile(path, own | keys_of(path.relative_to(folder).parts[:-1], name, own))
         for path in paths
+        if _is_read(path)
     )
     for file in files[1:]:
         if file.keys.keys() != files[0].keys.keys():
@@ -449,7 +457,34 @@ def files_in(folder: Path, name: str) -> tuple[FolderFile, ...]:
                 f"the folders inside {name} have unlike keys: {_told(files[0], folder)} and "
                 f"{_told(file, folder)}. Give folders of like keys, or the files that are meant"
             )
-    return files
+    return files, tuple(path for path in paths if not _is_read(path))
+
+
+def _is_read(path: Path) -> bool:
+    return is_known(path.name) and path.is_file()
+
+
+def _notes_on(folder: Path, others: Sequence[Path]) -> tuple[str, ...]:
+    """What is to be said of files in a folder that are not read; a link may lead nowhere."""
+    odd = [path for path in others if is_known(path.name)]
+    unknown = [path for path in others if path not in odd]
+    notes = []
+    if unknown:
+        whose, it = ("their suffixes are", "them") if unknown[1:] else ("its suffix is", "it")
+        why = f"{whose} not among those that are read in a folder: name {it} to read {it}"
+        notes.append(f"{left_out(folder, unknown)}, since {why}")
+    if odd:
+        what = plural(len(odd), "it is no file", "they are no files")
+        notes.append(f"{left_out(folder, odd)}, since {what} that can be opened")
+    return tuple(notes)
+
+
+def left_out(folder: Path, paths: Sequence[Path]) -> str:
+    """That files of a folder are not read, with the first names."""
+    names = ", ".join(shown(path.relative_to(folder).as_posix()) for path in paths[:_NAMED])
+    more = f" and {len(paths) - _NAMED:,} more" if len(paths) > _NAMED else ""
+    were = plural(len(paths), "1 file was", f"{len(paths):,} files were")
+    return f"of the folder {shown(str(folder))} {were} left out ({names}{more})"
 
 
 def _walk(folder: Path, name: str, around: tuple[Path, ...]) -> Iterator[Path]:
@@ -464,10 +499,11 @@ def _walk(folder: Path, name: str, around: tuple[Path, ...]) -> Iterator[Path]:
                 f"Read it with the tool that it belongs to, and give the rows or their files"
             )
     for entry in entries:
+        if entry.name.startswith((".", "_")):
+            continue
         if not entry.is_dir():
-            if is_known(entry.name) and entry.is_file():
-                yield entry
-        elif not entry.name.startswith((".", "_")):
+            yield entry
+        else:
             real = entry.resolve()
             if real in around or len(around) > _DEEPEST:
                 raise InputError(

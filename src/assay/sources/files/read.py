@@ -183,7 +183,8 @@ def opened(
 
     The keys of the folders around it are columns too.
     """
-    return with_keys(_opened(source, request, budget, meter, stdin, stack), source.keys)
+    table = with_keys(_opened(source, request, budget, meter, stdin, stack), source.keys)
+    return replace(table, notes=(*table.notes, *source.notes)) if source.notes else table
 
 
 def _opened(
