@@ -23,6 +23,12 @@ def test_names_are_text_and_everything_else_is_numbers() -> None:
     assert math.isnan(found["f1"][1])
 
 
+def test_files_of_a_folder_that_are_not_read_are_named(tmp_path: Path) -> None:
+    (tmp_path / "folds.csv").write_text(TEXT)
+    (tmp_path / "folds.json").write_text("[]")
+    assert "1 file was left out (folds.json)" in read_folds(str(tmp_path)).notes[0]
+
+
 @pytest.mark.parametrize("rows", [1, 1000])
 def test_every_format_gives_the_same(tmp_path: Path, rows: int) -> None:
     frame = pl.DataFrame(

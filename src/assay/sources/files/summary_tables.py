@@ -472,7 +472,7 @@ def _part(table: OpenedTable, source: Source, label: str | None) -> _Part:
     for piece in table.pieces(list(kept.values())):
         for role, column in kept.items():
             columns[role] += _read(piece, role, column, table)
-    return _Part(source, columns, predictions, _recognised(roles))
+    return _Part(source, columns, predictions, (*table.notes, *_recognised(roles)))
 
 
 def _must_match(part: _Part, first: _Part) -> None:
