@@ -56,6 +56,28 @@ def test_numbers_that_can_be_right_end_with_0(cli: Callable[..., Any], right: Pa
     assert "Nothing contradicts these 2 numbers." in found.out
 
 
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "confusion = { tn = 10, fp = 1, fn = 2, tp = 5 }",
+        "reported = {}",
+        'reported = { accuracy = "0.9" }',
+    ],
+)
+def test_a_claim_of_which_nothing_can_be_judged_is_neither_right_nor_wrong(
+    cli: Callable[..., Any], tmp_path: Path, claim: str
+) -> None:
+    path = tmp_path / "claims.toml"
+    path.write_text(f'[[claim]]\nname = "x"\n{claim}\n')
+    found = cli("audit", path, "--format", "json")
+    assert found.code == 0
+    assert json.loads(found.out)["claims"][0]["verdict"] == "undetermined"
+    assert "be judged, which says neither yes nor no" in found.err
+    shown = cli("audit", path)
+    assert "be judged, which says neither yes nor no" in " ".join(shown.out.split())
+    assert shown.err == ""
+
+
 def test_a_number_that_cannot_be_right_ends_with_1(cli: Callable[..., Any], wrong: Path) -> None:
     found = cli("audit", wrong)
     assert (found.code, found.err) == (1, "")

@@ -108,7 +108,10 @@ def test_headline_of_what_nothing_contradicts() -> None:
 def test_headline_says_when_nothing_could_be_judged() -> None:
     unknown = JudgedNumber("roc_auc", "roc_auc", "0.9", None, NumberVerdict.UNDETERMINED)
     said = document_of(Audit((AuditedClaim("x", "", (unknown,)),))).report.headline
-    assert said[0].startswith("None of 1 number could be judged")
+    why = "be judged, which says neither yes nor no: nothing that is given decides"
+    assert said == (f"The one number could not {why} it.",)
+    said = document_of(Audit((AuditedClaim("x", "", (unknown, unknown)),))).report.headline
+    assert said == (f"None of 2 numbers could {why} them.",)
 
 
 def test_a_number_without_explanation_says_so() -> None:

@@ -13,6 +13,7 @@ from assay.cli.options import Command, Decorator, Option
 from assay.cli.recording import recording
 from assay.cli.reporting import (
     FIGURES,
+    TERMINAL,
     ProvenanceBuilder,
     Reporting,
     check_figures,
@@ -135,7 +136,7 @@ def command(
     standard input. What was recognised is said, and so is every heading that names no measure.
     Every number is recomputed exactly and found consistent, off by rounding, inconsistent, in
     conflict with others or undetermined; an inconsistent one with the mistake that gives its
-    digits. Ends with 1 if any must be wrong.
+    digits. Ends with 1 if any must be wrong; with 0, and a warning, where none could be judged.
     """
     if template is not None:
         _write_template(context, template, claims, reporting)
@@ -157,7 +158,10 @@ def command(
         level=reporting.level,
     )
     draw_figures(audit.plot, figures, reporting)
-    reporting.deliver(making.document(audit))
+    document = making.document(audit)
+    reporting.deliver(document)
+    if not audit.judged and (reporting.out is not None or reporting.face != TERMINAL):
+        reporting.say(f"warning: {document.report.headline[0]}")
     if not audit.consistent:
         context.exit(NO)
 

@@ -56,14 +56,22 @@ def _headline(audit: Audit) -> Iterator[str]:
     if disputed:
         among = "" if wrong else f" of {of}"
         yield f"{disputed}{among} can't all be right, and it can't be told which is wrong."
+    judged = verdicts[NumberVerdict.CONSISTENT] + verdicts[NumberVerdict.ROUNDING]
     if not wrong and not disputed:
-        judged = verdicts[NumberVerdict.CONSISTENT] + verdicts[NumberVerdict.ROUNDING]
         if not numbers:
-            yield "There is no reported number to judge."
+            yield (
+                "Nothing could be judged, which says neither yes nor no: there is no reported "
+                'number. Add those to judge, such as reported = { accuracy = "96.7%" }.'
+            )
         elif judged:
             yield f"Nothing contradicts these {of}."
         else:
-            yield f"None of {of} could be judged: there are no counts to hold them against."
+            many = len(numbers)
+            could = plural(many, "The one number could not", f"None of {of} could")
+            yield (
+                f"{could} be judged, which says neither yes nor no: nothing that is given decides "
+                f"{plural(many, 'it', 'them')}."
+            )
     parts = [
         f"{verdicts[verdict]} {words}"
         for verdict, words in (
@@ -73,7 +81,7 @@ def _headline(audit: Audit) -> Iterator[str]:
         )
         if verdicts[verdict]
     ]
-    if parts:
+    if parts and (judged or wrong or disputed):
         yield f"{'The others' if wrong or disputed else 'They are'}: {listed(parts)}."
 
 
@@ -111,7 +119,7 @@ def _of(claim: AuditedClaim) -> str:
 def _nothing_wrong(claim: AuditedClaim) -> str:
     verdicts = Counter(number.verdict for number in claim.numbers)
     if not claim.numbers:
-        return "It reports no number."
+        return "It reports no number, so nothing of it could be judged."
     unknown = verdicts[NumberVerdict.UNDETERMINED]
     judged = len(claim.numbers) - unknown
     rest = f"; {unknown} can't be told from what is given" if unknown else ""

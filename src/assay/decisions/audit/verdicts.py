@@ -133,6 +133,11 @@ class Audit(Result, Recorded):
         return all(claim.verdict is not NumberVerdict.INCONSISTENT for claim in self.claims)
 
     @property
+    def judged(self) -> bool:
+        """Whether any number could be judged; if not, that nothing is wrong says nothing."""
+        return any(claim.verdict is not NumberVerdict.UNDETERMINED for claim in self.claims)
+
+    @property
     def plot(self) -> AuditPlots:
         """Figures by matplotlib: ``audit.plot.numbers()``; needs the extra ``plot``."""
         from assay.decisions.plotting import AuditPlots
