@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import time
 from pathlib import Path
 
 import pytest
@@ -500,3 +502,53 @@ def test_numbers_of_labels_beside_totals_without_names_are_told(tmp_path: Path) 
     rows = "Method,Recall (attack),Accuracy\nA,0.9534,0.9670\n"
     found = audited(tmp_path, rows, "t.csv", totals=Totals(positives=6959, negatives=7910))
     assert any("recall.attack" in note for note in found.claims[0].notes)
+
+
+LONG = 100_000
+REPEATED = {
+    "brackets.txt": "[" * LONG,
+    "brackets.json": "[" * LONG,
+    "brackets.md": "[" * LONG,
+    "lists.json": '{"claim": ' + "[" * LONG,
+    "blank lines.md": "\n" * LONG + "x",
+    "blanks.txt": " " * LONG + "x",
+    "tabs.md": "\t" * LONG + "x",
+    "cells.tex": "&" * LONG,
+    "tables.tex": "\\begin{tabular}{" * (LONG // 16),
+    "open tables.tex": "\\begin{tabular}" * (LONG // 15),
+    "commands.tex": "a & " + "\\textbf{" * (LONG // 8),
+    "rules.tex": "\\cline{" * (LONG // 7),
+    "dots.toml": f"a{'.a' * (LONG // 2)} = 1",
+    "tables.toml": f"claim = {'{a=' * (LONG // 3)}",
+    "raised.md": f"| a | accuracy |\n|---|---|\n| {'<sup>' * (LONG // 5)} | ? |",
+    "signs.toml": f'[[claim]]\narithmetic = [{{ expression = "{"(" * LONG}", reported = "1" }}]',
+    "counts.txt": "head of it\n" + "1 " * (LONG // 2) + "x",
+    "strokes.txt": "-" * LONG + "x",
+    "wide.csv": "," * (LONG // 2) + "\n" + "a,b\n" * (LONG // 8),
+}
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_a_file_of_one_sign_again_and_again_is_refused_at_once(name: str) -> None:
+    began = time.process_time()
+    with pytest.raises(InputError, match=re.escape(name)):
+        read_document(name, text=REPEATED[name])
+    assert time.process_time() - began < 4  # usually far less than one; before, up to a minute
+
+
+def test_counts_of_a_pasted_matrix_keep_all_their_digits() -> None:
+    totals = Totals(orientation="truth-rows")
+    (claim,) = read_document(
+        "m.txt", text="[[12345678901234567, 2.], [3, 4]]", totals=totals
+    ).claims
+    assert claim.matrix is not None
+    assert claim.matrix.cells[0][0] == 12345678901234567
+    with pytest.raises(InputError, match="holds no number"):
+        read_document("m.txt", text=f"[[{'9' * 400}, 2], [3, 4]]")
+
+
+def test_a_matrix_behind_other_brackets_is_read() -> None:
+    text = "see [1], [2]\n[ [5, 1],\n [2, 7] ] [[\n"
+    (claim,) = read_document("m.txt", text=text, totals=Totals(orientation="truth-rows")).claims
+    assert claim.matrix is not None
+    assert claim.matrix.cells == ((5, 1), (2, 7))

@@ -30,6 +30,8 @@ from assay.sources.columns import ORIENTATIONS
 from assay.sources.files.inputs import STDIN, name_of, shown, standard_input, without_query
 
 LARGEST_FILE = 8 << 20
+# A key of so many parts takes tomllib minutes.
+_DOTTED = re.compile(r"(?<![\w\"'-])(?:[\w\"'-]++[ \t]*+\.[ \t]*+){64}")
 FORMATS = ("toml", "json")
 
 
@@ -106,6 +108,8 @@ def _format(name: str, content: str, asked: str | None) -> str:
 def _parsed(text: str, name: str, kind: str) -> Any:
     try:
         if kind == "toml":
+            if _DOTTED.search(text):
+                raise InputError(f"{name} is nested too deeply for a claims file")
             # Newlines as TOML wants them; a lone carriage return is an error there.
             return tomllib.loads(text, parse_float=Decimal)
         return json.loads(

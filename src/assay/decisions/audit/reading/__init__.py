@@ -27,6 +27,7 @@ from assay.decisions.audit.reading.grids import (
     delimiter_of,
     latex_grids,
     markdown_grids,
+    must_be_small,
     separated_grids,
 )
 from assay.decisions.audit.reading.reports import (
@@ -56,12 +57,17 @@ _CALLED = {
     EVALUATION: "an evaluation",
     TEXT: "plain text",
 }
-_CLAIM = re.compile(r"^\s*\[\[?\s*claim\b|^\s*claim\s*=", re.M)
-_LATEX = re.compile(r"\\begin\{|\\\\\s*(?:\\hline|\\midrule|\\bottomrule)?\s*$", re.M)
-_PIPES = re.compile(r"^\s*>?\s*\|?\s*:?-+:?\s*\|[\s:|-]*$|^\s*\+[-=]+\+", re.M)
+# Blanks within a line, taken at once: a megabyte of blank lines is passed over in one go.
+_BLANKS = r"[^\S\n]*+"
+_CLAIM = re.compile(rf"^{_BLANKS}(?:\[\[?\s*+claim\b|claim\s*+=)", re.M)
+_LATEX = re.compile(rf"\\begin\{{|\\\\{_BLANKS}(?:\\hline|\\midrule|\\bottomrule)?{_BLANKS}$", re.M)
+_PIPES = re.compile(
+    rf"^{_BLANKS}(?:>?{_BLANKS}\|?{_BLANKS}:?-++:?{_BLANKS}\|(?:[^\S\n]|[:|-])*+$|\+[-=]++\+)", re.M
+)
 # R's caret prints both, and calls TP / (TP + FP + FN + TN) the detection rate.
-_CARET = re.compile(r"^\s*detection prevalence\b", re.I | re.M)
-_CARET_RATE = re.compile(r"^\s*detection rate\b.*$", re.I | re.M)
+_CARET = re.compile(rf"^{_BLANKS}detection prevalence\b", re.I | re.M)
+_CARET_RATE = re.compile(rf"^{_BLANKS}detection rate\b.*$", re.I | re.M)
+_FENCE = re.compile(rf"^{_BLANKS}```.*$", re.M)
 _SUFFIXES = {".csv": CSV, ".tsv": CSV, ".tex": LATEX, ".toml": CLAIMS, ".md": MARKDOWN}
 
 
@@ -253,13 +259,20 @@ def _read(kind: str, content: str, totals: Totals, title: str) -> Drafts:
         CSV: _csv,
         EVALUATION: _evaluation,
     }
-    return readers[kind](content, totals, title)
+    try:
+        return readers[kind](content, totals, title)
+    except InputError as odd:
+        # What is refused deep inside of a table knows its line at most.
+        if title in str(odd):
+            raise
+        raise type(odd)(f"{title}: {odd}") from odd
 
 
 def _csv(content: str, totals: Totals, title: str) -> Drafts:
     if content.lstrip()[:1] == "[":
         records = [row for row in _loaded(content, title) if isinstance(row, dict)]
         names = list(dict.fromkeys(key for row in records for key in row))
+        must_be_small(len(records), len(names), title)
         rows = [tuple("" if row.get(k) is None else str(row[k]) for k in names) for row in records]
         return _grids([TextTable((tuple(names), *rows))], totals, title)
     return _grids(separated_grids(content, title), totals, title)
@@ -323,7 +336,7 @@ def _grids(grids: Iterable[TextTable], totals: Totals, title: str) -> Drafts:
 
 def _text(content: str, totals: Totals, title: str) -> Drafts:
     """Reports, matrices, Markdown tables, printed frames and lines of values, in this order."""
-    bare = re.sub(r"^\s*```.*$", "", content, flags=re.M)
+    bare = _FENCE.sub("", content)
     by_caret = _CARET.search(bare) is not None
     bare = _CARET_RATE.sub("", bare) if by_caret else bare
     drafts, notes, rest = report_claims(bare, totals, title)

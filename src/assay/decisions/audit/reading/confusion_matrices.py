@@ -10,6 +10,7 @@ from typing import Any
 from assay.decisions.audit.reading.grids import TextTable
 from assay.decisions.audit.reading.published_tables import cleaned, count_text
 from assay.decisions.audit.reading.table_rows import OTHER_ROWS, Draft, Totals, safe_label
+from assay.decisions.audit.verdicts import MOST_DIGITS
 from assay.errors import InputError, LabelError
 from assay.sources.columns import ORIENTATIONS
 from assay.sources.labelling import infer
@@ -22,9 +23,12 @@ _DECIDED = re.compile(
     r"\b(?:pred|predict\w*|classified|estimated|assigned|detected|decision|output)\w*", re.I
 )
 _AXIS = re.compile(r"\b(?:class(?:es)?|labels?|as|value)\b|[\\/|:>()-]+|\u2192", re.I)
-_NESTED = re.compile(r"\[\s*\[[\d\s,.\[\]]*\]\s*\]")
-_ROW = re.compile(r"^(.*?)((?:(?:^|\s)\s*\d[\d,]*){2,})\s*$")
-_WEKA = re.compile(r"^\s*((?:\d+\s+)+)\|\s*(\S+)\s*=\s*(.+?)\s*$")
+# Numbers in brackets inside of brackets, and how they end: looked for apart, since together they
+# would be tried from every bracket of a file of brackets.
+_NESTED = re.compile(r"\[\s*+\[[\d\s,.\[\]]*+")
+_ENDED = re.compile(r"\]\s*+\]")
+_COUNT_WORD = re.compile(r"\d[\d,]*+")
+_WEKA = re.compile(r"((?:\d++\s++)++)\|\s*+(\S+)\s*+=\s*+(.+)")
 _TOTALS = frozenset({"all", "total", "totals", "sum", "margins"})
 
 
@@ -76,12 +80,15 @@ def matrices_in(text: str) -> tuple[list[PastedMatrix], str]:
     matrices: list[PastedMatrix] = []
 
     def taken(match: re.Match[str]) -> str:
-        rows = [re.findall(r"\d+(?:\.0*)?", row) for row in re.findall(r"\[([^\[\]]*)\]", match[0])]
-        cells = tuple(tuple(int(float(cell)) for cell in row) for row in rows)
-        if re.search(r"\d\.\d*[1-9]", match[0]) or not _square(cells):
+        last = _ENDED.search(match[0][::-1])
+        end = 0 if last is None else len(match[0]) - last.start()
+        nested, behind = match[0][:end], match[0][end:]
+        rows = [re.findall(r"(\d+)(?:\.0*)?", row) for row in re.findall(r"\[([^\[\]]*)\]", nested)]
+        shares = re.search(r"\d\.\d*[1-9]", nested)
+        if shares or not _square(rows) or any(len(cell) > MOST_DIGITS for r in rows for cell in r):
             return match[0]
-        matrices.append(PastedMatrix(cells))
-        return "\n"
+        matrices.append(PastedMatrix(tuple(tuple(map(int, row)) for row in rows)))
+        return f"\n{behind}"
 
     rest = re.sub(r"\barray\(\s*\n", "", _NESTED.sub(taken, text))
     lines = rest.splitlines()
@@ -100,7 +107,7 @@ def matrices_in(text: str) -> tuple[list[PastedMatrix], str]:
     return matrices, "\n".join(kept)
 
 
-def _square(cells: Sequence[Sequence[int]]) -> bool:
+def _square(cells: Sequence[Sequence[object]]) -> bool:
     return len(cells) > 1 and all(len(row) == len(cells) for row in cells)
 
 
@@ -108,7 +115,8 @@ def _weka(lines: Sequence[str], start: int) -> tuple[PastedMatrix | None, int]:
     """Weka: letters above, ``| a = normal`` behind each row; rows are the truth."""
     if "classified as" not in lines[start]:
         return None, start
-    rows = [match for match in map(_WEKA.match, lines[start + 1 : start + 1001]) if match]
+    below = (line.strip() for line in lines[start + 1 : start + 1001])
+    rows = [match for match in map(_WEKA.fullmatch, below) if match]
     cells = tuple(tuple(map(int, row[1].split())) for row in rows)
     if not _square(cells):
         return None, start
@@ -136,9 +144,8 @@ def _printed(lines: Sequence[str], start: int) -> tuple[PastedMatrix | None, int
         below = lines[place]
         place += 1
     rows: list[tuple[str, list[int]]] = []
-    while place < len(lines) and (match := _ROW.match(lines[place])):
-        cells_of = [int(word.replace(",", "")) for word in match[2].split()]
-        rows.append((match[1].strip(), cells_of))
+    while place < len(lines) and (row := _named_counts(lines[place])):
+        rows.append(row)
         place += 1
     cells, labels, columns = _without_totals(rows, head)
     if not _square(cells) or len(columns) < len(cells):
@@ -161,7 +168,19 @@ def _printed(lines: Sequence[str], start: int) -> tuple[PastedMatrix | None, int
 
 
 def _counts_in(line: str) -> int:
-    return sum(bool(re.fullmatch(r"\d[\d,]*", word)) for word in line.split())
+    return sum(bool(_COUNT_WORD.fullmatch(word)) for word in line.split())
+
+
+def _named_counts(line: str) -> tuple[str, list[int]] | None:
+    """The counts that end a line, two or more, and the name before them."""
+    words = line.split()
+    first = len(words)
+    while first and _COUNT_WORD.fullmatch(words[first - 1]):
+        first -= 1
+    counts = [word.replace(",", "") for word in words[first:]]
+    if len(counts) < 2 or any(len(count) > MOST_DIGITS for count in counts):
+        return None
+    return " ".join(words[:first]), list(map(int, counts))
 
 
 def _without_totals(

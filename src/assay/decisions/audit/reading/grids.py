@@ -10,13 +10,16 @@ from dataclasses import dataclass, replace
 
 from assay.errors import InputError
 
-_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
+_RULE = re.compile(r"\s*+\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*+\|?\s*+")
 _GRID_RULE = re.compile(r"\s*\+(?:[-=]+\+)+\s*")
-_CAPTION = re.compile(r"\s*(?:[*_#>\s]*)(?:table|tab\.|caption)\b.*", re.IGNORECASE)
+_CAPTION = re.compile(r"[*_#>\s]*+(?:table|tab\.|caption)\b.*", re.IGNORECASE)
 _GAP = re.compile(r"\s{2,}|\t+")
 _NUMERIC = re.compile(r"[+-]?[\d.,]+%?|nan|-+", re.IGNORECASE)
-# A line that is drawn under headings.
-_LINE = re.compile(r"[\s=+|:-]*[=-]{3}[\s=+|:-]*")
+# A line that is drawn under headings: of these signs alone, three in a row among them.
+_DRAWN = re.compile(r"[\s=+|:-]*+")
+_STROKE = re.compile(r"[=-]{3}")
+# More cells than any table of results has.
+_MOST_CELLS = 2_000_000
 DELIMITERS = ",;\t|"
 
 
@@ -46,12 +49,22 @@ class TextTable:
     def even(self) -> TextTable:
         """With every row as wide as the widest."""
         wide = self.width
+        must_be_small(len(self.rows), wide, f"the table of line {self.line}")
         rows = tuple((*row, *[""] * (wide - len(row))) for row in self.rows)
         return replace(self, rows=rows)
 
     def turned(self) -> TextTable:
         """With rows and columns exchanged."""
         return replace(self, rows=tuple(zip(*self.even().rows, strict=True)), headers=1)
+
+
+def must_be_small(rows: int, wide: int, name: str) -> None:
+    """Refuse a table that would fill the memory once every row is as wide as the widest."""
+    if rows * wide > _MOST_CELLS:
+        raise InputError(
+            f"{name} has {rows:,} rows of up to {wide:,} cells, more than any table of results; "
+            f"expected {_MOST_CELLS:,} cells at most. Give the table that is meant"
+        )
 
 
 # -- Markdown --------------------------------------------------------------------------------------
@@ -121,7 +134,7 @@ def separated_grids(text: str, name: str) -> Iterator[TextTable]:
     lines = [
         line
         for line in text.splitlines()
-        if line.strip() and not line.startswith("#") and not _LINE.fullmatch(line)
+        if line.strip() and not line.startswith("#") and not _is_drawn(line)
     ]
     sign = delimiter_of(lines)
     if sign is None:
@@ -135,6 +148,10 @@ def separated_grids(text: str, name: str) -> Iterator[TextTable]:
     ]
     comments = [line for line in text.splitlines() if line.startswith("#")]
     yield TextTable(tuple(rows), around="\n".join(comments))
+
+
+def _is_drawn(line: str) -> bool:
+    return bool(_DRAWN.fullmatch(line) and _STROKE.search(line))
 
 
 def delimiter_of(lines: Sequence[str]) -> str | None:
@@ -160,7 +177,7 @@ def aligned_grids(text: str) -> Iterator[TextTable]:
 
     A name may hold single blanks; the numbers of a row are its last, or (Weka) its first cells.
     """
-    lines = [line for line in text.splitlines() if not _LINE.fullmatch(line)]
+    lines = [line for line in text.splitlines() if not _is_drawn(line)]
     i = 0
     while i < len(lines):
         end = i + 1
@@ -218,14 +235,14 @@ def _split(line: str, columns: int) -> tuple[str, ...] | None:
 
 _ENVIRONMENTS = r"tabular\*?|tabularx|tabulary|tabu|longtable\*?|longtblr|tblr|array|NiceTabular"
 _BEGIN = re.compile(rf"\\begin\{{({_ENVIRONMENTS})\}}")
-_LATEX_CAPTION = re.compile(r"\\caption(?:\[[^\]]*\])?(?=\{)")
+_LATEX_CAPTION = re.compile(r"\\caption(?:\[[^\[\]]*+\])?(?=\{)")
 _COMMENT = re.compile(r"(?<!\\)%.*")
 _RULES = re.compile(
     r"\\(?:hline|toprule|midrule|bottomrule|endhead|endfirsthead|endfoot|endlastfoot|centering|"
-    r"addlinespace(?:\[[^\]]*\])?|specialrule(?:\{[^}]*\}){3}|cmidrule(?:\([^)]*\))?\s*\{[^}]*\}|"
-    r"cline\s*\{[^}]*\}|hhline\s*\{[^}]*\}|arrayrulecolor\s*\{[^}]*\}|rowcolors?(?:\[[^\]]*\])?\s*"
-    r"\{[^}]*\}|noalign\s*\{[^}]*\}|Xhline\s*\{[^}]*\}|rule\s*\{[^}]*\}\{[^}]*\}|Xcline\{[^}]*\}|"
-    r"vspace\*?\{[^}]*\}|small|footnotesize|scriptsize|tiny|normalsize|bfseries|itshape)(?![a-zA-Z])"
+    r"addlinespace(?:\[[^\[\]]*+\])?|specialrule(?:\{[^{}]*+\}){3}|cmidrule(?:\([^()]*+\))?\s*\{[^{}]*+\}|"
+    r"cline\s*\{[^{}]*+\}|hhline\s*\{[^{}]*+\}|arrayrulecolor\s*\{[^{}]*+\}|rowcolors?(?:\[[^\[\]]*+\])?\s*"
+    r"\{[^{}]*+\}|noalign\s*\{[^{}]*+\}|Xhline\s*\{[^{}]*+\}|rule\s*\{[^{}]*+\}\{[^{}]*+\}|Xcline\{[^{}]*+\}|"
+    r"vspace\*?\{[^{}]*+\}|small|footnotesize|scriptsize|tiny|normalsize|bfseries|itshape)(?![a-zA-Z])"
 )
 # Commands of which nothing is shown: their arguments go with them.
 _UNSEEN = ("cite", "citep", "citet", "ref", "label", "footnote", "footnotemark", "tnote", "phantom",
@@ -242,19 +259,38 @@ _SIGNS = {
     r"\sim": "~", r"\textless": "<", r"\textgreater": ">", r"\textpercent": "%", r"\rightarrow": "",
     r"\mu": "μ", r"\beta": "β", r"\checkmark": "✓", r"\cdot": "·", r"\circ": "", r"\bullet": "",
 }  # fmt: skip
+_WRITTEN = tuple(
+    (re.compile(re.escape(sign) + (r"(?![a-zA-Z])" if sign[-1].isalpha() else "")), shown)
+    for sign, shown in sorted(_SIGNS.items(), key=lambda pair: -len(pair[0]))
+)
+# Without any of these a cell shows what is written.
+_SPECIAL = re.compile(r"[\\{}$^_~-]")
+_OPTIONS = re.compile(r"\s*+\[[^\[\]]*+\]")
+_BRACE = re.compile(r"\s*+\{")
+_COMMAND = re.compile(r"\\([a-zA-Z]++)\*?\s*+(?:(?:\[[^\[\]]*+\]|<[^<>]*+>)\s*+)*+(?=\{)")
+_NEXT_ARGUMENT = re.compile(r"\s*+(?:\[[^\[\]]*+\])?\s*+(?=\{)")
+# So deep may commands, and tables, stand inside of each other.
+_DEEPEST = 16
 
 
 def latex_grids(text: str) -> Iterator[TextTable]:
     """The tables of a LaTeX source; rows without an environment are one table."""
     has_tables = False
+    read = 0
     for begin in _BEGIN.finditer(text):
         end = text.find(f"\\end{{{begin[1]}}}", begin.end())
         if end < 0:
             end = len(text)
         has_tables = True
         start = _after_columns(text, begin.end(), begin[1])
-        rows = _rows(text[start:end])
         line = text.count("\n", 0, begin.start()) + 1
+        read += max(start, end) - begin.start()
+        if read > _DEEPEST * len(text):
+            raise InputError(
+                f"line {line}: tables stand inside of each other, or are never closed, more than "
+                f"{_DEEPEST} deep; close each {begin[1]} with \\end{{{begin[1]}}}"
+            )
+        rows = _rows(text[start:end])
         if rows:
             notes = _notes(text, end)
             yield TextTable(rows, 1, _latex_caption(text, begin.start(), end), line, notes)
@@ -268,15 +304,14 @@ def _after_columns(text: str, place: int, environment: str) -> int:
     """Where the rows begin: after the options, the width and the columns."""
     groups = 2 if environment in ("tabular*", "tabularx", "tabulary") else 1
     while groups:
-        rest = text[place:]
-        bracket = re.match(r"\s*\[[^\]]*\]", rest)
+        bracket = _OPTIONS.match(text, place)
         if bracket:
-            place += bracket.end()
+            place = bracket.end()
             continue
-        brace = re.match(r"\s*\{", rest)
+        brace = _BRACE.match(text, place)
         if not brace:
             return place
-        place = _closing(text, place + brace.end() - 1) + 1
+        place = _closing(text, brace.end() - 1) + 1
         groups -= 1
     return place
 
@@ -361,7 +396,7 @@ def _spanning(cell: str) -> tuple[str, int, int]:
     wide = re.search(r"\\multicolumn\s*\{(\d+)\}", cell)
     if wide:
         across = max(1, min(int(wide[1]), 50))
-    high = re.search(r"\\multirow\s*(?:\[[^\]]*\])?\s*\{(-?\d+)\}", cell)
+    high = re.search(r"\\multirow\s*+(?:\[[^\[\]]*+\])?\s*+\{(-?\d+)\}", cell)
     if high:
         down = max(1, int(high[1]))
     return plain(cell), across, down
@@ -373,10 +408,11 @@ def plain(text: str) -> str:
     >>> plain(r"\textbf{98.2\%} $\pm$ 0.3\cite{a}"), plain(r"\multicolumn{2}{c}{\num{0.97}}")
     ('98.2% ± 0.3', '0.97')
     """
+    if not _SPECIAL.search(text):
+        return " ".join(text.split())
     shown = _without_commands(text)
-    for sign in sorted(_SIGNS, key=len, reverse=True):
-        tail = r"(?![a-zA-Z])" if sign[-1].isalpha() else ""
-        shown = re.sub(re.escape(sign) + tail, _SIGNS[sign].replace("\\", ""), shown)
+    for sign, written in _WRITTEN:
+        shown = sign.sub(written, shown)
     shown = re.sub(r"\^\{?[a-zA-Z*†‡]+\}?", "", shown)
     shown = re.sub(r"_\{?(\w+)\}?", r"\1", shown) if "_" in shown and "\\_" not in text else shown
     shown = re.sub(r"\\[a-zA-Z]+\*?", " ", shown)
@@ -384,41 +420,46 @@ def plain(text: str) -> str:
     return re.sub(r"\s+", " ", shown).strip()
 
 
-def _without_commands(text: str) -> str:
+def _without_commands(text: str, depth: int = 0) -> str:
     """Commands replaced by what they show, the innermost of nested ones first or last alike."""
+    if depth > _DEEPEST:
+        raise InputError(
+            f"commands of LaTeX stand more than {_DEEPEST} deep inside of each other; write what "
+            f"the cell shows: {text[:40]!r}"
+        )
     out = []
     i = 0
     while i < len(text):
-        command = re.match(r"\\([a-zA-Z]+)\*?\s*((?:\[[^\]]*\]|<[^>]*>)\s*)*(?=\{)", text[i:])
+        command = _COMMAND.match(text, i)
         if command is None:
             step = 2 if text[i] == "\\" and text[i + 1 : i + 2] in "%&_#${}" else 1
             out.append(text[i : i + step])
             i += step
             continue
-        name, place = command[1], i + command.end()
+        name, place = command[1], command.end()
         arguments: list[str] = []
         wanted = _LAST.get(name, 2 if name in ("SI", "qty") else 1)
         while len(arguments) < wanted and text[place : place + 1] == "{":
             end = _closing(text, place)
             arguments.append(text[place + 1 : end])
             place = end + 1
-            skipped = re.match(r"\s*(?:\[[^\]]*\])?\s*(?=\{)", text[place:])
+            skipped = _NEXT_ARGUMENT.match(text, place)
             if skipped and len(arguments) < wanted:
-                place += skipped.end()
-        out.append(_shown(name, arguments))
+                place = skipped.end()
+        out.append(_shown(name, arguments, depth + 1))
         i = place
     return "".join(out)
 
 
-def _shown(name: str, arguments: list[str]) -> str:
+def _shown(name: str, arguments: list[str], depth: int) -> str:
     if name in _UNSEEN:
         # \textcolor{red}{0.98} leaves its second argument to the text that follows.
         return ""
     if name in ("SI", "qty"):
-        return "".join(map(_without_commands, arguments))
+        return "".join(_without_commands(argument, depth) for argument in arguments)
     if name == "num":
-        number = _without_commands(arguments[0]).replace("+-", r"\pm ")
+        number = _without_commands(arguments[0], depth).replace("+-", r"\pm ")
         return re.sub(r"(\d)\((\d+)\)$", r"\1", number)
     if name in ("makecell", "shortstack", "thead"):
-        return _without_commands(arguments[0].replace("\\\\", " "))
-    return _without_commands(arguments[-1]) if arguments else ""
+        return _without_commands(arguments[0].replace("\\\\", " "), depth)
+    return _without_commands(arguments[-1], depth) if arguments else ""

@@ -33,6 +33,9 @@ _DASHES = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-
 _MARKS = re.compile(
     r"[*†‡§¶#\u2020\u2021\u2191\u2193\u25b2\u25bc✓]+|\[\d+(?:,\s*\d+)*\]|\^\{?\w\}?"
 )
+_EMPHASIS = re.compile(
+    r"</?(?:b|i|u|em|strong|sub|mark)>|<sup>[^<]*+(?:<(?!/?sup>)[^<]*+)*+</sup>|`|~~|__"
+)
 _RAISED = re.compile(r"[\u00b2\u00b3\u00b9\u2070-\u207f\u1d43-\u1d9c\u02b0-\u02b8ªº]")
 _NUMBER = r"[+-]?(?:\d(?:[\d,.']|[ ](?=\d{3}(?!\d)))*|\.\d+)(?:e[+-]?\d{1,3})?"
 _SPREAD = re.compile(
@@ -102,9 +105,11 @@ def entry_of(text: str, *, comma: bool = False) -> TableEntry:
 
 def cleaned(text: str) -> str:
     """A cell without marks of emphasis and footnotes, in plain signs."""
+    if not text:
+        return ""
     shown = unicodedata.normalize("NFC", text).translate(_DASHES)
     shown = _RAISED.sub("", shown).replace("\u00a0", " ").replace("\u2009", " ")
-    shown = re.sub(r"</?(?:b|i|u|em|strong|sub|mark)>|<sup>.*?</sup>|`|~~|__", "", shown)
+    shown = _EMPHASIS.sub("", shown)
     return re.sub(r"\s+", " ", _MARKS.sub(" ", shown)).strip()
 
 

@@ -15,14 +15,17 @@ from assay.measures import ACCURACY, F1, PRECISION, RECALL, find
 from assay.measures.catalogue import average_of, cell_of, heading_of, may_count, squeezed
 
 REPORT_HEADER = re.compile(
-    r"^[\s>#|*]*precision\s+recall\s+f1-?score(?:\s+support)?(?:\s+pred)?\s*$", re.I | re.M
+    r"^(?:[^\S\n]|[>#|*])*+precision\s++recall\s++f1-?score(?:\s++support)?(?:\s++pred)?[^\S\n]*+$",
+    re.I | re.M,
 )
 _COLUMNS = (PRECISION, RECALL, F1)
 _VALUE = r"\d+\.\d*|\d+|nan"
-_ROW = re.compile(rf"^(.*?)\s+({_VALUE})\s+({_VALUE})\s+({_VALUE})(?:\s+(\d[\d.,]*))?\s*$", re.I)
+_ROW = re.compile(
+    rf"^(.*?)(?<!\s)\s++({_VALUE})\s+({_VALUE})\s+({_VALUE})(?:\s+(\d[\d.,]*))?\s*$", re.I
+)
 _ACCURACY = re.compile(rf"^\s*accuracy\s+({_VALUE})(?:\s+(\d[\d.,]*))?\s*$", re.I)
 _SAMPLES = re.compile(r"samples\s+a(?:vg|verage)", re.I)
-_PAIR = re.compile(r"^[\s>*•-]*([^:=|\[\]{}]{1,60}?)\s*[:=]\s*([^:=|]{1,40}?)[\s,;]*$")
+_PAIR = re.compile(r"^[\s>*•-]*+([^:=|\[\]{}]{1,60}?)\s*[:=]\s*([^:=|]{1,40}?)[\s,;]*$")
 # More digits than so many are those of a float, whose last ones mean nothing.
 _DIGITS = 12
 
