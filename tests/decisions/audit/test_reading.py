@@ -543,7 +543,7 @@ def test_counts_of_a_pasted_matrix_keep_all_their_digits() -> None:
     ).claims
     assert claim.matrix is not None
     assert claim.matrix.cells[0][0] == 12345678901234567
-    with pytest.raises(InputError, match="holds no number"):
+    with pytest.raises(InputError, match="no square table of counts"):
         read_document("m.txt", text=f"[[{'9' * 400}, 2], [3, 4]]")
 
 
