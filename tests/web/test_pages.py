@@ -95,6 +95,49 @@ def test_lists_are_filtered_and_paged(store: assay.Store) -> None:
         assert len(app.get("/runs.json?name=flows").json()["runs"]) == 2
 
 
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ("/runs.json?limit=abc", "'limit' is unknown here: what can be asked is name, kind, tag"),
+        ("/?limit=-1", "'limit' is unknown here"),
+        ("/runs.csv?limit=", "'limit' is unknown here"),
+        ("/runs.json?kind=models", "kind is 'models'; expected evaluation or"),
+        ("/?gate=passed", "gate is 'passed'; expected pass or fail or undecided"),
+        ("/gate.json?gate=1", "gate is '1'; expected pass or fail"),
+        ("/gate.json?name=flows", "'name' is unknown here: what can be asked is gate, before"),
+        ("/monitor?gate=pass", "'gate' is unknown here"),
+        ("/runs.json?name=a&name=b", "name is given more than once"),
+        (f"/runs.json?search={'a' * 1001}", "search has 1,001 characters"),
+        ("/runs.json?name=a%00", "name has 2 characters, or one that is no text"),
+        ("/compare.json?order=name", "order is 'name'; expected time"),
+        ("/trend.json?name=flows&measures=f1", "'measures' is unknown here"),
+        ("/measures.json?group=rates", "'group' is unknown here: nothing can be asked"),
+        ("/about?x", "'x' is unknown here"),
+        ("/health?verbose=1", "'verbose' is unknown here"),
+        ("/threshold/abc.json?max-fprr=0.1", "'max-fprr' is unknown here"),
+    ],
+)
+def test_what_a_page_can_not_be_asked_is_refused(kept: Harness, asked: str, message: str) -> None:
+    answer = kept.get(asked, accept="application/json")
+    assert answer.status == 400
+    assert message in answer.json()["error"]["message"]
+
+
+def test_what_a_form_leaves_open_is_not_asked(kept: Harness) -> None:
+    assert kept.get("/?name=&kind=&tag=&gate=&search=").status == 200
+
+
+def test_an_address_that_is_too_long_is_refused(kept: Harness) -> None:
+    for path in (f"/{'a' * 9000}", f"/runs.json?name={'a' * 9000}"):
+        answer = kept.get(path, accept="application/json")
+        assert answer.status == 414
+        assert "characters; at most 8,000 are read" in answer.json()["error"]["message"]
+
+
+def test_a_path_of_control_characters_is_told_as_escapes(kept: Harness) -> None:
+    assert r"GET /\x00" in kept.get("/\0").text
+
+
 def test_scripts_are_small() -> None:
     assert 20_000 < script_size() < 100_000
 
@@ -264,6 +307,14 @@ def test_constraints_that_can_not_be_read_leave_the_form_as_it_was_typed(app: Ha
     alone = app.get(f"/threshold/{upload}?cost-fp=1&label=was&score=rank")
     assert (alone.status, "--cost-fp and --cost-fn go together" in alone.text) == (422, True)
     assert app.get(f"/threshold/{upload}.json?cost-fp=1").json()["error"]["code"] == "W422"
+
+
+def test_fields_of_a_judgement_that_are_unknown_are_refused(app: Harness) -> None:
+    answer = app.post(
+        f"/judge/{sent(app, ROWS)}", b"do=evaluate&lable=y", accept="application/json"
+    )
+    assert answer.status == 422
+    assert "'lable' is nothing that can be said of a file here" in answer.text
 
 
 def test_values_of_a_form_are_never_options(app: Harness) -> None:

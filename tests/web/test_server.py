@@ -23,7 +23,9 @@ import assay
 from assay.errors import InputError
 from assay.web import Client
 from assay.web.app import WebAddress
-from assay.web.guards import Access
+from assay.web.guards import Access, RequestLimits
+
+from .harness import Harness
 
 TOKEN = "a-token-of-the-team-0123456789"
 LINK = re.compile(r"Open (http://[^/]+:(\d+))(/sign-in\?link=\S+)")
@@ -108,6 +110,17 @@ def test_the_app_starts_answers_programs_and_leaves_nothing_behind(tmp_path: Pat
     assert not any(path.name.startswith("assay-serve-") for path in tmp_path.iterdir())
     with assay.Store(tmp_path / "assay.db") as store:
         assert [each.name for each in store.names()] == ["mine"]
+
+
+def test_a_client_gives_the_runs_of_every_page(
+    store: assay.Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Harness(store, limits=RequestLimits(rows=2)) as app:
+        monkeypatch.setattr(
+            Client, "_ask", lambda _, method, path, *rest: app.ask(method, path).body
+        )
+        runs = [run["id"] for run in Client("http://127.0.0.1", "token").runs(name="flows")]
+    assert len(runs) == len(set(runs)) == len(store.runs(name="flows", limit=100).runs) > 2
 
 
 def test_ctrl_c_ends_it(tmp_path: Path) -> None:

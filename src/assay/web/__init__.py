@@ -54,7 +54,14 @@ class Client:
 
     def runs(self, **filters: str) -> list[dict[str, Any]]:
         """Runs, newest first, by ``name``, ``kind``, ``tag``, ``gate`` and ``search``."""
-        runs: list[dict[str, Any]] = self._json("GET", f"/runs.json?{urlencode(filters)}")["runs"]
+        runs: list[dict[str, Any]] = []
+        more = True
+        while more:
+            # They come a page at a time.
+            before = {"before": runs[-1]["id"]} if runs else {}
+            page = self._json("GET", f"/runs.json?{urlencode({**filters, **before})}")
+            runs += page["runs"]
+            more = page["more"] and bool(page["runs"])
         return runs
 
     def document(self, run: str) -> Document:

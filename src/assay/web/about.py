@@ -5,24 +5,27 @@ from __future__ import annotations
 import platform
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import parse_qs
 
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from assay import __version__
 from assay.errors import UnknownMeasure
+from assay.escaping import short
 from assay.measures import catalogue, find
+from assay.report import IMPORTED, KINDS
 from assay.report.document import SCHEMAS, schema_of
 from assay.report.sections import Column, Report, Section, Table
 from assay.web.guards import POLICY, SIGN_IN, STYLE, UPLOAD, Refusal
 from assay.web.judgements import OPTIONS, THRESHOLD_OPTIONS
 from assay.web.pages import FACES, asset, face, page, report_page, suffix_of
-from assay.web.runs import FILTERS
+from assay.web.runs import FILTERS, OUTCOMES
 from assay.web.site import Site
 
 if TYPE_CHECKING:
@@ -241,18 +244,25 @@ _DOCUMENTS = {
     "/threshold/{upload}.json": ("assay.threshold/1",),
     "/trend.json": ("assay.trend/1",),
 }
-# What may be asked in the query of a route; a name with a star may be repeated.
-_QUERIES = {
-    ("/compare.json", "GET"): ("run*", "order"),
-    ("/gate.json", "GET"): ("gate", "before"),
-    ("/incidents.json", "GET"): ("before",),
-    ("/monitor.json", "GET"): ("before",),
-    ("/runs.json", "GET"): (*FILTERS, "before"),
-    ("/runs.json", "POST"): ("name", "tag*"),
-    ("/threshold/{upload}.json", "GET"): THRESHOLD_OPTIONS,
-    ("/trend.json", "GET"): ("name", "measure"),
+# What may be asked in the query of a page and its twins; a name with a star may be repeated.
+_QUERIES: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("/", "GET"): (*FILTERS, "before"),
+    ("/compare", "GET"): ("run*", "order"),
+    ("/compare/flips.{form}", "GET"): ("run*", "order"),
+    ("/gate", "GET"): ("gate", "before"),
+    ("/incidents", "GET"): ("before",),
+    ("/monitor", "GET"): ("before",),
+    ("/runs", "GET"): (*FILTERS, "before"),
+    ("/runs", "POST"): ("name", "tag*"),
+    ("/threshold/{upload}", "GET"): THRESHOLD_OPTIONS,
+    ("/trend", "GET"): ("name", "measure"),
     (UPLOAD, "POST"): ("name",),
+    (SIGN_IN, "GET"): ("link",),
 }
+_CHOICES = {"kind": (*KINDS, IMPORTED), "gate": OUTCOMES, "order": ("time",)}
+_LONGEST = 1000
+# Their queries tell one version from another.
+_ASSETS = "/assets/{name}"
 # What is sent, and the status of an answer that is not 200.
 _BODIES = {
     "/audit.json": "application/json",
@@ -266,6 +276,39 @@ _STATUSES = {
     (UPLOAD, "POST"): "201",
     ("/judge/{upload}", "POST"): "202",
 }
+
+
+def _asked(path: str, method: str) -> tuple[str, ...]:
+    """What may be asked in the query of a route."""
+    suffix = next((each for each in FACES if path.endswith(each)), "")
+    return _QUERIES.get((path.removesuffix(suffix), "GET" if method == "HEAD" else method), ())
+
+
+def check_query(path: str, method: str, query: QueryParams) -> None:
+    """Refuse what a route can't be asked: it would be passed over in silence."""
+    if path == _ASSETS:
+        return
+    asked = _asked(path, method)
+    names = [name.removesuffix("*") for name in asked]
+    for name, value in query.multi_items():
+        if name not in names:
+            known = f"what can be asked is {', '.join(names)}" if names else "nothing can be asked"
+            raise Refusal(400, f"{short(name)!r} is unknown here: {known}.", "Leave it out.")
+        if f"{name}*" not in asked and len(query.getlist(name)) > 1:
+            raise Refusal(400, f"{name} is given more than once.", "Say which one is meant.")
+        if len(value) > _LONGEST or "\0" in value:
+            raise Refusal(
+                400,
+                f"{name} has {len(value):,} characters, or one that is no text; expected text of "
+                f"{_LONGEST:,} at most.",
+                "Shorten it.",
+            )
+        if value and value not in _CHOICES.get(name, (value,)):
+            raise Refusal(
+                400,
+                f"{name} is {short(value)!r}; expected {' or '.join(_CHOICES[name])}.",
+                "Say one of these, or leave it out.",
+            )
 
 
 def description(routes: Iterable[BaseRoute]) -> dict[str, Any]:
@@ -309,7 +352,7 @@ def _operation(route: Route, method: str) -> dict[str, Any]:
         "summary": (route.endpoint.__doc__ or "").partition("\n")[0],
         "parameters": [
             *(_parameter(name, "path") for name in _PARAMETER.findall(route.path)),
-            *(_parameter(name, "query") for name in _QUERIES.get((route.path, method), ())),
+            *(_parameter(name, "query") for name in _asked(route.path, method)),
         ],
         "responses": {
             status: {

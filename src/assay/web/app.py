@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from starlette.datastructures import QueryParams
 from starlette.exceptions import HTTPException
-from starlette.routing import BaseRoute, Router
+from starlette.routing import BaseRoute, Match, Route, Router
 
 from assay.errors import InputError
+from assay.escaping import short, visible
 from assay.web import about, comparison, judgements, runs
 from assay.web.guards import (
     SIGN_IN,
@@ -61,11 +63,20 @@ class Pages:
         """Answer a request."""
         scope["app"] = self
         try:
+            if scope["type"] == "http":
+                self._check_query(scope)
             await self.router(scope, receive, send)
         except HTTPException as error:
             status = error.status_code if error.status_code in TITLES else 400
-            where = f"{scope['method']} {scope['path']}"[:_SHOWN]
+            where = short(visible(f"{scope['method']} {scope['path']}"), _SHOWN)
             raise Refusal(status, f"{where}: {error.detail}.", link="/") from None
+
+    def _check_query(self, scope: Scope) -> None:
+        for route in self.routes:
+            if isinstance(route, Route) and route.matches(scope)[0] is Match.FULL:
+                query = QueryParams(scope["query_string"])
+                about.check_query(route.path, scope["method"], query)
+                return
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, app: object) -> AsyncIterator[None]:  # noqa: ARG002 - Starlette's form

@@ -9,6 +9,7 @@ W403  403   the request comes from another site
 W404  404   there is no such page
 W405  405   the page does not take this method
 W413  413   the body is larger than is taken
+W414  414   the address is longer than any of a page
 W421  421   the request is for another host
 W422  422   what was sent can't be judged
 W423  423   the app is read-only
@@ -47,6 +48,7 @@ UPLOAD = "/judge/files"
 # Whoever has not signed in yet has a token to send, and nothing else.
 _SIGN_IN_BODY = 4096
 READING = ("GET", "HEAD")
+_LONGEST_ADDRESS = 8000
 # Files of the app itself, and its own addresses; nothing inline, nothing from elsewhere.
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -159,6 +161,13 @@ class Guards:
         headers = _headers(scope)
         self._check_host(scope, headers)
         self._check_site(scope, headers)
+        asked = len(scope["path"]) + len(scope["query_string"])
+        if asked > _LONGEST_ADDRESS:
+            raise Refusal(
+                414,
+                f"The address has {asked:,} characters; at most {_LONGEST_ADDRESS:,} are read.",
+                "Ask for less at once.",
+            )
         if self.now > self._limits.requests:
             raise Refusal(
                 503,
@@ -412,6 +421,7 @@ TITLES = {
     404: "There is no such page",
     405: "This page does not take that",
     413: "That is too large",
+    414: "This address is too long",
     421: "This is another host",
     422: "This can't be judged",
     423: "This app is read-only",

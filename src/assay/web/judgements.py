@@ -19,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from assay.escaping import short
 from assay.measures import catalogue
 from assay.report import Document
 from assay.report.sections import Panel
@@ -109,6 +110,12 @@ async def judge(request: Request) -> Response:
     command = fields.get("do", "evaluate")
     if command not in OPTIONS:
         raise Refusal(422, f"There is no judgement {command!r}.", f"Say {' or '.join(OPTIONS)}.")
+    for name in fields.keys() - {"do", "record", "keep-rows", *OPTIONS["evaluate"]}:
+        raise Refusal(
+            422,
+            f"{short(name)!r} is nothing that can be said of a file here.",
+            f"Say any of {', '.join(OPTIONS[command])}.",
+        )
     args = [command, upload.name, *options(fields, OPTIONS[command]), "--format=json"]
     name = fields.get("record", "").strip()
     if name:

@@ -111,9 +111,7 @@ def before_of(request: Request, store: Store) -> str | None:
 
 
 def _filters(request: Request) -> dict[str, str]:
-    return {
-        name: request.query_params[name][:200] for name in FILTERS if request.query_params.get(name)
-    }
+    return {name: request.query_params[name] for name in FILTERS if request.query_params.get(name)}
 
 
 def _spark_drawn_once(site: Site, store: Store, name: Name) -> tuple[str, TrendLine] | None:
