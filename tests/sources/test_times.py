@@ -4,11 +4,14 @@ import datetime as dt
 import io
 
 import numpy as np
+import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import assay
 from assay.errors import InputError
 from assay.sources.files import Request, Rows, read
 from assay.sources.times import (
@@ -206,3 +209,31 @@ def test_times_that_lie_centuries_apart_are_refused() -> None:
     assert len(absent([first.isoformat(), last.isoformat()], "day")) == LONGEST_SPAN - 1
     with pytest.raises(InputError, match="from 2026-03-01 to 9999-12-31, 2,912,383 days later"):
         absent(["2026-03-01", "9999-12-31"], "day")
+
+
+SECONDS = np.array([1_790_000_000, 2**63 - 1, 1_790_003_600, 2**61], np.int64)
+
+
+def in_columns(kind: str) -> object:
+    """Whole seconds, two of which have no date, in a column of some library."""
+    of_arrow = pa.array(SECONDS, pa.timestamp("s", "UTC" if "zoned" in kind else None))
+    if kind == "numpy":
+        return SECONDS.astype("datetime64[s]")
+    if kind == "pandas":
+        return pd.Series(SECONDS.astype("datetime64[s]"))
+    if kind == "pandas of arrow":
+        return pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([of_arrow])))
+    return of_arrow
+
+
+@pytest.mark.parametrize("kind", ["numpy", "pandas", "pandas of arrow", "arrow", "zoned arrow"])
+def test_seconds_beyond_the_calendar_do_not_wrap_round_in_frames_and_columns(kind: str) -> None:
+    times = in_columns(kind)
+    with pytest.raises(InputError, match="found nothing in row 1, expected a date"):
+        day_names(times, "times")
+    rows = {"label": ["a", "b", "a", "b"], "score": [0.1, 0.2, 0.3, 0.4], "time": times}
+    frames = [rows, pd.DataFrame(rows)] if "pandas" in kind else [rows]
+    frames += [pa.table(rows)] if "arrow" in kind and "pandas" not in kind else []
+    for frame in frames:
+        with pytest.raises(InputError, match="row 2: column 'time': found nothing, expected"):
+            assay.evaluate(frame, label="label", score="score", time="time", positive="b")

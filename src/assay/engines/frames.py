@@ -22,6 +22,7 @@ from assay.sources.files.collector import Collector
 from assay.sources.files.column_roles import must_have, must_have_one_role
 from assay.sources.files.request import Budget, OpenedTable, Piece, Request, must_be_enough
 from assay.sources.labelling import sided
+from assay.sources.times import seconds_column
 from assay.sources.validation import Roles, coded_columns
 from assay.tally import IncidentTally, Tally
 from assay.tally.counters import CutPoints
@@ -363,7 +364,9 @@ def _of_arrow(rows: Any) -> pl.DataFrame:
     for field in rows.schema:
         must_be_readable(field.name, field.type)
     frame = pl.from_arrow(rows, rechunk=False)
-    return frame if isinstance(frame, pl.DataFrame) else frame.to_frame()
+    frame = frame if isinstance(frame, pl.DataFrame) else frame.to_frame()
+    seconds = [seconds_column(name, rows.column(name)) for name in frame.columns]
+    return frame.with_columns(column for column in seconds if column is not None)
 
 
 # -- rows of polars frames, checked and counted ----------------------------------------------------

@@ -399,8 +399,14 @@ def polars_column(name: str, values: Any) -> pl.Series:
     if isinstance(dtype, np.dtype) and dtype.kind in "biuf" and dtype.isnative:
         wide = np.float32 if dtype == np.float16 else dtype
         return pl.Series(name, np.asarray(values).astype(wide, copy=False))
+    from assay.sources.times import moments_of, seconds_column  # which read columns by this module
+
+    if (seconds := seconds_column(name, values)) is not None:
+        return seconds
     if type(values).__module__.startswith("pandas"):
         return _of_pandas(name, values)
+    if isinstance(values, np.ndarray) and values.dtype.kind == "M" and values.ndim == 1:
+        return moments_of(values, name)
     try:
         return pl.Series(name, values)
     except (TypeError, OverflowError, pl.exceptions.ComputeError):

@@ -174,6 +174,9 @@ def time_column(values: Any, name: str) -> pl.Series:
 
     if isinstance(values, pl.Series):
         return values
+    seconds = seconds_column(name, values)
+    if seconds is not None:
+        return seconds
     if type(values).__module__.partition(".")[0] == "pyarrow":
         return pl.Series(name, values)
     array = array_of(values, name)
@@ -203,6 +206,36 @@ def moments_of(values: Array, name: str) -> pl.Series:
         first, last = _CALENDAR.astype(values.dtype)
         values = np.where((first <= values) & (values <= last), values, _NEVER.astype(values.dtype))
     return pl.Series(name, values.astype(_CALENDAR.dtype))
+
+
+def seconds_column(name: str, values: Any) -> pl.Series | None:
+    """A column of Arrow or pandas that counts whole seconds, as moments; None for any other.
+
+    polars counts thousandths, and what an int64 then can't hold would be another moment.
+    """
+    import polars as pl
+
+    module = type(values).__module__.partition(".")[0]
+    if module == "pyarrow" and str(values.type).startswith("timestamp[s"):
+        like, whole = pl.Series(values[:0]), pl.Series(values.cast("int64"))
+    elif module == "pandas" and str(values.dtype).startswith(("datetime64[s", "timestamp[s")):
+        of_arrow = hasattr(values.dtype, "pyarrow_dtype")
+        like = pl.Series(pl.from_pandas(values[:0]))
+        whole = pl.Series(pl.from_pandas(values.astype("int64[pyarrow]" if of_arrow else "int64")))
+    else:
+        return None
+    return moments_of_seconds(whole.alias(name), getattr(like.dtype, "time_zone", None))
+
+
+def moments_of_seconds(seconds: pl.Series, zone: str | None) -> pl.Series:
+    """Whole seconds since 1970 as moments; those that have no date are missing."""
+    import polars as pl
+
+    beyond = (seconds < _FIRST_DAY * _SECONDS) | (seconds >= (_LAST_DAY + 1) * _SECONDS)
+    moments = (seconds.set(beyond, None) * _PARTS["ms"]).cast(pl.Datetime("ms"))
+    if zone is None:
+        return moments
+    return moments.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
 
 
 def _kind(moment: dt.date) -> tuple[bool, bool]:
