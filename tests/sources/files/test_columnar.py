@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.feather
+import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
 
@@ -319,3 +321,85 @@ def test_an_empty_file_without_dictionary_is_no_damage(tmp_path: Path) -> None:
     assert read([str(tmp_path)], Request()).columns["y_score"].tolist() == [0.5, 0.25]
     with pytest.raises(InputError, match="there are no rows"):
         read([str(tmp_path / "day-1.parquet")], Request())
+
+
+# -- moments in whole seconds ----------------------------------------------------------------------
+
+NEVER = 2**63 - 1
+SECONDS = [1_790_000_000, NEVER, -(2**63), None, 2**61 + 1_790_000_000, 253_402_300_800]
+
+
+def written_by_arrow(path: Path, how: str, table: pa.Table) -> None:
+    if how == "lz4":
+        pyarrow.feather.write_feather(table, path, compression="lz4")
+        return
+    new = pyarrow.ipc.new_stream if how == "stream" else pyarrow.ipc.new_file
+    with new(path, table.schema) as writer:
+        writer.write_table(table)
+
+
+@pytest.mark.parametrize("how", ["file", "stream", "lz4"])
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+def test_seconds_beyond_the_calendar_are_no_moments_and_do_not_wrap_round(
+    tmp_path: Path, how: str, zone: str | None
+) -> None:
+    table = pa.table(
+        {
+            "n": pa.array(range(6)),
+            "time": pa.array(SECONDS, pa.timestamp("s", zone)),
+            "label": ["a", "b"] * 3,
+            "other": pa.array(SECONDS, pa.timestamp("s")),
+            "score": [0.5] * 6,
+        }
+    )
+    path = tmp_path / "t.arrow"
+    written_by_arrow(path, how, table)
+    rows = read([str(path)], Request(time="time", on_bad_row="skip"))
+    assert [(bad.row, "found nothing" in bad.reason) for bad in rows.refused] == [
+        (row, True) for row in range(2, 7)
+    ]
+    assert rows.columns["times"].names == ("2026-09-21",)
+    assert read([str(path)], Request()).rows_read == 6
+
+
+# -- types that polars has not ---------------------------------------------------------------------
+
+ODD = {
+    "interval": pa.array([(1, 2, 3)] * 2, pa.month_day_nano_interval()),
+    "union": pa.UnionArray.from_sparse(pa.array([0] * 2, pa.int8()), [pa.array(range(2))]),
+    "list view": pa.array([[1]] * 2, pa.list_view(pa.int32())),
+    "run-end encoded": pa.RunEndEncodedArray.from_arrays(pa.array([2], pa.int32()), ["a"]),
+    "timestamp of the unknown time zone 'Mars/Phobos'": pa.array(
+        [1] * 2, pa.timestamp("us", "Mars/Phobos")
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "how"),
+    [
+        *((kind, how) for kind in ODD for how in ("file", "stream")),
+        # Of the others Parquet has none.
+        *((kind, "parquet") for kind in ODD if kind.startswith(("list", "timestamp"))),
+    ],
+)
+def test_a_column_of_a_type_that_is_not_read_is_named(tmp_path: Path, how: str, kind: str) -> None:
+    table = pa.table({"label": ["a", "b"], "score": [0.5, 0.6], "odd": ODD[kind]})
+    path = tmp_path / "t.arrow"
+    if how == "parquet":
+        pq.write_table(table, path)
+    else:
+        written_by_arrow(path, how, table)
+    with pytest.raises(InputError) as told:
+        read([str(path)], Request())
+    assert f"its column 'odd' is of Arrow's type {kind}, which is not read" in str(told.value)
+    assert "damaged" not in str(told.value)
+
+
+def test_a_decimal_that_is_too_long_is_named_where_it_is_asked_for(tmp_path: Path) -> None:
+    odd = pa.array([Decimal("1.5")] * 2, pa.decimal256(60, 2))
+    path = tmp_path / "t.arrow"
+    written_by_arrow(path, "file", pa.table({"label": ["a", "b"], "score": odd, "p": [0.1, 0.2]}))
+    assert read([str(path)], Request(label="label", score="p")).rows_read == 2
+    with pytest.raises(InputError, match="its column 'score' is of Arrow's type decimal256"):
+        read([str(path)], Request(label="label", score="score"))

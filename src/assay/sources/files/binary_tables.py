@@ -9,7 +9,7 @@ import tokenize
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -21,11 +21,17 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import EmptyInput, InputError, LengthMismatch, install_line
-from assay.sources.files.columnar_metadata import largest_reads, record_batches, row_groups
+from assay.sources.files.columnar_metadata import (
+    largest_reads,
+    record_batches,
+    row_groups,
+    second_columns,
+    unread_column,
+)
 from assay.sources.files.formats import ARROW_STREAM, NPZ, XLSX, damaged, guarded
 from assay.sources.files.request import Budget, Meter, OpenedTable, Piece
 from assay.sources.row_checks import is_narrow
-from assay.sources.times import moments_of
+from assay.sources.times import moments_of, moments_of_seconds
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,14 +47,19 @@ def parquet_table(path: Path, name: str, *, batch_rows: int, meter: Meter) -> Op
     with path.open("rb") as file:
         groups = row_groups(file, size, name)
     rows = sum(group.rows for group in groups)
-    scanned = pl.scan_parquet(path.absolute(), glob=False, hive_partitioning=False)
+    with _typed(path, name):
+        scanned = pl.scan_parquet(path.absolute(), glob=False, hive_partitioning=False)
+        schema = dict(scanned.collect_schema())
 
     def at_once(columns: Sequence[str]) -> int:
         with path.open("rb") as file:
             pages = largest_reads(file, size, groups, columns, name)
         return pages + _WIDEST * len(columns) * min(batch_rows, rows)
 
-    return _table(scanned, name, rows, batch_rows, size, at_once, meter)
+    read = partial(_batches, scanned, path, name)
+    return _table(
+        schema, read, path, name, rows=rows, step=batch_rows, at_once=at_once, meter=meter
+    )
 
 
 def arrow_table(
@@ -60,50 +71,99 @@ def arrow_table(
     size = path.stat().st_size
     with path.open("rb") as file:
         batches = record_batches(file, size, name, limit)
-    if format_ == ARROW_STREAM:
-        with guarded(name):
-            # A stream has no index; it is read as a whole, which the limit was asked about above.
-            scanned = pl.read_ipc_stream(path.absolute()).lazy()
-        held = batches.total
-    else:
-        scanned = pl.scan_ipc(path.absolute(), glob=False, hive_partitioning=False)
-        held = batches.largest
+        seconds = second_columns(file, size)
+    stream = format_ == ARROW_STREAM
+
+    def scan(source: Path | bytes) -> pl.LazyFrame:
+        # A stream has no index; it is read as a whole, which the limit was asked about above.
+        if stream:
+            return pl.read_ipc_stream(source).lazy()
+        return pl.scan_ipc(source, glob=False, hive_partitioning=False)
+
+    with _typed(path, name):
+        scanned = scan(path.absolute())
+        schema = dict(scanned.collect_schema())
+    held = batches.total if stream else batches.largest
 
     def at_once(columns: Sequence[str]) -> int:
-        return held + _WIDEST * len(columns) * min(batch_rows, batches.rows)
+        copied = 2 * size if seconds.keys() & columns else 0
+        return held + copied + _WIDEST * len(columns) * min(batch_rows, batches.rows)
 
-    return _table(scanned, name, batches.rows, batch_rows, size, at_once, meter)
+    def read(columns: Sequence[str], step: int) -> Iterator[pl.DataFrame]:
+        zones = {c: getattr(schema[c], "time_zone", None) for c in columns if c in seconds}
+        if not zones:
+            yield from _batches(scanned, path, name, columns, step)
+            return
+        content = bytearray(path.read_bytes())
+        for place, change in (seconds[column] for column in zones):
+            content[place : place + len(change)] = change
+        with guarded(name):
+            whole = scan(bytes(content))
+        for frame in _batches(whole, path, name, columns, step):
+            yield frame.with_columns(
+                moments_of_seconds(frame[column].to_physical(), zone)
+                for column, zone in zones.items()
+            )
+
+    rows = batches.rows
+    return _table(
+        schema, read, path, name, rows=rows, step=batch_rows, at_once=at_once, meter=meter
+    )
+
+
+@contextlib.contextmanager
+def _typed(path: Path, name: str) -> Iterator[None]:
+    """What polars can't read is damaged, unless a column is of a type that it has not."""
+    try:
+        with guarded(name):
+            yield
+    except InputError as odd:
+        with path.open("rb") as file:
+            column = unread_column(file, path.stat().st_size)
+        if column is None:
+            raise
+        raise InputError(
+            f"{name} can't be read, since its column {column[0]!r} is of Arrow's type {column[1]}, "
+            f"which is not read, asked for or not: write the file without that column, or make it "
+            f"text, numbers or booleans"
+        ) from odd
+
+
+def _batches(
+    scanned: pl.LazyFrame, path: Path, name: str, columns: Sequence[str], step: int
+) -> Iterator[pl.DataFrame]:
+    with _typed(path, name):
+        frames = scanned.select(columns).collect_batches(chunk_size=step, engine="streaming")
+    while True:
+        with _typed(path, name):
+            frame = next(frames, None)
+        if frame is None:
+            return
+        yield frame
 
 
 def _table(
-    scanned: pl.LazyFrame,
+    schema: Mapping[str, pl.DataType],
+    read: Callable[[Sequence[str], int], Iterator[pl.DataFrame]],
+    path: Path,
     name: str,
+    *,
     rows: int,
     step: int,
-    size: int,
     at_once: Callable[[Sequence[str]], int],
     meter: Meter,
 ) -> OpenedTable:
-    with guarded(name):
-        schema = dict(scanned.collect_schema())
+    size = path.stat().st_size
 
     def pieces(columns: Sequence[str]) -> Iterator[Piece]:
         start = 0
-        with guarded(name):
-            frames = scanned.select(columns).collect_batches(chunk_size=step, engine="streaming")
-        while True:
-            with guarded(name):
-                frame = next(frames, None)
-            if frame is None:
-                break
+        for frame in read(columns, step):
             yield Piece(frame, range(start + 1, start + 1 + frame.height))
             start += frame.height
             meter.add(size * frame.height // rows)
-        if start != rows:
-            raise InputError(
-                f"{name} can't be read, it seems to be damaged: it claims {rows:,} rows and "
-                f"has {start:,}"
-            )
+        with _typed(path, name):
+            if start != rows:
+                raise damaged(name, f"it claims {rows:,} rows and has {start:,}")
 
     narrow = frozenset(column for column, dtype in schema.items() if is_narrow(dtype))
     return OpenedTable(name, tuple(schema), pieces, rows=rows, narrow=narrow, at_once=at_once)

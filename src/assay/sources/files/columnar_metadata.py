@@ -7,7 +7,10 @@ batch, are looked at first.
 
 from __future__ import annotations
 
+import base64
+import re
 import struct
+import zoneinfo
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
@@ -321,15 +324,7 @@ def _messages(file: BinaryIO, size: int, limit: int) -> Iterator[tuple[int, int]
     if file.read(len(_ARROW_MAGIC)) != _ARROW_MAGIC:
         yield from _of_stream(file, size, limit)
         return
-    file.seek(max(size - _ARROW_TAIL, 0))
-    tail = file.read(_ARROW_TAIL)
-    if size < 2 * _ARROW_TAIL or tail[4:] != _ARROW_MAGIC:
-        raise ValueError("its end is missing")
-    length = int.from_bytes(tail[:4], "little", signed=True)
-    if not 0 < length <= size - _ARROW_TAIL - len(_ARROW_MAGIC):
-        raise ValueError(f"its footer claims {length:,} bytes, but it has only {size:,}")
-    file.seek(size - _ARROW_TAIL - length)
-    footer = _Table.root(file.read(length))
+    footer, _ = _footer(file, size)
     for field in (2, 3):
         for at in footer.structs(field, _BLOCK):
             place, about, body = struct.unpack_from("<qi4xq", footer.data, at)
@@ -341,6 +336,20 @@ def _messages(file: BinaryIO, size: int, limit: int) -> Iterator[tuple[int, int]
             file.seek(place + skipped)
             message = _Table.root(file.read(about - skipped))
             yield _checked(message, file, place + about, body, limit)
+
+
+def _footer(file: BinaryIO, size: int) -> tuple[_Table, int]:
+    """The footer of a file, and where it begins."""
+    file.seek(max(size - _ARROW_TAIL, 0))
+    tail = file.read(_ARROW_TAIL)
+    if size < 2 * _ARROW_TAIL or tail[4:] != _ARROW_MAGIC:
+        raise ValueError("its end is missing")
+    length = int.from_bytes(tail[:4], "little", signed=True)
+    if not 0 < length <= size - _ARROW_TAIL - len(_ARROW_MAGIC):
+        raise ValueError(f"its footer claims {length:,} bytes, but it has only {size:,}")
+    start = size - _ARROW_TAIL - length
+    file.seek(start)
+    return _Table.root(file.read(length)), start
 
 
 def _of_stream(file: BinaryIO, size: int, limit: int) -> Iterator[tuple[int, int]]:
@@ -407,7 +416,8 @@ class _Table:
     def root(cls, data: bytes) -> _Table:
         return cls(data, struct.unpack_from("<I", data)[0])
 
-    def _place(self, field: int) -> int | None:
+    def place(self, field: int) -> int | None:
+        """Where a field is."""
         index = self.at - struct.unpack_from("<i", self.data, self.at)[0]
         if index < 0:
             raise ValueError("a table lies outside of its message")
@@ -419,23 +429,23 @@ class _Table:
 
     def has(self, field: int) -> bool:
         """Whether a field is there."""
-        return self._place(field) is not None
+        return self.place(field) is not None
 
     def number(self, field: int, kind: str) -> int:
         """A number, 0 where it is left out."""
-        place = self._place(field)
+        place = self.place(field)
         return 0 if place is None else int(struct.unpack_from(kind, self.data, place)[0])
 
     def table(self, field: int) -> _Table:
         """A table within this one."""
-        place = self._place(field)
+        place = self.place(field)
         if place is None:
             raise ValueError("a part is missing")
         return _Table(self.data, place + struct.unpack_from("<I", self.data, place)[0])
 
     def structs(self, field: int, size: int) -> range:
         """The places of the structs of a vector."""
-        place = self._place(field)
+        place = self.place(field)
         if place is None:
             return range(0)
         start = place + struct.unpack_from("<I", self.data, place)[0]
@@ -443,3 +453,119 @@ class _Table:
         if start + 4 + count * size > len(self.data):
             raise ValueError("a list is longer than its message")
         return range(start + 4, start + 4 + count * size, size)
+
+    def tables(self, field: int) -> Iterator[_Table]:
+        """The tables of a vector."""
+        for at in self.structs(field, 4):
+            yield _Table(self.data, at + struct.unpack_from("<I", self.data, at)[0])
+
+    def text(self, field: int) -> str:
+        """A text, empty where it is left out."""
+        place = self.place(field)
+        if place is None:
+            return ""
+        start = place + struct.unpack_from("<I", self.data, place)[0]
+        length = struct.unpack_from("<I", self.data, start)[0]
+        return self.data[start + 4 : start + 4 + length].decode()
+
+
+# -- the columns of Arrow's schema, which Parquet files of pyarrow hold too ------------------------
+
+_DECIMAL, _TIMESTAMP, _DURATION = 7, 10, 18
+# Types that polars has not.
+_UNREAD = {
+    11: "interval",
+    14: "union",
+    22: "run-end encoded",
+    25: "list view",
+    26: "large list view",
+}
+_SCHEMA_KEY = b"ARROW:schema"
+_DAMAGED = (struct.error, ValueError, IndexError, KeyError, TypeError, RecursionError)
+_OFFSET = re.compile(r"[+-]\d\d:?\d\d")
+
+
+def unread_column(file: BinaryIO, size: int) -> tuple[str, str] | None:
+    """The first column whose type polars has not, and the type; None where each is read."""
+    try:
+        schema = _schema_in_parquet(file, size) or _schema(file, size)[0]
+        for field in schema.tables(1):
+            kind = _unread_type(field)
+            if kind is not None:
+                return field.text(0), kind
+    except _DAMAGED:
+        return None
+    return None
+
+
+def _unread_type(field: _Table) -> str | None:
+    kind = field.number(2, "<B")
+    if kind in _UNREAD:
+        return _UNREAD[kind]
+    if kind == _DECIMAL and field.table(3).number(2, "<i") > 128:
+        return "decimal256"
+    if kind == _TIMESTAMP and not _is_zone(field.table(3).text(1)):
+        return f"timestamp of the unknown time zone {field.table(3).text(1)!r}"
+    return next((kind for kind in map(_unread_type, field.tables(5)) if kind is not None), None)
+
+
+def _is_zone(name: str) -> bool:
+    if not name or _OFFSET.fullmatch(name):
+        return True
+    try:
+        zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        return False
+    return True
+
+
+def _schema(file: BinaryIO, size: int) -> tuple[_Table, int]:
+    """The schema of an Arrow IPC file or stream, and where what holds it begins."""
+    file.seek(0)
+    head = file.read(8)
+    if head.startswith(_ARROW_MAGIC):
+        footer, start = _footer(file, size)
+        return footer.table(1), start
+    return _Table.root(file.read(int.from_bytes(head[4:], "little"))).table(2), len(head)
+
+
+def _schema_in_parquet(file: BinaryIO, size: int) -> _Table | None:
+    """What pyarrow left of its own types; None where this is no Parquet file."""
+    file.seek(0)
+    if file.read(len(_PARQUET_MAGIC)) != _PARQUET_MAGIC:
+        return None
+    file.seek(size - 8)
+    length = int.from_bytes(file.read(4), "little")
+    file.seek(size - 8 - length)
+    about = ThriftReader(file.read(length)).struct()
+    (text,) = (pair[2] for pair in about[5] if pair[1] == _SCHEMA_KEY)
+    message = base64.b64decode(text)
+    return _Table.root(message[8 if message[:4] == _CONTINUES else 4 :]).table(2)
+
+
+def second_columns(file: BinaryIO, size: int) -> dict[str, tuple[int, bytes]]:
+    """Columns of moments in whole seconds: where which bytes make milliseconds of the same numbers.
+
+    polars multiplies seconds by a thousand, whether an int64 can hold that or not.
+    """
+    try:
+        schema, start = _schema(file, size)
+        return {
+            field.text(0): (start + place, change)
+            for field in schema.tables(1)
+            for place, change in _in_milliseconds(field)
+        }
+    except _DAMAGED:
+        return {}  # polars says so
+
+
+def _in_milliseconds(field: _Table) -> Iterator[tuple[int, bytes]]:
+    kind = field.place(2)
+    if kind is None or field.number(2, "<B") != _TIMESTAMP or field.has(4):
+        return
+    unit = field.table(3).place(0)
+    if unit is None:
+        # Seconds are what goes without saying of a moment; of a duration it is milliseconds.
+        yield kind, bytes([_DURATION])
+    elif not field.table(3).number(0, "<h"):
+        yield unit, b"\x01\x00"

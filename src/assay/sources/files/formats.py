@@ -435,7 +435,7 @@ def guarded(name: str) -> Iterator[None]:
             raise InputError(f"{name} needs more memory than there is") from odd
 
 
-def damaged(name: str, odd: BaseException) -> InputError:
+def damaged(name: str, odd: BaseException | str) -> InputError:
     """An error that says that a file can't be read, and in one line why."""
     lines = str(odd).strip().splitlines() or [type(odd).__name__]
     why = lines[0] if len(lines[0]) <= _LONGEST else lines[0][:_LONGEST] + "..."
