@@ -434,3 +434,10 @@ def test_every_command_tells_which_files_of_a_folder_are_not_read(
     assert told.code in (0, 1), told.err
     printed = " ".join((told.out + told.err).split())
     assert "of the folder rows 1 file was left out (more.json), since its suffix is" in printed
+
+
+def test_the_call_that_saves_columns_is_told_as_it_is_typed(tmp_path: Path, cli: Callable) -> None:
+    np.save(tmp_path / "scores.npy", np.ones(3))
+    told = cli("evaluate", tmp_path / "scores.npy")
+    assert told.code == 3
+    assert "numpy.savez(file, **{'label': ..., 'score': ...})" in told.err

@@ -276,7 +276,7 @@ CASES: dict[str, tuple[str, bytes | str, dict[str, Any], tuple[str, ...]]] = {
         "f.npz",
         npz_bytes(label=np.array(["a", 1], object), score=np.array([1.0, 2.0])),
         {},
-        ("f.npz", "'label'", "objects would run code"),
+        ("f.npz", "'label'", "since that would run code"),
     ),
     "npz of unlike lengths": (
         "f.npz",

@@ -66,7 +66,7 @@ def test_arrays_that_are_not_asked_for_do_not_matter(tmp_path: Path) -> None:
     others = {"table": np.ones((3, 3)), "objects": np.array([{}], object), "single": np.array(1)}
     path = saved(tmp_path, label=np.array(["a"]), score=np.array([1.0]), **others)
     assert read([path], Request()).rows_read == 1
-    with pytest.raises(InputError, match=r"t.npz, column 'objects'.*objects would run code"):
+    with pytest.raises(InputError, match=r"t.npz, column 'objects'.*since that would run code"):
         read([path], Request(slices=("objects",)))
 
 
@@ -96,3 +96,44 @@ def test_an_array_of_an_old_python_is_read_without_a_warning(tmp_path: Path) -> 
     # Python 2 wrote whole numbers with an L.
     path.write_bytes(path.read_bytes().replace(b"'shape': (2,), }  ", b"'shape': (2L,), } "))
     assert read([str(path)], Request()).rows_read == 2
+
+
+LABELS = np.array(["a", "b"])
+ROWS = np.zeros(2, [("label", "U1"), ("score", "f8")])
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (np.ones(3), "holds an array of shape (3,) without named columns. Save an array a column"),
+        (np.ones((3, 2)), "holds an array of shape (3, 2) without named columns"),
+        (ROWS.reshape(1, 2), "holds a structured array of shape (1, 2); expected one dimension"),
+        (LABELS.astype(object), "found an array of objects, which are not read"),
+        (ROWS.astype([("label", "O"), ("score", "f8")]), "found an array of objects"),
+    ],
+)
+def test_an_npy_that_is_no_table_is_told_as_what_it_is(
+    array: Any, message: str, tmp_path: Path
+) -> None:
+    np.save(tmp_path / "t.npy", array)
+    with pytest.raises(InputError) as told:
+        read([str(tmp_path / "t.npy")], Request())
+    assert message in str(told.value)
+    assert "damaged" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("score", "message"),
+    [
+        (np.ones((2, 3, 4)), "'score': found a table, 3 x 4 values a row, expected one value"),
+        (np.float64(1), "'score': found a single value, expected one value a row"),
+        (np.ones(2, complex), "'score': found complex128, expected numbers"),
+        (np.ones(2, object), "'score': found objects, which are not read"),
+    ],
+)
+def test_an_array_that_is_no_column_is_told_as_what_it_is(
+    score: Any, message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError) as told:
+        read([saved(tmp_path, label=LABELS, score=score)], Request())
+    assert message in str(told.value)

@@ -305,6 +305,10 @@ Array: TypeAlias = npt.NDArray[Any]
 
 _PIECE_BYTES = 1 << 24
 _LARGEST_INT = 2.0**63
+_OBJECTS = (
+    "objects, which are not read, since that would run code. Save numbers, booleans or text of a "
+    "fixed width, as by .astype(str)"
+)
 # What NumPy and zipfile raise over bytes that are not what they claim to be.
 _DAMAGED_ARRAYS = (
     zipfile.BadZipFile,
@@ -375,12 +379,20 @@ def npy_table(path: Path, name: str, *, batch_rows: int, meter: Meter) -> Opened
             warnings.simplefilter("ignore")  # it was written by an old version, which is no matter
             array = np.load(path, mmap_mode="r", allow_pickle=False)
     except _DAMAGED_ARRAYS as odd:
+        if "Python objects" in str(odd):
+            raise InputError(f"{name}: found an array of {_OBJECTS}") from odd
         raise damaged(name, odd) from odd
     fields = array.dtype.names
-    if fields is None or array.ndim != 1:
+    if fields is not None and array.ndim != 1:
         raise InputError(
-            f"{name} holds an array of shape {array.shape} without named columns. Save columns "
-            f"with numpy.savez(file, label=..., score=...), or as a structured array"
+            f"{name} holds a structured array of shape {array.shape}; expected one dimension, a "
+            f"row a prediction: save it after .reshape(-1)"
+        )
+    if fields is None:
+        raise InputError(
+            f"{name} holds an array of shape {array.shape} without named columns. Save an array "
+            f"a column by name, numpy.savez(file, **{{'label': ..., 'score': ...}}), or a "
+            f"structured array"
         )
     size = path.stat().st_size
     step = max(1, min(batch_rows, _PIECE_BYTES // max(array.dtype.itemsize, 1)))
@@ -454,7 +466,11 @@ def _header(file: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
 def _same_rows(chosen: dict[str, _Member], name: str) -> int:
     for column, member in chosen.items():
         _must_be_readable(member.dtype, member.shape[1:], name, column)
-    sizes = {column: member.shape[0] if member.shape else 0 for column, member in chosen.items()}
+        if not member.shape:
+            raise InputError(
+                f"{name}, column {column!r}: found a single value, expected one value a row"
+            )
+    sizes = {column: member.shape[0] for column, member in chosen.items()}
     if len(set(sizes.values())) > 1:
         shown = ", ".join(f"{column} has {size}" for column, size in sizes.items())
         raise LengthMismatch(f"{name}: the arrays must describe the same rows, but {shown}")
@@ -463,13 +479,20 @@ def _same_rows(chosen: dict[str, _Member], name: str) -> int:
 
 def _must_be_readable(dtype: np.dtype[Any], rest: tuple[int, ...], name: str, column: str) -> None:
     if rest or dtype.subdtype is not None:
-        raise InputError(f"{name}, column {column!r}: found a table, expected one value a row")
+        wide = rest or dtype.shape
+        many = " x ".join(map(str, wide))
+        raise InputError(
+            f"{name}, column {column!r}: found a table, {many} values a row, expected one value a "
+            f"row. Save each of its columns under a name of its own"
+        )
     if dtype.itemsize > _PIECE_BYTES:
         raise InputError(f"{name}, column {column!r}: a value of it takes {dtype.itemsize:,} bytes")
-    if dtype.hasobject or dtype.kind not in "biufUSM":
+    if dtype.hasobject:
+        raise InputError(f"{name}, column {column!r}: found {_OBJECTS}")
+    if dtype.kind not in "biufUSM":
         raise InputError(
-            f"{name}, column {column!r}: found {dtype}, which is not read (objects would run "
-            f"code). Save numbers, booleans or text of a fixed width"
+            f"{name}, column {column!r}: found {dtype}, expected numbers, booleans, moments or "
+            f"text of a fixed width. Save it as one of these"
         )
 
 
