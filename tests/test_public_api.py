@@ -577,7 +577,7 @@ ANSWERS: dict[str, tuple[Callable[[], object], str]] = {
             ("expected_fpr", {"min_dr": 0.9}, "max_fpr=, max_far= or a width"),
             ("expected_dr", {"max_fpr": 0.1}, "min_dr=, max_far= or a width"),
             ("expected", {"max_fpr": 0.1}, "width="),
-            ("base_rate", {"max_fpr": 0.1}, "max_far=, min_dr= or recall_width="),
+            ("base_rate", {"width": 0.1}, "a rate to be shown, or recall_width="),
         )
     },
     "weights of a monitor": (

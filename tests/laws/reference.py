@@ -21,6 +21,7 @@ from assay.formula.tree import (
     Total,
 )
 from assay.measures import Ranked
+from assay.measures.roc_points import LOPSIDED
 
 from .faces import Face, Kind
 from .rows import Rows
@@ -177,7 +178,7 @@ def is_defined(face: Face, rows: Rows) -> bool:
     assert isinstance(declared, Ranked)
     if face.how == "positive" and rows.truth.count(0) < declared.negatives:
         return False
-    if declared.undefined and _parted(rows):
+    if declared.undefined not in ("", LOPSIDED) and _parted(rows):
         return False
     only_one_side = declared.negatives > 0 and len(found) == 1
     match face.how:

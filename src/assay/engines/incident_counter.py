@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from assay.engines.ask import Ask, Columns, Grouping
 from assay.errors import CountError, InputError, LabelError, ScoreError
-from assay.sources.columns import exact_counts, label_kind, label_text
+from assay.sources.amounts import exact_counts
+from assay.sources.columns import label_kind, label_text
 from assay.sources.files.builders import distinct_of
 from assay.sources.files.column_roles import must_have
 from assay.sources.files.read import typed

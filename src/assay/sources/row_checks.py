@@ -12,18 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import CountError, InputError, LabelError, ScoreError
+from assay.sources.amounts import WEIGHTS, beyond_squares, exact_counts, not_weights
 from assay.sources.columns import (
     BOOLEAN,
     NO_CLUSTER,
     NUMBER,
     TEXT,
-    WEIGHTS,
-    beyond_squares,
-    exact_counts,
     is_missing,
     label_kind,
     label_text,
-    not_weights,
 )
 from assay.sources.text_numbers import numbers_among, parsed, whole_texts, wholes_among
 from assay.sources.times import A_MOMENT, days_of, in_calendar
@@ -414,7 +411,7 @@ class CountCheck(NumberCheck):
 
 
 def _countable(values: pl.Series) -> Array | None:
-    """A column for :func:`assay.sources.columns.exact_counts`; None if it never could be counts."""
+    """A column for :func:`assay.sources.amounts.exact_counts`; None if it never could be counts."""
     import polars as pl
 
     values = values if isinstance(values.dtype, pl.Decimal) else plain(values)

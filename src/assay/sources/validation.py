@@ -16,20 +16,18 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import EmptyInput, InputError, ScoreError
+from assay.sources.amounts import amounts_of, kept_of, repeated_counts
 from assay.sources.coded import Coded, Labels, NameColumn
 from assay.sources.columns import (
     TEXT,
-    amounts_of,
     clusters_of,
     columns_of,
-    kept_of,
     kept_once,
     label_text,
     labels_of,
     must_be_as_long,
     names_of,
     polars_column,
-    repeated_counts,
     scores_of,
 )
 from assay.sources.labelling import (

@@ -32,4 +32,3 @@ def test_a_column_of_another_name_has_to_be_named(flows: Path) -> None:
 
 def test_clusters_keep_such_rows_together(flows: Path) -> None:
     assert "E017" not in codes(flows, cluster="host")
-    assert "E017" not in codes(flows, cluster="incident")
