@@ -482,20 +482,25 @@ def test_identical_models_in_clusters_have_p_one_everywhere() -> None:
 # -- how far it is ---------------------------------------------------------------------------------
 
 
-def test_progress_is_told_of_resampled_scores() -> None:
-    truth, scores = rows()
+@pytest.mark.parametrize("classes", [2, 3])
+def test_progress_is_told_of_resampled_scores(classes: int) -> None:
+    truth, scores = rows(90)
+    said: dict[str, Any] = {"scores": scores}
+    if classes > 2:
+        tables = {name: np.stack([s, 1 - s, 0 * s], axis=1) for name, s in scores.items()}
+        truth, said = np.arange(90) % 3, {"probabilities": tables, "clusters": np.arange(90) % 20}
     seen: list[float] = []
     compare(
         truth,
-        scores=scores,
+        **said,
         interval="bootstrap",
         resamples=20,
         progress=lambda done, total: seen.append(done / total),
     )
     assert seen == sorted(seen)
     assert seen[0] == 0
-    # Three models and three pairs, of which the last has its last resample before it.
-    assert seen[-1] == pytest.approx(1 - 1 / 6 / 20)
+    # Three pairs, resample by resample, and three models, measure by measure.
+    assert 1 - 1 / 6 < seen[-1] < 1
     assert len({round(share, 6) for share in seen}) > 3 * 20
 
 

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from assay import Estimate, evaluate, evaluate_counts
-from assay.errors import AssayError, MethodError, UnknownMeasure
+from assay import Estimate, Evaluation, evaluate, evaluate_counts
+from assay.errors import AssayError, LabelError, MethodError, UnknownMeasure
 from assay.inference import Quantity
 from assay.measures import CATALOGUE, find
 
@@ -88,6 +88,33 @@ def test_average_wins_over_a_class_of_its_name() -> None:
     assert evaluation["recall.macro"] == pytest.approx((4 / 9 + 3 / 10 + 5 / 8) / 3)
     of_class = [e for e in evaluation.entries if (e.measure, e.label) == ("recall", "macro")]
     assert [entry.estimate for entry in of_class] == [4 / 9]
+
+
+def of_averages(*labels: str) -> Evaluation:
+    return evaluate_counts(matrix=[[4, 3, 2], [4, 3, 3], [1, 2, 5]], labels=[*labels])
+
+
+def test_what_is_of_a_label_that_is_called_as_an_average_is_told_and_found() -> None:
+    evaluation = of_averages("macro", "weighted", "c")
+    for told in (evaluation, evaluation.snapshot()):
+        assert told["recall.macro"] == pytest.approx((4 / 9 + 3 / 10 + 5 / 8) / 3)
+        assert told.of_label("macro")["recall"] == 4 / 9
+        assert told.of_label("weighted")["detection_rate"] == 3 / 10
+        assert told.of_label("c")["recall"] == told["recall.c"] == 5 / 8
+    notes = [note for note in evaluation.notes if "called as an average is" in note]
+    assert len(notes) == 2
+    assert "the key precision.macro means the average" in notes[0]
+    assert "of_label('weighted') gives what is of the label" in notes[1]
+    assert not any("called as" in note for note in of_averages("a", "ci", "mean").notes)
+
+
+def test_a_label_of_two_has_its_estimates_too() -> None:
+    evaluation = evaluate([1, 0] * 10, y_score=[0.9, 0.1] * 10)
+    assert evaluation.of_label(1)["precision"] is evaluation["precision"]
+    assert evaluation.of_label("0")["recall"] is evaluation["recall.0"]
+    assert "average_precision" in evaluation.of_label(1)
+    with pytest.raises(LabelError, match=r"there is no label 2; there are \['0', '1'\]"):
+        evaluation.of_label(2)
 
 
 # -- names that are not there ----------------------------------------------------------------------

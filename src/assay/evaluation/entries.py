@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay import curves
-from assay.errors import MethodError, UnknownMeasure
+from assay.errors import LabelError, MethodError, UnknownMeasure
 from assay.evaluation.deployment import (
     PER_DAY,
     PRECISION_AT_TOP,
@@ -39,6 +39,7 @@ from assay.measures import (
     parse,
 )
 from assay.measures.catalogue import AT_BASE_RATES, AT_USUAL_BASE_RATES, RANKED_AT_BASE_RATES
+from assay.sources import label_text
 from assay.sources.times import TIME
 from assay.tally import ScoreTally
 
@@ -261,6 +262,8 @@ class ByMeasure(Mapping[str, Estimate]):
 class ByKey(Mapping[str, Estimate]):
     """Estimates by the key of what they are of, as ``f1``, ``f1.macro`` or ``precision.normal``.
 
+    A key such as ``f1.macro`` is the average, also where a label has that name; see ``of_label``.
+
     Whoever is one has ``entries``, in the order of the report, ``labels`` and ``positive``.
     """
 
@@ -324,6 +327,14 @@ class ByKey(Mapping[str, Estimate]):
             f"{name!r} is not in this evaluation of {len(self.labels)} classes; of "
             f"{measure.name} there are {', '.join(close[:8]) or 'none'}"
         )
+
+    def of_label(self, label: Any) -> ByMeasure:
+        """The estimates of one label against the rest, by measure, whatever the label is called."""
+        name = label if isinstance(label, str) else label_text(label)
+        if name not in self.labels:
+            raise LabelError(f"there is no label {label!r}; there are {list(self.labels)}")
+        whole = (e for e in self.entries if e.slice is None and e.base_rate is None)
+        return ByMeasure(entry for entry in whole if entry.label == name)
 
     def at(self, base_rate: float) -> ByMeasure:
         """The estimates at a base rate, by measure."""

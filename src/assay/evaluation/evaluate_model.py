@@ -21,8 +21,9 @@ from assay.evaluation.wording import rows
 from assay.inference import Method
 from assay.sources import must_share_index
 from assay.sources.coded import Labels, NameColumn
-from assay.sources.columns import TEXT, array_of, clusters_of, labels_of, must_be_as_long
+from assay.sources.columns import TEXT, array_of, labels_of, must_be_as_long
 from assay.sources.labelling import label_as, shown_labels
+from assay.sources.row_checks import clusters_of
 from assay.sources.validation import slice_columns
 
 Positions: TypeAlias = npt.NDArray[np.intp]

@@ -36,13 +36,14 @@ from assay.evaluation.over_time import (
     time_column,
 )
 from assay.evaluation.plotting import Plots
+from assay.evaluation.probabilities import DEFINED_ONLY
 from assay.evaluation.snapshot import Snapshot, estimates_of, records_of, snapshot_of
 from assay.evaluation.wording import bits_of, bounds_note, keeping, mode_note, name
 from assay.inference import Bootstrap, Delta, Estimate, GammaInterval, Method, Strata, method_of
 from assay.inference.bootstrap import must_be_redrawn
 from assay.inference.fields import Result
 from assay.inference.significance import check_amount, check_share
-from assay.measures import Costs, Measure, catalogue, find
+from assay.measures import AVERAGES, Costs, Measure, catalogue, find
 from assay.measures.catalogue import PRINTED
 from assay.sources import FAMILY, label_text
 from assay.sources.times import TIME
@@ -337,10 +338,15 @@ def _must_be_redrawn(tally: Resolved) -> None:
 
 def _notes(tally: Resolved) -> list[str]:
     """What should be said of a tally as a whole."""
-    mode = [] if tally.scores is None else [mode_note(tally)]
+    notes = [
+        f"the label {label!r} is called as an average is: the key precision.{label} means the "
+        f"average over classes, and of_label({label!r}) gives what is of the label"
+        for label in tally.labels
+        if label in (*AVERAGES, DEFINED_ONLY)
+    ]
     if tally.kind == "probability" and tally.positive is not None:
-        return ["all scores lie in [0, 1], so they were read as probabilities", *mode]
-    return mode
+        notes.append("all scores lie in [0, 1], so they were read as probabilities")
+    return notes if tally.scores is None else [*notes, mode_note(tally)]
 
 
 def _drawn(strata: Strata | None) -> list[str]:

@@ -22,8 +22,6 @@ Array: TypeAlias = npt.NDArray[Any]
 
 TEXT, NUMBER, BOOLEAN = "text", "numbers", "booleans"
 MISSING = "(missing)"
-# What to do about rows without a cluster.
-NO_CLUSTER = "Give every row a value, and one of its own to a row that belongs with no other"
 # The cells of two classes, and what the rows of a matrix may be.
 CELLS = ("tp", "fp", "fn", "tn")
 ORIENTATIONS = ("truth-rows", "predicted-rows")
@@ -330,22 +328,6 @@ def names_of(values: Any, name: str) -> NameColumn:
     texts = np.array([_any_text(value) for value in array.tolist()], dtype=object)
     table = {text: i for i, text in enumerate(sorted(set(texts.tolist())))}
     return NameColumn(np.array([table[text] for text in texts.tolist()], np.int64), tuple(table))
-
-
-def clusters_of(values: Any, name: str) -> NameColumn:
-    """The same of clusters, of which no row may lack its own: nobody knows which it would be."""
-    if isinstance(values, NameColumn):
-        return values
-    array = array_of(values, name)
-    column = names_of(array, name)
-    if MISSING in column.names:
-        gone = [row for row, value in enumerate(array.tolist()) if is_missing(value)]
-        if gone:
-            raise InputError(
-                f"{name} is missing in {len(gone)} of {len(array)} rows; the first is row "
-                f"{gone[0]}. {NO_CLUSTER}"
-            )
-    return column
 
 
 def _any_text(value: Any) -> str:

@@ -13,14 +13,17 @@ import numpy.typing as npt
 
 from assay.errors import CountError, InputError, LabelError, ScoreError
 from assay.sources.amounts import WEIGHTS, beyond_squares, exact_counts, not_weights
+from assay.sources.coded import NameColumn
 from assay.sources.columns import (
     BOOLEAN,
-    NO_CLUSTER,
+    MISSING,
     NUMBER,
     TEXT,
+    array_of,
     is_missing,
     label_kind,
     label_text,
+    names_of,
 )
 from assay.sources.text_numbers import numbers_among, parsed, whole_texts, wholes_among
 from assay.sources.times import A_MOMENT, days_of, in_calendar
@@ -33,6 +36,8 @@ Array: TypeAlias = npt.NDArray[Any]
 Place: TypeAlias = Callable[[int], str]
 
 _SHOWN = 60
+# What to do about rows without a cluster.
+NO_CLUSTER = "Give every row a value, and one of its own to a row that belongs with no other"
 # Whole numbers up to here are told apart by floats.
 _EXACT = 2.0**53
 
@@ -93,6 +98,22 @@ def check_names(values: pl.Series) -> tuple[pl.Series, list[Problem]]:
     if names.dtype.is_nested():
         return names, [whole_column(values, "one value a row", InputError)]
     return names, []
+
+
+def clusters_of(values: Any, name: str) -> NameColumn:
+    """A column of clusters as codes and text; no row may lack its own, which nobody can tell."""
+    if isinstance(values, NameColumn):
+        return values
+    array = array_of(values, name)
+    column = names_of(array, name)
+    if MISSING in column.names:
+        gone = [row for row, value in enumerate(array.tolist()) if is_missing(value)]
+        if gone:
+            raise InputError(
+                f"{name} is missing in {len(gone)} of {len(array)} rows; the first is row "
+                f"{gone[0]}. {NO_CLUSTER}"
+            )
+    return column
 
 
 def check_clusters(values: pl.Series) -> tuple[pl.Series, list[Problem]]:

@@ -20,7 +20,6 @@ from assay.sources.amounts import amounts_of, kept_of, repeated_counts
 from assay.sources.coded import Coded, Labels, NameColumn
 from assay.sources.columns import (
     TEXT,
-    clusters_of,
     columns_of,
     kept_once,
     label_text,
@@ -51,6 +50,7 @@ from assay.sources.row_checks import (
     check_clusters,
     check_names,
     check_probabilities,
+    clusters_of,
 )
 from assay.sources.times import day_names
 from assay.tally.scores import extremes

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from assay.decisions.audit import audit
 from assay.decisions.audit.claim import AVERAGES, LONGEST_KEY, key_of, meanings
 from assay.errors import InputError
 from assay.measures import CATALOGUE
@@ -96,3 +99,27 @@ def test_every_count_measure_has_a_formula_on_a_matrix_of_two_classes() -> None:
 def test_a_label_that_the_matrix_does_not_have_gives_no_number() -> None:
     (meaning,) = meanings(key_of("recall.scan"), "attack")
     assert meaning.quantity(LABELS) is None
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        {"labels": ["macro", "b", "ci"], "matrix": [[4, 3, 2], [4, 3, 3], [1, 2, 5]]},
+        {"labels": ["macro", "x.ci"], "matrix": [[4, 3], [2, 4]], "positive": "macro"},
+    ],
+)
+def test_how_to_name_a_label_that_no_key_can_is_told(counts: dict[str, Any]) -> None:
+    claim = audit(counts | {"reported": {"accuracy": "0.5"}}).claims[0]
+    notes = [note for note in claim.notes if "keys that end in" in note]
+    assert len(notes) == 2
+    assert any("call it 'macro (class)' in the labels and the keys" in note for note in notes)
+    named = counts | {"labels": ["macro (class)", *counts["labels"][1:]]}
+    if "positive" in counts:
+        named["positive"] = "macro (class)"
+    named |= {"reported": {"recall.macro (class)": "0.444" if len(counts) == 2 else "0.571"}}
+    assert str(audit(named).claims[0].numbers[0].verdict) == "consistent"
+
+
+def test_labels_that_keys_can_name_need_no_note() -> None:
+    rows = {"labels": ["macros", "mean b", "c"], "matrix": [[4, 3, 2], [4, 3, 3], [1, 2, 5]]}
+    assert not audit(rows | {"reported": {"accuracy": "0.5"}}).claims[0].notes

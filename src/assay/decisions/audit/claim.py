@@ -431,7 +431,8 @@ def _of_two(
     if matrix is not None:
         (tn, fp), (fn, tp) = matrix.cells
         cells = {"tn": tn, "fp": fp, "fn": fn, "tp": tp}
-    return LabelledCounts(labels, positive, negative, matrix, cells, tuple(notes))
+    notes = (*notes, *_called_as_suffixes(labels))
+    return LabelledCounts(labels, positive, negative, matrix, cells, notes)
 
 
 def _many(counts: ClaimedCounts, names: tuple[str, ...]) -> LabelledCounts:
@@ -442,7 +443,26 @@ def _many(counts: ClaimedCounts, names: tuple[str, ...]) -> LabelledCounts:
         if label is not None:
             notes.append(f"{side} = {label!r} was passed over: there are {len(names)} classes")
     matrix = None if counts.matrix is None else Confusion(counts.labels, counts.matrix)
+    notes += _called_as_suffixes(names)
     return LabelledCounts(names, None, None, matrix, notes=tuple(notes))
+
+
+def safe_label(label: str) -> str:
+    """A label as a key can hold it: words such as macro and mean are no labels there."""
+    last = label.rpartition(".")[2]
+    return f"{label} (class)" if last in (*AVERAGES, *STATISTICS) else label
+
+
+def _called_as_suffixes(labels: Sequence[str]) -> Iterator[str]:
+    """What to do about labels that no key can name."""
+    for label in labels:
+        if (safe := safe_label(label)) != label:
+            last = label.rpartition(".")[2]
+            yield (
+                f"keys that end in .{last} are not of the label {label!r}, since {last} is a word "
+                f"of averages, intervals and folds: to report a number of the label, call it "
+                f"{safe!r} in the labels and the keys"
+            )
 
 
 def _suffixes(keys: Sequence[Key]) -> list[str]:

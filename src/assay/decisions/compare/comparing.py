@@ -47,12 +47,13 @@ from assay.sources import (
     probability_labels,
 )
 from assay.sources.coded import Labels
-from assay.sources.columns import array_of, clusters_of, kept_once, labels_of, names_of, native
+from assay.sources.columns import array_of, kept_once, labels_of, names_of, native
 from assay.sources.files import MatchedRows, Model, Request, Rows, read_models, silent, typed
 from assay.sources.files.inputs import STDIN, sources
 from assay.sources.files.request import Progress as ReadProgress
 from assay.sources.files.several_models import ModelLot, ModelReading
 from assay.sources.labelling import checked_threshold
+from assay.sources.row_checks import clusters_of
 from assay.sources.validation import OnBadRow, good_rows, skips, suggesting_skip
 from assay.tally.keeping import AUTO, Exact, Grid, keeping_of_mode
 

@@ -74,8 +74,10 @@ class Models:
 
     def progress_of(self, *names: str) -> Progress | None:
         """What hears how much of a model or a pair is done, each of which takes about as long."""
-        models = [(name,) for name in self.tallies]
-        each = [*models, *itertools.combinations(self.tallies, 2)]
+        models: list[tuple[str, ...]] = [(name,) for name in self.tallies]
+        pairs = list(itertools.combinations(self.tallies, 2))
+        # Pairs of many classes in clusters ask first which estimates of models have an interval.
+        each = [*models, *pairs] if self.clustered and not self.binary else [*pairs, *models]
         return _part(self.progress if self.resample else None, each.index(names), len(each))
 
     @property

@@ -265,7 +265,6 @@ class Question:
     ) -> Comparison:
         """The comparison of what was counted; ``progress`` hears how many resamples are done."""
         models = Models(counted, self.level, self.method, self.resample, together, progress)
-        estimates = models.estimates
         pairs = [Pair(models, *two) for two in itertools.combinations(self.models, 2)]
         differences = _adjusted([difference for pair in pairs for difference in pair.differences()])
         tests = [test for pair in pairs for test in pair.tests()] + list(models.tests_of_all())
@@ -289,7 +288,7 @@ class Question:
             level=self.level,
             margin=self.margin,
             thresholds=_thresholds(models),
-            estimates=estimates,
+            estimates=models.estimates,
             per_class=models.per_class(),
             flips=tuple(flip for pair in pairs for flip in pair.flips()),
             optimal=optimal(counted.tallies),

@@ -41,6 +41,6 @@ CHECK = FindingCheck(
     why="A flood of ten thousand rows is one attack. Shares of rows are those of the loudest "
     "attacks, and their intervals are too narrow.",
     remedy="Judge by incidents with assay incidents, or name what keeps rows together as the "
-    "cluster.",
+    "cluster: a column that has a value in every row, such as the host.",
     look=look,
 )

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from assay.decisions.audit.claim import safe_label
 from assay.decisions.audit.reading.grids import TextTable
 from assay.decisions.audit.reading.published_tables import cleaned, count_text
-from assay.decisions.audit.reading.table_rows import OTHER_ROWS, Draft, Totals, safe_label
+from assay.decisions.audit.reading.table_rows import OTHER_ROWS, Draft, Totals
 from assay.decisions.audit.verdicts import MOST_DIGITS
 from assay.errors import InputError, LabelError
 from assay.sources.columns import ORIENTATIONS

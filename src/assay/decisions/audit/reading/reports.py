@@ -8,8 +8,9 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+from assay.decisions.audit.claim import safe_label
 from assay.decisions.audit.reading.published_tables import are_counts, cleaned, count_text, entry_of
-from assay.decisions.audit.reading.table_rows import Draft, Totals, safe_label, speaks_of_folds
+from assay.decisions.audit.reading.table_rows import Draft, Totals, speaks_of_folds
 from assay.errors import InputError, UnknownMeasure
 from assay.measures import ACCURACY, F1, PRECISION, RECALL, find
 from assay.measures.catalogue import average_of, cell_of, heading_of, may_count, squeezed

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from assay.decisions.audit.claim import AVERAGES, STATISTICS
+from assay.decisions.audit.claim import safe_label
 from assay.decisions.audit.reading.grids import TextTable
 from assay.decisions.audit.reading.published_tables import (
     PublishedTable,
@@ -25,12 +25,6 @@ from assay.measures.catalogue import SOME_MEAN, average_of, heading_of, other_pa
 from assay.sources.labelling import NEGATIVE_WORDS, POSITIVE_WORDS
 
 OTHER_ROWS = "nothing tells that these classes are all there are: rows of others are allowed for"
-
-
-def safe_label(label: str) -> str:
-    """A label as a key can hold it: words such as macro and mean are no labels there."""
-    last = label.rpartition(".")[2]
-    return f"{label} (class)" if last in (*AVERAGES, *STATISTICS) else label
 
 
 @dataclass(frozen=True)
