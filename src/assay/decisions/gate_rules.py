@@ -11,8 +11,8 @@ from assay.decisions import rule_estimates
 from assay.decisions.gate_tallies import GateTallies, Points, counted_gate, gate_tallies
 from assay.decisions.rule import NEW, OLD, Operating, Outcome, Rule
 from assay.decisions.rule_grammar import Rules, parse_rule, parsed_rules
-from assay.engines.frames import must_be_a_column
-from assay.engines.models import ModelRows, on_grid
+from assay.engines.frames import columns_by_name
+from assay.engines.models import MOST_ROWS, ModelRows, on_grid
 from assay.errors import InputError, LengthMismatch, MethodError
 from assay.evaluation.evaluation import mistakes_of_models
 from assay.evaluation.findings import Finding
@@ -44,6 +44,7 @@ def gate(
     y_true: Any,
     *,
     rules: Rules,
+    label: str | None = None,
     new: Any = None,
     old: Any = None,
     new_decision: Any = None,
@@ -67,7 +68,8 @@ def gate(
     """Judge a new model, alone or beside an old one on the same rows, by rules.
 
     ``new`` and ``old`` are scores; ``new_decision`` and ``old_decision`` take their place where
-    there are only decisions. A rule such as ``new-old(detection_rate@max-far=0.1) >= -0.01``
+    there are only decisions. With ``label`` the rows are a frame of any library, and every column
+    is named. A rule such as ``new-old(detection_rate@max-far=0.1) >= -0.01``
     passes when the whole interval keeps it, fails when none of it does, and is undecided
     otherwise; ``rules`` are texts, a mapping from names to texts, or the path of a file of them.
     Rules that name no threshold are judged at ``threshold`` (by default 0.5 for scores in [0, 1]),
@@ -82,13 +84,12 @@ def gate(
     >>> judged.outcome.value, judged.rules[0].estimate
     ('pass', 1.000 [0.981, 1.000])
     """
-    must_be_a_column(y_true)
     asked = parsed_rules(rules)
-    must_share_index(
-        {"y_true": y_true, "new": new, "new_decision": new_decision, "old": old}
-        | {"old_decision": old_decision, "counts": counts, "clusters": clusters}
-        | {"families": families}
-    )
+    named = {"new": new, "new_decision": new_decision, "old": old, "old_decision": old_decision}
+    named |= {"counts": counts, "clusters": clusters, "families": families}
+    y_true, named = columns_by_name(y_true, label, named, MOST_ROWS)
+    new, new_decision, old, old_decision, counts, clusters, families = named.values()
+    must_share_index({"y_true": y_true, **named})
     reasons: dict[str, int] = {}
     every = {"y_true": y_true, "counts": counts, "clusters": clusters, "families": families}
     said = [{"y_score": new, "y_pred": new_decision}, {"y_score": old, "y_pred": old_decision}]

@@ -251,9 +251,91 @@ def must_be_a_column(y_true: Any) -> None:
         method = ".to_table()" if hasattr(y_true, "to_table") else ".read_all()"
     whose = "its columns" if method is None else f"the columns of what its {method} gives"
     raise InputError(
-        f"columns are expected here, and a {name} is a frame: give {whose}, such as "
-        f"frame['label'] and frame['score']"
+        f"columns are expected here, and a {name} is a frame: say label='...' and name the other "
+        f"columns too, or give {whose}, such as frame['label'] and frame['score']"
     )
+
+
+def columns_by_name(
+    rows: Any, label: str | None, given: Mapping[str, Any], most: int
+) -> tuple[Any, dict[str, Any]]:
+    """The labels of a frame and the columns that were given by name, which are brought here.
+
+    Without a ``label`` all of them are columns already. ``given`` are names, or map models to
+    names. Of a cluster, which gives no pairs of scores, no more than ``most`` rows are brought.
+
+    >>> rows = {"y": [1, 0], "old": [0.9, 0.4], "new": [0.8, 0.1], "text": ["a", "b"]}
+    >>> truth, models = columns_by_name(rows, "y", {"scores": {"a": "old", "b": "new"}}, 10)
+    >>> truth.to_list(), models["scores"]["b"].to_list()
+    ([1, 0], [0.8, 0.1])
+    """
+    if label is None:
+        must_be_a_column(rows)
+        return rows, dict(given)
+    if kind_of(rows) is None:
+        raise unsupported(rows)
+    names = dict.fromkeys(
+        name for key, value in {"label": label, **given}.items() for name in _names_in(key, value)
+    )
+    others = tuple(name for name in names if name != label)
+    frame = _brought(rows, Columns(label, slices=others), most)
+
+    def column(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {key: column(name) for key, name in value.items()}
+        return None if value is None else frame[value]
+
+    return frame[label], {key: column(value) for key, value in given.items()}
+
+
+def _names_in(key: str, value: Any) -> Iterator[str]:
+    """The names of columns that a value holds."""
+    if isinstance(value, Mapping):
+        for each in value.values():
+            yield from _names_in(key, each)
+    elif isinstance(value, str):
+        yield value
+    elif value is not None:
+        raise InputError(
+            f"label= names a column of a frame, and so does {key}=, as text; found "
+            f"{type(value).__name__}. Or give every column as an array, and no label="
+        )
+
+
+def _brought(rows: Any, columns: Columns, most: int) -> pl.DataFrame:
+    """Some columns of a frame of any kind, on this machine."""
+    import polars as pl
+
+    kind, names = kind_of(rows), list(columns.names)
+    if kind not in (DUCKDB, SPARK, DASK, RAY):
+        pieces = list(pieces_of(rows, columns))
+        return pl.concat(pieces) if pieces else pl.DataFrame(dict.fromkeys(names, ()))
+    present = (rows.columns() or ()) if kind == RAY else rows.columns
+    must_have_columns(present, columns, "the frame")
+    if kind in (DASK, RAY):
+        _must_be_few(rows.count() if kind == RAY else len(rows), kind, most)
+        held = rows.select_columns(names).to_pandas() if kind == RAY else rows[names].compute()
+        return polars_of(held, names)
+    from assay.engines import databases, statements
+
+    with databases.opened(rows, None) as database:
+        dialect = database.dialect
+        if kind == SPARK:
+            _must_be_few(database.number(statements.size(dialect, database.source)), kind, most)
+        quoted = tuple(map(dialect.name_of, names))
+        frame = database.run(statements.Selection(dialect, database.source, quoted).select())
+        frame.columns = names
+        return frame
+
+
+def _must_be_few(rows: int, kind: str, most: int) -> None:
+    """Refuse to bring more rows from a cluster than this."""
+    if rows > most:
+        raise InputError(
+            f"the {kind} frame has {rows:,} rows, and its engine gives no pairs of scores: more "
+            f"than {most:,} rows are not brought here. Write the columns as Parquet, or name them "
+            f"in a query, and compare those files (assay compare, assay gate)"
+        )
 
 
 def must_have_columns(present: Iterable[Any], columns: Columns, what: str) -> None:

@@ -19,7 +19,7 @@ from assay.decisions.compare.models import (
     thresholds_of,
 )
 from assay.decisions.compare.verdicts import MARGIN, Question
-from assay.engines.frames import must_be_a_column
+from assay.engines.frames import columns_by_name
 from assay.engines.models import (
     MOST_ROWS,
     PAIR_MODES,
@@ -57,12 +57,14 @@ from assay.sources.row_checks import clusters_of
 from assay.sources.validation import OnBadRow, good_rows, skips, suggesting_skip
 from assay.tally.keeping import AUTO, Exact, Grid, keeping_of_mode
 
-# Pairs of scores have no cuts.
+# Which argument holds the columns of what models said.
+_SAID = {"y_score": "scores", "y_pred": "decisions", "y_proba": "probabilities"}
 
 
 def compare(
     y_true: Any,
     *,
+    label: str | None = None,
     scores: Mapping[str, Any] | None = None,
     decisions: Mapping[str, Any] | None = None,
     probabilities: Mapping[str, Any] | None = None,
@@ -88,7 +90,8 @@ def compare(
 
     Give ``scores`` (name to column), flagged from ``threshold`` on (one number, or one a model),
     ``decisions``, or ``probabilities`` of each class: an array with a column a label, in the order
-    of ``labels``, a dataframe, or a mapping from label to column; the largest decides. ``at`` is a
+    of ``labels``, a dataframe, or a mapping from label to column; the largest decides. With
+    ``label`` the rows are a frame of any library, and every column is named. ``at`` is a
     rule that chooses the threshold of each model, such as ``"max-far=0.1"``; then every resample
     chooses all thresholds anew, and the detection rate decides which model is better.
 
@@ -109,12 +112,11 @@ def compare(
     >>> compare(truth, scores={"poor": poor, "good": good}).verdicts[0].text
     'good is better than poor: roc_auc is higher by 0.250 [0.121, 0.379].'
     """
-    must_be_a_column(y_true)
     columns = _columns(scores, decisions, probabilities)
     kind = "y_score" if scores is not None else "y_proba" if decisions is None else "y_pred"
-    must_share_index(
-        {"y_true": y_true, "scores": scores, "decisions": decisions, "counts": counts}
-        | {"clusters": clusters, "families": families, "ids": ids}
+    beside = {"counts": counts, "clusters": clusters, "families": families, "ids": ids}
+    y_true, columns, counts, clusters, families, ids = _held(
+        y_true, label, {_SAID[kind]: columns, **beside}
     )
     question = Question.of(
         list(columns),
@@ -174,6 +176,14 @@ def compare(
     comparison = question.answer(counted, together, progress)
     notes = (*refusal_notes(reasons), *comparison.notes)
     return replace(comparison, notes=notes, decided=decided)
+
+
+def _held(y_true: Any, label: str | None, given: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The labels and the columns beside them, by name where a label is named."""
+    y_true, held = columns_by_name(y_true, label, given, MOST_ROWS)
+    rows = {name: column for name, column in held.items() if name != _SAID["y_proba"]}
+    must_share_index({"y_true": y_true, **rows})
+    return (y_true, *held.values())
 
 
 def _coded(
