@@ -284,7 +284,7 @@ def test_notes_of_batches_hold_for_the_whole() -> None:
 
 def test_rows_of_count_zero_are_told_of() -> None:
     evaluation = assay.evaluate([0, 1, 1], y_pred=[0, 1, 0], counts=[1, 1, 0])
-    assert any("1 rows have a count or weight of 0" in note for note in evaluation.notes)
+    assert any("1 row has a count or weight of 0" in note for note in evaluation.notes)
 
 
 # -- arguments that can't be right -----------------------------------------------------------------

@@ -255,7 +255,7 @@ def test_bad_rows_stop_or_are_left_out_and_listed(cli: Cli, run: Path, tmp_path:
         assert part in found.err
     found = cli("predict", run, path, "--on-bad-row", "skip")
     assert found.code == 0
-    assert "note: 1 of 3 rows were refused" in found.err
+    assert "note: 1 of 3 rows was refused" in found.err
     assert "line 3" in found.err
     assert [line.split(",")[0] for line in found.out.splitlines()] == ["row", "1", "3"]
 

@@ -269,9 +269,9 @@ def test_what_a_brief_report_leaves_out_of_its_notes_is_said_beside_it(
     file = tmp_path / "rows.csv"
     file.write_text("label,score\n" + "attack,0.9\nnormal,0.1\n" * 20 + "attack,odd\n")
     asked = ("evaluate", file, "--on-bad-row", "skip")
-    assert "1 of 41 rows were refused" not in cli(*asked).err
+    assert "1 of 41 rows was refused" not in cli(*asked).err
     told = cli(*asked, "--brief")
-    assert "note: 1 of 41 rows were refused" in told.err
+    assert "note: 1 of 41 rows was refused" in told.err
     assert "'attack' was taken as the positive label" in told.err
     assert "warning" not in told.err
 

@@ -212,7 +212,7 @@ def test_bad_rows_are_left_out_and_listed_on_request(cli: Cli, tmp_path: Path) -
     assert cli("threshold", path, "--max-fpr", "0.2").code == 3
     found = cli("threshold", path, "--max-fpr", "0.2", "--on-bad-row", "skip", *FEW)
     assert found.code == 0, found.err
-    assert "1 of 81 rows were refused" in found.out
+    assert "1 of 81 rows was refused" in found.out
 
 
 @pytest.mark.skipif(not REAL.exists(), reason=f"the real data are absent: {REAL.name}")

@@ -249,7 +249,7 @@ def test_refused_rows_are_counted_and_listed(cli: Cli, packets: Path, here: Path
     spoilt.drop("index").write_csv("flows.csv")
     assert cli(*forest(Path("flows.csv"))).code == 3
     shown = cli(*forest(Path("flows.csv"), "--on-bad-row", "skip", "--format", "json"))
-    assert "note: 1 of 900 rows were refused" in shown.err
+    assert "note: 1 of 900 rows was refused" in shown.err
     assert json.loads(shown.out)["training"]["data"]["rows_refused"] == 1
 
 

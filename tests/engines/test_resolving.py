@@ -180,7 +180,7 @@ def test_an_open_set_is_its_known_rows_and_the_ranks_of_the_others(
     marginal = resolved.open_set.score_tally(0)
     assert marginal == expected.score_tally(0)
     inside, beside = (sum(row[-1] for row in part) for part in (known, outside))
-    assert f"{beside:,} rows are labelled 'novel'" in notes[-1]
+    assert f"{beside:,} {'row is' if beside == 1 else 'rows are'} labelled 'novel'" in notes[-1]
     assert f"the {inside:,} others" in notes[-1]
 
 
@@ -267,7 +267,7 @@ def test_what_was_inferred_is_said_once_on_the_sum() -> None:
     assert not resolved.decided
     assert len(notes) == 3
     assert "attack" in notes[0]
-    assert notes[1].startswith("1 rows have a count or weight of 0")
+    assert notes[1].startswith("1 row has a count or weight of 0")
     assert "from 3 to 7" in notes[2]
 
 

@@ -179,7 +179,7 @@ def test_times_may_be_columns_of_any_kind(times: object) -> None:
         (["2026-11-16T01:00Z", "2026-11-16T01:00"], "row 1 has no time zone and row 0 has one"),
         ([True, False], "expected a date"),
         (pl.Series([[1], [2]]), "found List"),
-        (["2026-11-16"], "times has 1 rows"),
+        (["2026-11-16"], "times has 1 row"),
     ],
 )
 def test_what_is_no_time_is_refused_with_its_row(times: object, message: str) -> None:

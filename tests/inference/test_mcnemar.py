@@ -186,7 +186,7 @@ def test_pairs_are_counted_by_who_is_right() -> None:
     found = mcnemar_of(pairs([0, 1, 2, 0, 1, 2], [0, 1, 0, 1, 0, 2], [0, 2, 2, 2, 0, 2]))
     assert found.table == {"both_right": 2, "only_a": 1, "only_b": 1, "both_wrong": 2}
     assert found.models == ("first", "second")
-    assert found.sentence.startswith("first is right where second is wrong on 1 rows")
+    assert found.sentence.startswith("first is right where second is wrong on 1 row")
 
 
 def test_identical_models_have_p_one() -> None:

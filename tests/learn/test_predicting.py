@@ -229,7 +229,7 @@ def test_bad_rows_can_be_left_out_and_are_counted(network: Loaded, tmp_path: Pat
 
 def test_nothing_but_bad_rows_is_an_empty_input(network: Loaded, tmp_path: Path) -> None:
     path = written(tmp_path, "size,rate,protocol\nx,2,tcp\n")
-    with pytest.raises(EmptyInput, match="none of the 1 rows can be used"):
+    with pytest.raises(EmptyInput, match="the only row was refused"):
         list(predict(network, path, request=Request(on_bad_row="skip")))
 
 

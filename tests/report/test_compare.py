@@ -250,7 +250,7 @@ def test_refused_rows_are_listed() -> None:
     document = document_of(replace(TWO, source=SOURCE))
     assert document.plain["source"] == SOURCE
     text = draw(document, "terminal", width=100)
-    assert "1 of 1,001 rows were refused" in text
+    assert "1 of 1,001 rows was refused" in text
     assert "line 8" in text
 
 

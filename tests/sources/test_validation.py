@@ -402,7 +402,7 @@ def test_what_is_no_choice_and_what_leaves_nothing_is_refused() -> None:
         assay.evaluate([1, 0], y_score=[0.1, 0.2], on_bad_row="drop")  # type: ignore[arg-type]
     with pytest.raises(EmptyInput, match="all 2 rows were refused; of row 0 column 'y_score'"):
         assay.evaluate([1, 0], y_score=[math.nan] * 2, on_bad_row="skip")
-    with pytest.raises(AssayError, match="y_score has 1 rows and y_true has 2"):
+    with pytest.raises(AssayError, match="y_score has 1 row and y_true has 2"):
         assay.evaluate([1, 0], y_score=[0.5], on_bad_row="skip")
     with pytest.raises(AssayError, match=r"found the number 0\.5"):
         assay.evaluate([0.5, 1.0], y_score=[0.5, 0.2], on_bad_row="skip")

@@ -44,6 +44,7 @@ from assay.cli.reporting import (
     reporting,
 )
 from assay.errors import AssayError
+from assay.escaping import plural
 
 if TYPE_CHECKING:
     from assay.decisions import Comparison
@@ -266,7 +267,7 @@ def command(
         from assay.cli.outputs import write_flips
 
         written = write_flips(flips, comparison, compared.matched.rows)
-        reporting.say(f"wrote {written:,} rows that flipped to {flips}")
+        reporting.say(f"wrote {written:,} {plural(written, 'row', 'rows')} that flipped to {flips}")
     draw_figures(comparison.plot, figures, reporting)
     matched = None if compared is None else compared.matched
     if comparison.decided is not None:

@@ -14,6 +14,7 @@ from assay.cli.messages import OutputError, Progress, say
 from assay.cli.options import Command, Option, number
 from assay.cli.outputs import Target, check_folder, table_options, target, write_table
 from assay.cli.reporting import QUIET, SEED, UNUSED_LEVEL
+from assay.escaping import plural
 from assay.report import atomic_files
 
 if TYPE_CHECKING:
@@ -162,4 +163,4 @@ def _counted(
 def _told(to: Target, rows: int, labels: Counter[str]) -> str:
     """What was written, in a line."""
     counts = ", ".join(f"{label} {count:,}" for label, count in labels.most_common())
-    return f"wrote {to.path} ({to.format}): {rows:,} rows; {counts}"
+    return f"wrote {to.path} ({to.format}): {rows:,} {plural(rows, 'row', 'rows')}; {counts}"

@@ -18,6 +18,7 @@ from assay.cli.reporting import (
     write,
 )
 from assay.errors import StoreError
+from assay.escaping import plural
 
 if TYPE_CHECKING:
     from assay.store.exchange import Export
@@ -115,7 +116,9 @@ def export_runs(
         say_unless(f"wrote {written} to {where}", quiet=quiet)
     if export.damaged:
         raise StoreError(
-            f"{len(export.damaged)} parts of the store are damaged, and were left out: "
+            f"{len(export.damaged)} of the store's parts "
+            f"{plural(len(export.damaged), 'is', 'are')} "
+            f"damaged and left out: "
             f"{'; '.join(export.damaged[:5])}. Whatever else was asked for, {written}, was written"
         )
 

@@ -38,6 +38,7 @@ from assay.cli.reporting import (
     write,
 )
 from assay.errors import InputError
+from assay.escaping import plural
 
 if TYPE_CHECKING:
     from assay.decisions import Gate, Rule
@@ -336,4 +337,6 @@ def _said(gate: Gate, label: str | None) -> Iterator[str]:
     if label is None and "label" in source["chosen"]:
         yield f"note: the label is column {source['chosen']['label']!r}, recognised by its name"
     if source["rows_refused"]:
-        yield f"note: {source['rows_refused']:,} of {source['rows_read']:,} rows were refused"
+        refused = source["rows_refused"]
+        were = plural(refused, "was", "were")
+        yield f"note: {refused:,} of {source['rows_read']:,} rows {were} refused"

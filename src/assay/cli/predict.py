@@ -18,6 +18,7 @@ from assay.cli.options import Command, Option
 from assay.cli.outputs import CSV, TSV, harmless, table_options, target, write_table
 from assay.cli.reading import TEXT_OPTIONS, naming_inputs, reading_only, within_memory
 from assay.cli.reporting import changed_inputs, common, must_not_replace
+from assay.escaping import plural
 
 if TYPE_CHECKING:
     import polars as pl
@@ -181,12 +182,18 @@ def _said(predictions: Predictions, decided: Counter[str], out: Path | None) -> 
 
     refused = predictions.rows_refused
     if refused:
-        yield f"note: {refused:,} of {predictions.rows + refused:,} rows were refused"
+        yield (
+            f"note: {refused:,} of {predictions.rows + refused:,} rows "
+            f"{plural(refused, 'was', 'were')} refused"
+        )
         for row in predictions.refused[:_LISTED]:
             yield f"  {where(row)}: {row.reason}"
     counts = ", ".join(f"{count:,} {label!r}" for label, count in decided.most_common(_LISTED))
     more = len(predictions.labels) - _LISTED
-    counts += f" and {more} more labels" if more > 0 else ""
+    counts += f" and {more} more {plural(more, 'label', 'labels')}" if more > 0 else ""
     at = "" if predictions.threshold is None else f" (threshold {predictions.threshold:g})"
     wrote = "" if out is None else f"wrote {out}: "
-    yield f"{wrote}{predictions.rows:,} rows, decided {counts}{at}"
+    yield (
+        f"{wrote}{predictions.rows:,} {plural(predictions.rows, 'row', 'rows')}, decided "
+        f"{counts}{at}"
+    )

@@ -24,6 +24,7 @@ import click
 from assay.cli.messages import OutputError, must_be_installed, say
 from assay.cli.options import TYPED, Decorator, FilePath, Function, Option, judging, out_file, share
 from assay.cli.recording import Recording
+from assay.escaping import plural
 from assay.report import FORMATS, FURTHER, SUFFIXES, atomic_files
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ class Reporting:
             return
         if source.get("rows_refused"):
             refused, read = source["rows_refused"], source["rows_read"]
-            self.say(f"note: {refused:,} of {read:,} rows were refused")
+            self.say(f"note: {refused:,} of {read:,} rows {plural(refused, 'was', 'were')} refused")
         for note in notes:
             self.say(f"note: {note}")
         for finding in () if in_terminal else findings:

@@ -29,7 +29,7 @@ from assay.cli.reporting import (
     reporting_as_made,
     write,
 )
-from assay.escaping import escaped_json
+from assay.escaping import escaped_json, plural
 from assay.report import IMPORTED, KINDS
 
 if TYPE_CHECKING:
@@ -309,7 +309,7 @@ def compare(
             document = document_of(comparison, made)
     if flips is not None and not isinstance(comparison, Unpaired):
         written = write_flips(flips, comparison)
-        reporting.say(f"wrote {written:,} rows that flipped to {flips}")
+        reporting.say(f"wrote {written:,} {plural(written, 'row', 'rows')} that flipped to {flips}")
     reporting.deliver(document)
 
 

@@ -24,6 +24,7 @@ from assay.cli.reporting import (
     Reporting,
     must_not_replace,
 )
+from assay.escaping import plural
 
 if TYPE_CHECKING:
     from assay.sources.files import Request
@@ -154,5 +155,5 @@ def command(
         document = making.document(drawn)
     frame = harmless(drawn.frame) if to.format in (CSV, TSV) else drawn.frame
     write_table(iter((frame,)), to)
-    reporting.say(f"wrote {out}: {drawn.labels:,} rows to label")
+    reporting.say(f"wrote {out}: {drawn.labels:,} {plural(drawn.labels, 'row', 'rows')} to label")
     reporting.deliver(document)

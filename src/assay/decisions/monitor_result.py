@@ -12,6 +12,7 @@ from assay.decisions.rule import NEW, OLD, Outcome, Rule
 from assay.decisions.rule_grammar import parse_rule
 from assay.decisions.watched_figures import DIFFERENCES, Scope, Shift, Watched
 from assay.errors import InputError
+from assay.escaping import plural
 from assay.evaluation.deployment import ALERTS, FALSE_ALARMS
 from assay.evaluation.findings import Finding
 from assay.evaluation.findings.finding import Code
@@ -165,7 +166,10 @@ class Monitor(Result, Recorded):
             for each in self.last.estimates
             if each.scope == "cumulative" and each.subject == NEW
         ]
-        first = f"Monitor: {len(self.periods)} periods until {self.until}"
+        first = (
+            f"Monitor: {len(self.periods)} {plural(len(self.periods), 'period', 'periods')} "
+            f"until {self.until}"
+        )
         return "\n".join([first, *lines, *figures])
 
 
@@ -352,9 +356,11 @@ def _labels(monitor: Monitor) -> Iterator[Finding]:
     if waiting:
         alerts = sum(period.alerts - period.triaged for period in waiting)
         yield NOT_MATURE.found(
-            f"{len(waiting)} of {len(monitor.periods)} periods have labels for fewer than "
-            f"{percent(monitor.mature)} of their alerts, the first {waiting[0].start}: {alerts:,} "
-            f"alerts wait for one. Of those periods only bounds are given."
+            f"{len(waiting)} of {len(monitor.periods)} periods "
+            f"{plural(len(waiting), 'has', 'have')} labels for fewer than "
+            f"{percent(monitor.mature)} of {plural(len(waiting), 'its', 'their')} alerts, the "
+            f"first {waiting[0].start}: {alerts:,} {plural(alerts, 'alert waits', 'alerts wait')} "
+            f"for one. Of those periods only bounds are given."
         )
 
 

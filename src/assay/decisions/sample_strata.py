@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import EmptyInput, InputError
+from assay.escaping import plural
 from assay.inference.fields import Recorded, Result, stored
 from assay.sources.files.request import RowSource
 from assay.sources.labelling import USUAL
@@ -358,7 +359,14 @@ def _shared_out(
 def _notes(drawn: tuple[DrawnStratum, ...], strata: int, labels: int, rows: int) -> list[str]:
     notes = []
     if labels >= rows:
-        notes.append(f"there are {rows:,} rows and {labels:,} labels: all of them are drawn")
+        notes.append(
+            f"there {plural(rows, 'is 1 row', f'are {rows:,} rows')} and {labels:,} "
+            f"{plural(labels, 'label', 'labels')}: all of them are drawn"
+        )
     if len(drawn) < strata:
-        notes.append(f"{len(drawn)} strata instead of {strata}: rows of one score are never split")
+        notes.append(
+            f"{len(drawn)} {plural(len(drawn), 'stratum', 'strata')} instead of {strata}: rows "
+            f"of one "
+            f"score are never split"
+        )
     return notes

@@ -15,6 +15,7 @@ from assay.engines.ask import Ask
 from assay.engines.local import count_coded
 from assay.engines.resolving import resolve
 from assay.errors import InputError, LabelError, LengthMismatch, ScoreError
+from assay.escaping import plural
 from assay.sources import code_arrays, must_share_index
 from assay.sources.labelling import USUAL, least_reaching, listed_labels, sided
 from assay.sources.validation import OnBadRow, asked_threshold, good_rows, skips, suggesting_skip
@@ -151,7 +152,8 @@ def _must_fit(label: Any, score: Any) -> None:
         )
     if len(label) != len(score):
         raise LengthMismatch(
-            f"score has {len(score)} rows and label has {len(label)}: they must describe the same "
+            f"score has {len(score)} {plural(len(score), 'row', 'rows')} and label has "
+            f"{len(label)}: they must describe the same "
             f"rows"
         )
     if str(score.dtype).rpartition(".")[2] not in ("float32", "float64"):

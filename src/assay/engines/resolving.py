@@ -14,6 +14,7 @@ import numpy as np
 
 from assay.engines.local import MODEL
 from assay.errors import EmptyInput, InputError, LabelError, ScoreError
+from assay.escaping import plural
 from assay.sources import Coded
 from assay.sources.coded import Labels
 from assay.sources.columns import label_text, native
@@ -104,7 +105,10 @@ def nothing_to_judge(tally: Tally) -> EmptyInput:
     if not tally.refused.total:
         return EmptyInput("there are no rows; there is nothing to judge")
     reasons = "; ".join(f"{kind} ({rows:,})" for kind, rows in tally.refused.reasons.items())
-    return EmptyInput(f"all {tally.rows:,} rows were refused: {reasons}")
+    return EmptyInput(
+        f"{plural(tally.rows, 'the only row was', f'all {tally.rows:,} rows were')} refused: "
+        f"{reasons}"
+    )
 
 
 def _must_be_held(tally: Tally, labels: int) -> None:
@@ -358,9 +362,11 @@ def _open(
 def unknown_note(label: str, outside: int, inside: int) -> str:
     """What to say of rows of a label that the model does not know."""
     return (
-        f"{outside:,} rows are labelled {label!r}, which the model does not know: only how "
-        f"they rank against the {inside:,} others is judged, and every other measure is of those "
-        f"{inside:,} alone"
+        f"{outside:,} {plural(outside, 'row is', 'rows are')} labelled {label!r}, which the "
+        f"model does not know: only how "
+        f"{plural(outside, 'it ranks', 'they rank')} against the {inside:,} "
+        f"{plural(inside, 'other', 'others')} is judged, and every other measure is of "
+        f"{plural(inside, 'that one', f'those {inside:,}')} alone"
     )
 
 

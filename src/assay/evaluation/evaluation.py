@@ -9,6 +9,7 @@ from typing import Any
 
 from assay.engines import resolve
 from assay.errors import InputError, MethodError
+from assay.escaping import plural
 from assay.evaluation.deployment import (
     LowRate,
     Reach,
@@ -354,7 +355,12 @@ def _drawn(strata: Strata | None) -> list[str]:
     if strata is None:
         return []
     drawn, rows = strata.drawn.sum(), (strata.weights * strata.drawn).sum()
-    return [f"{drawn:,.0f} rows were drawn from {rows:,.0f}, by {len(strata.names)} strata"]
+    return [
+        (
+            f"{drawn:,.0f} {plural(drawn, 'row was', 'rows were')} drawn from {rows:,.0f}, by "
+            f"{len(strata.names)} {plural(len(strata.names), 'stratum', 'strata')}"
+        )
+    ]
 
 
 def _volume(volume: Any) -> float | None:
@@ -431,7 +437,8 @@ def _count(number: float) -> str:
 def _title(evaluation: Evaluation) -> str:
     confusion = evaluation.tally.confusion
     rows = confusion.total
-    counted = f"{_count(rows)}{' weighted' if confusion.weighted else ''} rows"
+    weighted = " weighted" if confusion.weighted else ""
+    counted = f"{_count(rows)}{weighted} {plural(rows, 'row', 'rows')}"
     if evaluation.positive is None:
         return f"Evaluation of {counted} in {len(evaluation.labels)} classes"
     negative, positive = evaluation.labels

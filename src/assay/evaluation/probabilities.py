@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from assay.errors import MethodError
+from assay.escaping import plural
 from assay.inference import Estimate
 from assay.inference import bootstrap as resampling
 from assay.inference.bootstrap import Bootstrap
@@ -199,7 +200,7 @@ def loss(judge: Judge, declared: MeanLoss) -> Estimate:
     if losses is not None and declared.clipped is not None:
         clipped = declared.clipped(losses)
     if clipped:
-        cut = f"{clipped} rows were clipped at 2^-52"
+        cut = f"{clipped} {plural(clipped, 'row was', 'rows were')} clipped at 2^-52"
         note = cut if note is None else f"{note}; {cut}"
     estimate = Estimate(
         moments.mean,

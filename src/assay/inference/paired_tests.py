@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import LengthMismatch, MethodError
+from assay.escaping import plural
 from assay.inference.estimate import Estimate
 from assay.inference.proportions import Wilson
 from assay.inference.significance import (
@@ -93,7 +94,8 @@ def mcnemar(
         better = first if b > c else second
         verdict = f"{better} errs less often" if p < 1 - level else "no difference is shown"
         sentence = (
-            f"{first} is right where {second} is wrong on {b} rows, the reverse on {c}: "
+            f"{first} is right where {second} is wrong on {b} {plural(b, 'row', 'rows')}, the "
+            f"reverse on {c}: "
             f"{verdict} ({p_text(p)})."
         )
     return Significance(

@@ -29,6 +29,7 @@ from assay.sources.files.request import (
     Progress,
     Refused,
     Request,
+    none_left,
     place_in,
     silent,
     where,
@@ -485,8 +486,7 @@ class LabelledRows:
             raise EmptyInput(f"{self.name}: there are no rows, only a header or an empty table")
         first = self.bad.refused[0]
         raise EmptyInput(
-            f"{self.name}: of {self.rows_read:,} rows {self.bad.rows_refused:,} were refused and "
-            f"none is left. The first is {where(first)}: {first.reason}"
+            f"{self.name}: {none_left(self.rows_read)}. The first is {where(first)}: {first.reason}"
         )
 
     def frame(self) -> pl.DataFrame:

@@ -24,6 +24,7 @@ from assay.sources.files.request import (
     Progress,
     Refused,
     Request,
+    none_left,
     request_of,
     silent,
 )
@@ -98,8 +99,7 @@ class Predictions:
             yield self._predicted(block)
         if not self.rows:
             raise EmptyInput(
-                f"none of the {self.rows_refused:,} rows can be used. The first: "
-                f"{self.refused[0].reason}"
+                f"{none_left(self.rows_refused)}. The first: {self.refused[0].reason}"
                 if self.refused
                 else "there are no rows, only a header or an empty table"
             )

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError, LengthMismatch
+from assay.escaping import plural
 from assay.evaluation.wording import name as quoted
 from assay.evaluation.wording import rows as counted
 from assay.sources.coded import NameColumn
@@ -138,9 +139,10 @@ class RowsToSplit:
         gone = np.flatnonzero(self.missing() & where)
         if len(gone):
             raise InputError(
-                f"column {self.column!r} has no value in {len(gone):,} rows, the first of them "
-                f"{self.place(int(gone[0]))}, so nothing tells on which side they belong. Fill it "
-                f"in, or leave those rows out"
+                f"column {self.column!r} has no value in {len(gone):,} "
+                f"{plural(len(gone), 'row,', 'rows, the first of them')} "
+                f"{self.place(int(gone[0]))}, so nothing tells on which side "
+                f"{plural(len(gone), 'it belongs', 'they belong')}. Fill it in, or leave it out"
             )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.errors import MethodError
+from assay.escaping import plural
 from assay.plots.canvas import BLUE, COLOURS, GREY, MARKS, ORANGE, PAGE, drawing, label, plain
 from assay.plots.curves import MARGIN, WIDE
 
@@ -90,7 +91,15 @@ def timeline(
         ticks = time_ticks(since, seconds)
         axes.set_xticks([at for at, _ in ticks], [text for _, text in ticks], usetex=False)
         left = len(incidents) - len(shown)
-        label(axes, "Time (UTC)" + (f"\n{left} more incidents are not shown" if left else ""))
+        label(
+            axes,
+            "Time (UTC)"
+            + (
+                f"\n{left} more {plural(left, 'incident is', 'incidents are')} not shown"
+                if left
+                else ""
+            ),
+        )
     return axes
 
 

@@ -95,7 +95,9 @@ def _headline(comparison: Comparison) -> Iterator[str]:
     verdicts = [verdict.text for verdict in comparison.by_importance]
     yield from verdicts[:_FIRST]
     if len(verdicts) > _FIRST:
-        yield f"The other {len(verdicts) - _FIRST} pairs are among the differences below."
+        left = len(verdicts) - _FIRST
+        other = plural(left, "The other pair is", f"The other {left} pairs are")
+        yield f"{other} among the differences below."
 
 
 # -- models side by side ---------------------------------------------------------------------------

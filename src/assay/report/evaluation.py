@@ -186,7 +186,8 @@ def _low_rates(evaluation: Snapshot) -> tuple[Section, ...]:
     negatives, positives = evaluation.ranked or (0, 0)
     if not (negatives and positives):
         return ()
-    text = f"{count(negatives)} negatives resolve false positive rates down to {1 / negatives:.2g}"
+    resolve = plural(negatives, "negative resolves", "negatives resolve")
+    text = f"{count(negatives)} {resolve} false positive rates down to {1 / negatives:.2g}"
     if beyond:
         text += f", so that {listed(beyond)} can't be told"
     if not rows:
@@ -202,8 +203,8 @@ def _of_alerts(evaluation: Snapshot) -> Section:
     sentences = [Prose(f"Everything else is undefined: {NOT_LABELLED}.")]
     if evaluation.volume is not None:
         alerts = daily(evaluation["alerts_per_day"])
-        rows = count(evaluation.volume)
-        sentences.insert(0, Prose(f"In {rows} rows a day that is {alerts} alerts a day."))
+        rows = f"{count(evaluation.volume)} {plural(evaluation.volume, 'row', 'rows')}"
+        sentences.insert(0, Prose(f"In {rows} a day that is {alerts} alerts a day."))
     return Section("Main results", (table, *sentences), Tier.MAIN)
 
 

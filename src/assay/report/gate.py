@@ -70,7 +70,8 @@ def _headline(gate: Gate) -> Iterator[str]:
     yield f"{gate.outcome.value.upper()}: {summary(gate)}"
     negatives = next(label for label in gate.labels if label != gate.positive)
     yield (
-        f"{count(gate.rows['rows'])} rows: {count(gate.rows['positives'])} "
+        f"{count(gate.rows['rows'])} {plural(gate.rows['rows'], 'row', 'rows')}: "
+        f"{count(gate.rows['positives'])} "
         f"{quoted(gate.positive)}, {count(gate.rows['negatives'])} {quoted(negatives)}; "
         f"intervals of {100 * gate.rule_level:.6g}%; mode {gate.mode}."
     )
@@ -182,7 +183,7 @@ def _threshold(judged: JudgedRule, model: str) -> str:
 def _told(gate: Gate) -> Iterator[str]:
     number = len(gate.rules)
     yield f"Intervals are two-sided, of {100 * gate.rule_level:.6g}%."
-    if gate.joint:
+    if gate.joint and number > 1:
         yield (
             f"The rules were judged jointly: all {number} intervals hold at once with "
             f"{100 * gate.level:.6g}%, by Bonferroni."
@@ -207,7 +208,10 @@ def _refused(gate: Gate) -> Iterator[Section]:
     if not refused:
         return
     listed_rows = gate.source["refused"]
-    caption = f"{count(refused)} of {count(gate.source['rows_read'])} rows were left out"
+    caption = (
+        f"{count(refused)} of {count(gate.source['rows_read'])} rows "
+        f"{plural(refused, 'was', 'were')} left out"
+    )
     columns = (Column("file"), Column("line or row"), Column("reason"))
     rows = tuple(
         (

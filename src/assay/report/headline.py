@@ -248,7 +248,9 @@ def _table(
         if any(name in each for each in deployed.values())
     ]
     if volume is not None:
-        return Table(f"A day with {count(volume)} rows", columns, tuple(rows))
+        return Table(
+            f"A day with {count(volume)} {plural(volume, 'row', 'rows')}", columns, tuple(rows)
+        )
     caption = "The same detection and false positive rates at other shares of positives"
     why: dict[str, None] = {}
     for name in names:
@@ -260,6 +262,10 @@ def _table(
     return Table(caption, columns, tuple(rows), tuple(why))
 
 
+def _alerts(number: float) -> str:
+    return "alert" if number == 1 else f"{count(number)} alerts"
+
+
 def top_alerts(evaluation: Snapshot) -> tuple[Section, ...]:
     """Precision and detection rate among the alerts that are read of a day."""
     top = evaluation.top
@@ -268,18 +274,20 @@ def top_alerts(evaluation: Snapshot) -> tuple[Section, ...]:
     deployed = {rate: evaluation.at(rate) for rate in evaluation.base_rates}
     if top.days is None:
         here = f"test set ({about(evaluation[PREVALENCE])})"
-        size = "" if top.volume is None else f" with {count(top.volume)} rows"
-        caption = f"The top {count(top.k)} alerts of a day{size}"
+        of_day = "" if top.volume is None else plural(top.volume, "row", "rows")
+        size = "" if top.volume is None else f" with {count(top.volume)} {of_day}"
+        caption = f"The top {_alerts(top.k)} of a day{size}"
         text = (
             "Read are the highest scores: those from the threshold on at which so many alerts are "
             "expected. Rows that are tied there count in proportion."
         )
     else:
         days = f"{count(top.days)} {plural(top.days, 'day', 'days')}"
+        read = plural(top.k, "is the highest score", f"are the {count(top.k)} highest scores")
         here = f"{days} of the test set"
-        caption = f"The top {count(top.k)} alerts of each day, {days}"
+        caption = f"The top {_alerts(top.k)} of each day, {days}"
         text = (
-            f"Read are the {count(top.k)} highest scores of each day, {count(top.alerts)} in all; "
+            f"Read {read} of each day, {count(top.alerts)} in all; "
             f"rows that are tied at the border count in proportion. "
         )
         text += (
@@ -288,7 +296,10 @@ def top_alerts(evaluation: Snapshot) -> tuple[Section, ...]:
             else "The interval takes the rows of the day as a sample."
         )
         if top.volume is not None and deployed:
-            text += f" At a base rate a day has {count(top.volume)} rows."
+            text += (
+                f" At a base rate a day has {count(top.volume)} "
+                f"{plural(top.volume, 'row', 'rows')}."
+            )
     deployed = {rate: estimates for rate, estimates in deployed.items() if AT_TOP[0] in estimates}
     columns = (
         Column("measure"),
@@ -336,6 +347,7 @@ def _asked(evaluation: Snapshot, each: Reach) -> str:
     if each.enough:
         return f"{text}. The {here} negatives of this test set are enough to tell."
     return (
-        f"{text}. To show it a test set needs {needed} negatives without one false alarm; this "
+        f"{text}. To show it a test set needs {needed} "
+        f"{plural(each.negatives_needed, 'negative', 'negatives')} without one false alarm; this "
         f"one has {here}."
     )

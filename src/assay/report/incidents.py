@@ -415,7 +415,8 @@ def _operating(incidents: Incidents, curve: OperatingCurve) -> StepCurve:
     notes = (f"{count(more)} more are in the JSON document",) if more else ()
     notes = (*notes, "half of all incidents, where one that is missed is never detected")
     return StepCurve(
-        f"Of {count(curve.total)} incidents, by the score from which on alerts count",
+        f"Of {count(curve.total)} {plural(curve.total, 'incident', 'incidents')}, by the score "
+        f"from which on alerts count",
         (Column("threshold"), *_OPERATING),
         rows,
         notes,

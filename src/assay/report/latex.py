@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from assay.escaping import LONGEST, LONGEST_SENTENCE, escaped
+from assay.escaping import LONGEST, LONGEST_SENTENCE, escaped, plural
 from assay.inference import Estimate
 from assay.report.formatting import count
 from assay.report.grid import (
@@ -125,7 +125,7 @@ class LatexTables:
         left = len(grid.rows) - MOST_ROWS
         if left > 0:
             grid = TextGrid(grid.columns, grid.rows[:MOST_ROWS])
-            notes = (*notes, f"{left} more rows are not shown.")
+            notes = (*notes, f"{left} more {plural(left, 'row is', 'rows are')} not shown.")
         for layout in _pieces(grid):
             yield from self._table(title, block.caption, layout, notes)
 
@@ -307,7 +307,7 @@ def _fragment_tables(
     left = len(grid.rows) - MOST_ROWS
     if left > 0:
         grid = TextGrid(grid.columns, grid.rows[:MOST_ROWS])
-        notes = (*notes, f"{left} more rows are not shown")
+        notes = (*notes, f"{left} more {plural(left, 'row is', 'rows are')} not shown")
     notes = tuple(re.sub(r"^Marked:", "Bold:", note) for note in notes)
     texts = (f"{title}: {block.caption}", *notes, *_rests_on(block))
     parts = [part.removesuffix(".") for part in texts]

@@ -9,6 +9,7 @@ from dataclasses import astuple
 from typing import Any
 
 from assay.errors import InputError
+from assay.escaping import plural
 from assay.evaluation import MeasureFunction
 from assay.evaluation.wording import listed
 from assay.formula import Cell as Symbol
@@ -128,7 +129,7 @@ def _filled(rows: list[tuple[Cell, ...]]) -> tuple[tuple[Cell, ...], ...]:
 def _count(measures: int, groups: int) -> str:
     one = "'assay measures NAME' tells all of one"
     if groups == 1:
-        return f"{measures} measures; {one}."
+        return f"{measures} {plural(measures, 'measure', 'measures')}; {one}."
     return f"{measures} measures in {groups} groups; {one}, --group lists those of a group."
 
 

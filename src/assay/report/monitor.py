@@ -102,8 +102,10 @@ def _headline(monitor: Monitor) -> Iterator[str]:
     triaged = sum(period.triaged for period in periods)
     raised = "" if monitor.positive is None else f" for {quoted(monitor.positive)}"
     yield (
-        f"{count(monitor.rows)} rows of {count(days)} {plural(days, 'day', 'days')} until "
-        f"{monitor.until}: {count(alerts)} alerts{raised}, {count(triaged)} of them with a label; "
+        f"{count(monitor.rows)} {plural(monitor.rows, 'row', 'rows')} of {count(days)} "
+        f"{plural(days, 'day', 'days')} until "
+        f"{monitor.until}: {count(alerts)} {plural(alerts, 'alert', 'alerts')}{raised}, "
+        f"{count(triaged)} of them with a label; "
         f"confidence sequences of {100 * monitor.level:.6g}%."
     )
 
@@ -276,7 +278,8 @@ def _course(monitor: Monitor, shown: list[Watched], scope: Any) -> PeriodCourse:
         ]
         rows.append((period.end if scope == "cumulative" else _span(period), *cells))
     left = len(monitor.periods) - MOST
-    notes = (f"{count(left)} periods before them are not shown.",) if left > 0 else ()
+    before = plural(left, "period before them is", "periods before them are")
+    notes = (f"{count(left)} {before} not shown.",) if left > 0 else ()
     caption = (
         "All rows up to then, with confidence sequences"
         if scope == "cumulative"
@@ -421,7 +424,7 @@ def shift_sections(monitor: Monitor) -> Iterator[Section]:
     reference = monitor.shift[0].reference_rows
     error = exact_percent(round(1 - monitor.level, 12))
     notes = (RANKS,)
-    caption = f"Against a reference of {count(reference)} rows"
+    caption = f"Against a reference of {count(reference)} {plural(reference, 'row', 'rows')}"
     blocks: list[Block] = [
         Table(caption, columns, rows, notes),
         Prose(NO_LOSS.format(error=error)),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from assay.decisions.plan_goals import WORST, Goal, Need, Plan
 from assay.decisions.sample import DrawnStratum, StratifiedSample
 from assay.decisions.sample_strata import STRATUM, WEIGHT
+from assay.escaping import plural
 from assay.evaluation.wording import listed
 from assay.report.formatting import count, exact_percent, percent, quoted
 from assay.report.sections import (
@@ -83,26 +84,26 @@ def _least(goal: Goal) -> str:
     needs = goal.needs
     match goal.name:
         case "max_fpr":
-            return f"{count(needs[0].negatives or 0)} negatives {_errors(needs[0])}"
+            return f"{_so_many(needs[0].negatives, 'negative')} {_errors(needs[0])}"
         case "min_dr":
-            return f"{count(needs[0].positives or 0)} positives {_errors(needs[0])}"
+            return f"{_so_many(needs[0].positives, 'positive')} {_errors(needs[0])}"
         case "max_far":
             both = [need for need in needs if need.positives is not None]
             alerts = next(need for need in needs if need.alerts is not None)
-            or_alerts = f"{count(alerts.alerts or 0)} labelled alerts {_errors(alerts)}"
+            or_alerts = f"{_so_many(alerts.alerts, 'labelled alert')} {_errors(alerts)}"
             if not both:
                 return or_alerts
             least = min(both, key=lambda need: need.total)
             return (
-                f"{count(least.negatives or 0)} negatives {_errors(least)} and "
-                f"{count(least.positives or 0)} positives, {_missed(least)}; or {or_alerts}"
+                f"{_so_many(least.negatives, 'negative')} {_errors(least)} and "
+                f"{_so_many(least.positives, 'positive')}, {_missed(least)}; or {or_alerts}"
             )
         case "width":
             worst = next(need for need in needs if need.expected == WORST)
-            text = f"{count(worst.rows or 0)} rows, whatever the share is"
+            text = f"{_so_many(worst.rows, 'row')}, whatever the share is"
             if needs[0].expected != WORST:
                 share = exact_percent(needs[0].expected or 0)
-                usual = f"{count(needs[0].rows or 0)} rows where the share is {share}"
+                usual = f"{_so_many(needs[0].rows, 'row')} where the share is {share}"
                 text = f"{usual}, {count(worst.rows or 0)} whatever it is"
             return text
         case "recall_width":
@@ -113,7 +114,7 @@ def _least(goal: Goal) -> str:
         case _:
             enough = goal.enough or needs[0]
             return (
-                f"{count(enough.rows or 0)} rows for a chance of {percent(enough.chance or 0)} "
+                f"{_so_many(enough.rows, 'row')} for a chance of {percent(enough.chance or 0)} "
                 f"(McNemar's test at {_share(goal.confidence)})"
             )
 
@@ -124,7 +125,11 @@ def _by_rate(goal: Goal) -> list[tuple[Need, ...]]:
 
 
 def _labels(need: Need) -> str:
-    return "more labels than there are rows" if need.rows is None else f"{count(need.rows)} labels"
+    return "more labels than there are rows" if need.rows is None else _so_many(need.rows, "label")
+
+
+def _so_many(number: int | None, what: str) -> str:
+    return f"{count(number or 0)} {plural(number or 0, what, f'{what}s')}"
 
 
 def _errors(need: Need) -> str:
@@ -223,12 +228,13 @@ def _as_they_come(base_rate: float, goal: Goal) -> str:
     """How many rows hold so many of one class."""
     least = goal.enough or goal.needs[0]
     if least.positives is None:
-        needed, called, share = least.negatives, "negatives", 1 - base_rate
+        needed, called, share = least.negatives, ("negative takes", "negatives take"), 1 - base_rate
     else:
-        needed, called, share = least.positives, "positives", base_rate
+        needed, called, share = least.positives, ("positive takes", "positives take"), base_rate
     return (
         f"Labelled as they come, at a base rate of {exact_percent(base_rate)}, "
-        f"{count(needed or 0)} {called} take about {count(round((needed or 0) / share))} rows."
+        f"{count(needed or 0)} {plural(needed or 0, *called)} about "
+        f"{_so_many(round((needed or 0) / share), 'row')}."
     )
 
 
@@ -240,7 +246,7 @@ def _far(plan: Plan, goal: Goal) -> tuple[str, list[Block]]:
         Column("misses allowed", Kind.COUNT),
         Column("DR shown", Kind.SHARE),
         *(
-            Column(f"{count(k or 0)} false alarms", Kind.COUNT, optional=i > 2)
+            Column(_so_many(k, "false alarm"), Kind.COUNT, optional=i > 2)
             for i, k in enumerate(errors)
         ),
     )
@@ -403,15 +409,17 @@ def sample_report(sample: StratifiedSample) -> Report:
 
 def _sample_headline(sample: StratifiedSample) -> Iterator[str]:
     yield (
-        f"{count(sample.labels)} of {count(sample.rows)} rows are to be labelled, drawn by "
-        f"{len(sample.strata)} strata of the score, with seed {sample.seed}."
+        f"{count(sample.labels)} of {count(sample.rows)} rows "
+        f"{plural(sample.labels, 'is', 'are')} to be labelled, drawn by {len(sample.strata)} "
+        f"{plural(len(sample.strata), 'stratum', 'strata')} of the score, with seed {sample.seed}."
     )
     if sample.alerts:
         drawn = sum(stratum.drawn for stratum in sample.strata if stratum.alerts)
         share = "all" if drawn == sample.alerts else count(drawn)
         yield (
-            f"{share.capitalize()} of the {count(sample.alerts)} alerts (from {sample.threshold:g} "
-            f"on) are among them."
+            f"{share.capitalize()} of the {count(sample.alerts)} "
+            f"{plural(sample.alerts, 'alert', 'alerts')} (from {sample.threshold:g} on) "
+            f"{plural(drawn, 'is', 'are')} among them."
         )
 
 

@@ -393,7 +393,10 @@ def refused_rows(source: Mapping[str, Any]) -> tuple[Section, ...]:
     refused, listed_rows = source["rows_refused"], source["refused"]
     if not refused:
         return ()
-    caption = f"{count(refused)} of {count(source['rows_read'])} rows were refused"
+    caption = (
+        f"{count(refused)} of {count(source['rows_read'])} rows "
+        f"{plural(refused, 'was', 'were')} refused"
+    )
     if source.get("reasons"):
         reasons = tuple((reason, rows) for reason, rows in source["reasons"].items())
         by_reason = Table(caption, (Column("reason"), Column("rows", Kind.COUNT)), reasons)

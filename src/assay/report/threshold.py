@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assay.decisions.threshold.choice import DAYS_OVER_BUDGET, Choice, Point, Shown
-from assay.escaping import name
+from assay.escaping import name, plural
 from assay.evaluation.deployment import ALERTS, FALSE_ALARMS, MISSED
 from assay.evaluation.wording import listed
 from assay.inference import Estimate
@@ -98,7 +98,7 @@ def _side_by_side(choice: Choice) -> Iterator[Section]:
     ]
     caption = f"{_level(choice.level)} intervals, {where(choice)}"
     if choice.volume is not None:
-        caption += f", {count(choice.volume)} rows a day"
+        caption += f", {count(choice.volume)} {plural(choice.volume, 'row', 'rows')} a day"
     notes = tuple(f"{_upper(point.name)}: {point.worth}" for point in points if point.worth)
     blocks: list[Block] = [Table(caption, columns, tuple(rows), notes)]
     blocks += [Prose(_rule(point)) for point in points]
@@ -265,7 +265,8 @@ def _candidates(choice: Choice) -> Iterator[Section]:
     rates = [measure for measure in SIDE_BY_SIDE if measure != PRECISION.name]
     blocks: list[Block] = [_points(points, rates, caption, Kind.SHARE)]
     if choice.volume is not None:
-        caption = f"A day with {count(choice.volume)} rows, {where(choice)}"
+        rows = f"{count(choice.volume)} {plural(choice.volume, 'row', 'rows')}"
+        caption = f"A day with {rows}, {where(choice)}"
         blocks.append(_points(points, list(_DAILY), caption, Kind.DAILY))
     if "cost_fp" in choice.constraints:
         blocks.append(_points(points, [EXPECTED_COST.name], f"Costs, {where(choice)}", Kind.SHARE))
@@ -429,7 +430,8 @@ def _rows(choice: Choice) -> str:
     others = [label for label in choice.labels if label != choice.positive]
     negative = quoted(others[0]) if others else "others"
     return (
-        f"{count(positives + harmless)} rows: {count(positives)} {quoted(choice.positive)}, "
+        f"{count(positives + harmless)} {plural(positives + harmless, 'row', 'rows')}: "
+        f"{count(positives)} {quoted(choice.positive)}, "
         f"{count(harmless)} {negative}."
     )
 

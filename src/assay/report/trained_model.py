@@ -137,7 +137,7 @@ def _judged_classes(run: Training) -> Table:
         rows = [(label, *(each[i] for each in cells), totals[i]) for i, label in enumerate(names)]
     notes = list(_left(len(labels)))
     if len(first) > len(shown):
-        notes.append(f"{count(len(first) - len(shown))} more folds are not shown.")
+        notes.append(_not_shown(len(first) - len(shown), "fold", "folds"))
     if run.training.folds[-1].repeat > 1:
         notes.append(f"The first of {run.training.folds[-1].repeat} repeats.")
     caption = "Rows of each class, learned + judged in each fold"
@@ -153,7 +153,11 @@ def _pair(fold: FoldRecord, code: int | None) -> str:
 
 def _left(classes: int) -> tuple[str, ...]:
     left = classes - _CLASSES
-    return (f"{count(left)} more classes are not shown, but counted.",) if left > 0 else ()
+    return (_not_shown(left, "class", "classes", ", but counted"),) if left > 0 else ()
+
+
+def _not_shown(left: int, one: str, many: str, but: str = "") -> str:
+    return f"{count(left)} more {plural(left, f'{one} is', f'{many} are')} not shown{but}."
 
 
 # -- values ----------------------------------------------------------------------------------------
@@ -214,7 +218,7 @@ def _fold_by_fold(run: Training) -> Section:
         chosen = [fold.threshold] if _thresholds(run.training.folds) else []
         rows.append((fold.name, fold.rows_learned, fold.rows_judged, *values, *chosen))
     left = len(run.training.folds) - _LISTED
-    notes = (f"{count(left)} more folds are not shown.",) if left > 0 else ()
+    notes = (_not_shown(left, "fold", "folds"),) if left > 0 else ()
     table = Table("Each fold by itself", columns, tuple(rows), notes)
     return Section("Fold by fold", (table,), Tier.APPENDIX, detail=True)
 

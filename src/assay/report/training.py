@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from assay.escaping import LONGEST_SENTENCE, name, short, visible
+from assay.escaping import LONGEST_SENTENCE, name, plural, short, visible
 from assay.evaluation.findings import Finding
 from assay.inference.estimate import decimal
 from assay.inference.fields import finite
@@ -60,7 +60,8 @@ def report_of(run: Training) -> Report:
 
 def _headline(run: Training) -> Iterator[str]:
     rows = count(run.training.rows_judged)
-    judged = f"{rows} rows were judged, each by a model that did not learn it"
+    were = plural(run.training.rows_judged, "row was judged,", "rows were judged, each")
+    judged = f"{rows} {were} by a model that did not learn it"
     yield f"Validated by {name(run.training.validation)}: {judged}."
     main = (ROC_AUC if run.binary else ACCURACY).name
     folds, over = run.training.folds, run.training.measures.get(main)
@@ -263,7 +264,9 @@ def _what(run: Training) -> Iterator[str]:
     summary = "a recipe from outside of assay" if own else run.training.summary
     yield f"{name(run.training.recipe)}: {summary}.{_set_otherwise(run)}"
     yield f"It tells {labels}." if run.binary else many
-    used = f"{count(len(run.training.features))} columns" if run.training.text is None else "texts"
+    features = len(run.training.features)
+    columns = f"{count(features)} {plural(features, 'column', 'columns')}"
+    used = columns if run.training.text is None else "texts"
     yield f"It learned from {run.training.learned_from} of {_data(run)} by {used}. {rule_of(run)}"
     rates = run.training.rates
     if rates:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError, LabelError, LengthMismatch, ScoreError
-from assay.escaping import number_text
+from assay.escaping import number_text, plural
 from assay.sources.coded import Labels, NameColumn
 from assay.sources.text_numbers import numbers_among
 from assay.tally.blocks import BLOCK
@@ -450,6 +450,6 @@ def must_be_as_long(rows: int, columns: Mapping[str, Any]) -> None:
     for name, column in columns.items():
         if column is not None and len(column) != rows:
             raise LengthMismatch(
-                f"{name} has {len(column)} rows and y_true has {rows}: they must describe the "
-                f"same rows"
+                f"{name} has {len(column)} {plural(len(column), 'row', 'rows')} and y_true has "
+                f"{rows}: they must describe the same rows"
             )

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import EmptyInput, InputError, ScoreError
+from assay.escaping import plural
 from assay.sources.amounts import amounts_of, kept_of, repeated_counts
 from assay.sources.coded import Coded, Labels, NameColumn
 from assay.sources.columns import (
@@ -287,7 +288,8 @@ def good_rows(*tables: Mapping[str, Any]) -> tuple[dict[str, int], list[dict[str
     bad = bad_rows(problems, rows)
     if rows and bad.all():
         first = next(problem for problem in problems if problem.rows[0])
-        raise EmptyInput(f"all {rows:,} rows were refused; of row 0 {first.why(0)}")
+        every = plural(rows, "the only row was", f"all {rows:,} rows were")
+        raise EmptyInput(f"{every} refused; of row 0 {first.why(0)}")
     kept = [{name: _filtered(column, ~bad) for name, column in table.items()} for table in given]
     return dict(sorted(reasons_of(problems, rows).items())), kept
 
@@ -432,7 +434,10 @@ def code_arrays(
 
 def empty_note(rows: int) -> str:
     """What to say of rows of count or weight zero."""
-    return f"{rows} rows have a count or weight of 0; they are as if they were not there"
+    return (
+        f"{rows} {plural(rows, 'row has', 'rows have')} a count or weight of 0; "
+        f"{plural(rows, 'it is as if it was', 'they are as if they were')} not there"
+    )
 
 
 def asked_threshold(threshold: Any, y_pred: Any) -> float:

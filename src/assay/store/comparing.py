@@ -19,6 +19,7 @@ from assay.decisions.gate_rules import Gate, JudgedRule, gate, reason_of
 from assay.decisions.rule import NEW, OLD, Rule
 from assay.engines import resolve
 from assay.errors import InputError, LabelError, MethodError, StoreError
+from assay.escaping import plural
 from assay.inference import Estimate, holm
 from assay.inference.estimation import DEFAULT_LEVEL
 from assay.inference.fields import finite
@@ -70,7 +71,10 @@ class Unpaired:
             for each in sure[:5]
         )
         more = f" and {len(sure) - 5} more" if len(sure) > 5 else ""
-        first = f"No difference of {len(tested)} measures can be told from chance."
+        first = (
+            f"No difference of {len(tested)} {plural(len(tested), 'measure', 'measures')} can "
+            f"be told from chance."
+        )
         if sure:
             first = f"{new} differs from {old} beyond chance in {told}{more}."
         adjusted = " p-values are adjusted for all measures by Holm."
@@ -185,7 +189,11 @@ def compare_runs(
         ids=None if first.ids is None else np.array(first.ids, object),
         **options,
     )
-    paired = f"Paired: {len(first):,} rows of both runs were kept, and matched by {notes[0]}."
+    paired = (
+        f"Paired: {len(first):,} "
+        f"{plural(len(first), 'row of both runs was', 'rows of both runs were')} kept, and "
+        f"matched by {notes[0]}."
+    )
     return replace(comparison, notes=(paired, *notes[1:], *comparison.notes))
 
 
@@ -223,7 +231,8 @@ def matched_rows(old: KeptRows, new: KeptRows) -> tuple[KeptRows, KeptRows, tupl
     first, second = _rows_at(old, at_old, ids), _rows_at(new, at_new, ids)
     _must_agree(first, second, ids)
     apart = len(old) + len(new) - 2 * len(both)
-    more = (f"{apart:,} rows are in one of the two runs only, and left out.",) if apart else ()
+    rows = f"{apart:,} {plural(apart, 'row is', 'rows are')}"
+    more = (f"{rows} in one of the two runs only, and left out.",) if apart else ()
     return first, second, ("id", *more)
 
 
@@ -245,7 +254,8 @@ def _must_agree(first: KeptRows, second: KeptRows, ids: tuple[str, ...]) -> None
     if len(odd):
         at = int(odd[0])
         raise LabelError(
-            f"{len(odd):,} rows have another label in the other run, such as {ids[at]!r}: "
+            f"{len(odd):,} {plural(len(odd), 'row has', 'rows have')} another label in the "
+            f"other run, such as {ids[at]!r}: "
             f"{labels[0][at]!r} and {labels[1][at]!r}. A comparison needs one truth"
         )
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assay import plots
 from assay.errors import AssayError
+from assay.escaping import plural
 from assay.inference import Estimate, holm
 from assay.inference.estimate import decimal
 from assay.inference.fields import Result, finite, restored
@@ -94,7 +95,10 @@ def _list_of(page: Page, rules: Sequence[Rules | None] | None) -> Report:
     caption = f"Runs in {page.place}, newest first"
     notes = ["There are older ones: --before RUN shows them, --limit N more of them."] * page.more
     if page.damaged:
-        notes.append(f"{page.damaged} runs are damaged and can't be shown; all others are here.")
+        notes.append(
+            f"{page.damaged} {plural(page.damaged, 'run is', 'runs are')} damaged and can't be "
+            f"shown; all others are here."
+        )
     blocks = (Table(caption, columns, tuple(rows), tuple(notes)),) if rows else (Prose(NO_RUNS),)
     return Report(
         title=f"Runs in {page.place}",
@@ -462,7 +466,10 @@ def _sentences(trend: RunTrend) -> Iterator[str]:
     untested = [step for step in trend.steps if step.p_adjusted is None]
     if untested and len(trend.steps) > 1:
         number = f"{len(untested)} of {len(trend.steps)}"
-        yield f"{number} steps were not tested. {_untested(untested[0])}."
+        yield (
+            f"{number} steps {plural(len(untested), 'was', 'were')} not tested. "
+            f"{_untested(untested[0])}."
+        )
     if trend.steps:
         yield UNPAIRED
 

@@ -17,7 +17,7 @@ from starlette.routing import BaseRoute, Route
 
 from assay import __version__
 from assay.errors import UnknownMeasure
-from assay.escaping import short
+from assay.escaping import plural, short
 from assay.measures import catalogue, find
 from assay.report import IMPORTED, KINDS
 from assay.report.document import SCHEMAS, schema_of
@@ -148,7 +148,11 @@ def _facts(site: Site, names: Sequence[Name]) -> tuple[tuple[str, Facts], ...]:
     """What is told of the app, under its headings."""
     limits, runs = site.limits, sum(name.runs for name in names)
     detectors = "1 detector" if len(names) == 1 else f"{len(names):,} detectors"
-    kept = f"{site.settings.place}, {runs:,} runs of {detectors}" if site.settings.place else "none"
+    kept = (
+        f"{site.settings.place}, {runs:,} {plural(runs, 'run', 'runs')} of {detectors}"
+        if site.settings.place
+        else "none"
+    )
     held = f"the last {limits.kept} are held until the app ends, {limits.disk:,} bytes of them"
     most = f"{limits.judging_seconds:g} seconds and {limits.memory:,} bytes of memory each"
     here = (

@@ -14,6 +14,7 @@ from urllib.parse import parse_qs
 from starlette.requests import Request
 from starlette.responses import Response
 
+from assay.escaping import plural
 from assay.measures import catalogue
 from assay.report import Report, draw
 from assay.report.html import content, environment, page_script, page_style, panel_script
@@ -243,7 +244,8 @@ def trend_line(trend: RunTrend, frame: Frame = LONG) -> TrendLine:
     first, last = points[0], points[-1]
     return TrendLine(
         said=f"{trend.measure} from {first.value:.3g} on {first.made[:10]} to {last.value:.3g} on "
-        f"{last.made[:10]}, {len(points)} runs on {len(lines)} test sets",
+        f"{last.made[:10]}, {len(points)} {plural(len(points), 'run', 'runs')} on {len(lines)} "
+        f"{plural(len(lines), 'test set', 'test sets')}",
         lines=tuple(f"M{'L'.join(line)}" for line in lines.values() if len(line) > 1),
         dots=dots,
         across=tuple(

@@ -157,7 +157,7 @@ def test_an_error_names_file_claim_and_key() -> None:
         ({"confusion": {"tp": 10**31}}, "above 10^30"),
         ({"confusion": {}, "matrix": [], "labels": ["a", "b"]}, "both given"),
         ({"matrix": [[1]]}, "a matrix needs its labels"),
-        ({"matrix": [[1, 2]], "labels": ["a", "b"]}, "found 1 rows of 2 cells; 2 labels need 2"),
+        ({"matrix": [[1, 2]], "labels": ["a", "b"]}, "found 1 row of 2 cells; 2 labels need 2"),
         ({"matrix": [[1], [2]], "labels": ["a", "b"]}, "found 2 rows of 1 cells"),
         ({"matrix": [[1, 2], [3, -4]], "labels": ["a", "b"]}, "matrix, row 2, column 2: found -4"),
         ({"matrix": 3, "labels": ["a", "b"]}, "expected a list of rows"),

@@ -84,7 +84,7 @@ def test_an_alert_of_two_incidents_counts_for_each_and_is_told() -> None:
     assert [(each.alerts, each.shared) for each in found.incidents] == [(2, 1), (1, 1)]
     assert found.alerts == 2
     (finding,) = (each for each in found.findings if each.code == "I002")
-    assert "scan (b) has no other: without such alerts 1 incidents are detected" in finding.message
+    assert "scan (b) has no other: without such alerts 1 incident is detected" in finding.message
 
 
 def test_windows_that_overlap_are_fine_where_addresses_tell_them_apart() -> None:

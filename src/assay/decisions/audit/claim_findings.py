@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from assay.decisions.audit.claim import Claim, key_of
 from assay.decisions.audit.counts import rows_of, total_of
 from assay.decisions.audit.verdicts import AuditedClaim, NumberVerdict, Printed
+from assay.escaping import plural
 from assay.evaluation.findings import Finding
 from assay.evaluation.findings.finding import Code
 from assay.measures import HIGHER
@@ -354,7 +355,7 @@ class _Rows:
     @property
     def said(self) -> str:
         if self.negatives is None or self.positives is None:
-            return f"{self.total:,} rows"
+            return f"{self.total:,} {plural(self.total, 'row', 'rows')}"
         return f"{self.total:,} rows ({self.negatives:,} and {self.positives:,})"
 
 

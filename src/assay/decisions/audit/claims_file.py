@@ -25,6 +25,7 @@ from assay.decisions.audit.claim import (
 from assay.decisions.audit.counts import parsed
 from assay.decisions.audit.verdicts import Printed, printed
 from assay.errors import InputError
+from assay.escaping import plural
 from assay.inference import METHODS
 from assay.sources.columns import ORIENTATIONS
 from assay.sources.files.inputs import STDIN, name_of, shown, standard_input, without_query
@@ -316,7 +317,8 @@ class _Builder:
         widths = [len(row) for row in value]
         if widths != [size] * size:
             raise InputError(
-                f"matrix: found {len(widths)} rows of {_listed(sorted(set(widths)))} cells; "
+                f"matrix: found {len(widths)} {plural(len(widths), 'row', 'rows')} of "
+                f"{_listed(sorted(set(widths)))} cells; "
                 f"{size} labels need {size} rows of {size}"
             )
         rows = tuple(

@@ -31,6 +31,7 @@ from assay.engines.models import (
 )
 from assay.engines.queries import ModelQuery
 from assay.errors import InputError, LabelError, LengthMismatch, ScoreError
+from assay.escaping import plural
 from assay.evaluation.evaluation import mistakes_of_models
 from assay.evaluation.findings.identifiers_as_scores import names_rows
 from assay.evaluation.named_columns import refusal_notes
@@ -324,7 +325,9 @@ def _kept(first: Coded, counts: Any, ids: Any) -> tuple[np.ndarray | None, np.nd
         return rows, None
     names = array_of(ids, "ids")
     if len(names) != first.rows:
-        raise LengthMismatch(f"ids has {len(names)} rows and y_true {first.rows}")
+        raise LengthMismatch(
+            f"ids has {len(names)} {plural(len(names), 'row', 'rows')} and y_true {first.rows}"
+        )
     return rows, names if rows is None else names[rows]
 
 

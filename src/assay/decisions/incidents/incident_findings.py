@@ -15,6 +15,7 @@ from assay.decisions.incidents.detections import (
     unobserved,
 )
 from assay.decisions.incidents.schedule import Incident
+from assay.escaping import plural
 from assay.evaluation.findings import Finding, urgent_first
 from assay.evaluation.findings.finding import Code
 from assay.evaluation.wording import count, name, percent, rate, some
@@ -138,10 +139,11 @@ def _not_observed(
 ) -> Iterator[Finding]:
     outside = [each for each in incidents if unobserved(tally, observed, each.start, each.end)]
     if outside:
+        others, detected = len(incidents) - len(outside), sum(each.detected for each in incidents)
         yield NOT_OBSERVED.found(
             f"{_named(outside)} lie{_s(outside)} where nothing was observed; of the other "
-            f"{count(len(incidents) - len(outside))} incidents "
-            f"{count(sum(each.detected for each in incidents))} were detected."
+            f"{count(others)} {plural(others, 'incident', 'incidents')} {count(detected)} "
+            f"{plural(detected, 'was', 'were')} detected."
         )
     if observed.basis == ALERTS_ALONE:
         return
@@ -160,7 +162,7 @@ def _shared(incidents: tuple[Detection, ...]) -> Iterator[Finding]:
     surely = sum(each.detected for each in incidents) - len(only)
     told = (
         f" {_named(only)} ha{'ve' if len(only) > 1 else 's'} no other: without such alerts "
-        f"{count(surely)} incidents are detected."
+        f"{count(surely)} {plural(surely, 'incident is', 'incidents are')} detected."
         if only
         else ""
     )
@@ -175,8 +177,9 @@ def _skewed(skew: Skew) -> Iterator[Finding]:
     size = span(abs(skew.estimated))
     way, sign = ("ahead of", "") if skew.estimated > 0 else ("behind", "-")
     yield SKEWED_CLOCKS.found(
-        f"The logs seem {size} {way} the schedule: then {count(skew.detected)} incidents have "
-        f"alerts of their addresses in their windows, and {count(skew.detected_without)} as it "
+        f"The logs seem {size} {way} the schedule: then {count(skew.detected)} "
+        f"{plural(skew.detected, 'incident has', 'incidents have')} alerts of their addresses in "
+        f"their windows, and {count(skew.detected_without)} as it "
         f"is. Anything from {span(skew.low or 0)} to {span(skew.high or 0)} does as well. It is "
         f"not applied: give a skew of {sign}{size} if that is so."
     )
@@ -200,7 +203,8 @@ def _never_right(rules: tuple[RuleRecord, ...]) -> Iterator[Finding]:
     cost = sum(rule.false_alarms for rule in wrong)
     if wrong and cost >= _LOUD * total:
         yield NEVER_RIGHT.found(
-            f"{count(len(wrong))} of {count(len(rules))} rules found no incident and raised "
+            f"{count(len(wrong))} of {count(len(rules))} {plural(len(rules), 'rule', 'rules')} "
+            f"found no incident and raised "
             f"{percent(cost / total)} of the false alarms: "
             f"{some([name(rule.rule) for rule in wrong])}."
         )
@@ -210,8 +214,10 @@ def _few(incidents: tuple[Detection, ...]) -> Iterator[Finding]:
     if not incidents:
         yield FEW_INCIDENTS.found("There is no incident: nothing is told of the share detected.")
     elif len(incidents) < FEWEST:
+        many = f"are {count(len(incidents))} incidents"
         yield FEW_INCIDENTS.found(
-            f"There are {count(len(incidents))} incidents: one more or less moves the share that "
+            f"There {plural(len(incidents), 'is 1 incident', many)}: one more or less moves the "
+            f"share that "
             f"is detected by {percent(1 / len(incidents))}."
         )
 

@@ -13,6 +13,7 @@ from assay.decisions.threshold.constraints import Requirements
 from assay.decisions.threshold.explanations import rate
 from assay.decisions.threshold.sweep import ThresholdSweep
 from assay.errors import UnknownMeasure
+from assay.escaping import plural
 from assay.evaluation.findings import Finding, urgent_first
 from assay.evaluation.findings.finding import Code
 from assay.evaluation.wording import count, listed, name, percent, some
@@ -324,16 +325,26 @@ def _shared(swept: ThresholdSweep, holdout: ThresholdSweep) -> int:
 
 def _few(swept: ThresholdSweep, wanted: Requirements) -> Iterator[Finding]:
     positives, negatives = swept.positives, swept.negatives
-    few = [f"{count(positives)} positives"] if positives < FEWEST else []
-    few += [f"{count(negatives)} negatives"] if negatives < FEWEST else []
+    few = (
+        [f"{count(positives)} {plural(positives, 'positive', 'positives')}"]
+        if positives < FEWEST
+        else []
+    )
+    few += (
+        [f"{count(negatives)} {plural(negatives, 'negative', 'negatives')}"]
+        if negatives < FEWEST
+        else []
+    )
     few += [
         f"{count(family.size)} of {name(family.name)}"
         for family in swept.families
         if family.name in wanted.families and family.size < FEWEST
     ]
     if few:
+        fewest = positives if positives < FEWEST else negatives
         yield FEW_ROWS.found(
-            f"There are only {some(few)}: a single row moves such a share by more than three "
+            f"There {plural(fewest, 'is', 'are')} only {some(few)}: a single row moves such a "
+            f"share by more than three "
             f"points, so the threshold is a matter of chance.",
         )
 

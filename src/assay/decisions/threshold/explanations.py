@@ -38,6 +38,7 @@ from assay.decisions.threshold.promises import (
 )
 from assay.decisions.threshold.sweep import ThresholdCounts, ThresholdSweep
 from assay.errors import InputError
+from assay.escaping import plural
 from assay.evaluation.wording import below, count, listed, name
 from assay.inference.significance import least_shown, most_allowed, tail
 from assay.inference.threshold_resampling import Chooser
@@ -65,8 +66,10 @@ def asked(wanted: Requirements) -> list[str]:
         texts.append(f"a false positive rate of at most {rate(wanted.max_fpr)}")
     if wanted.max_alerts is not None and wanted.volume is not None:
         texts.append(
-            f"at most {count(float(wanted.max_alerts))} alerts expected a day among "
-            f"{count(float(wanted.volume))} rows {at(wanted.base_rate)}"
+            f"at most {count(float(wanted.max_alerts))} "
+            f"{plural(float(wanted.max_alerts), 'alert', 'alerts')} expected a day among "
+            f"{count(float(wanted.volume))} {plural(float(wanted.volume), 'row', 'rows')} "
+            f"{at(wanted.base_rate)}"
         )
     if wanted.min_dr is not None:
         texts.append(f"a detection rate of at least {rate(wanted.min_dr)}")
@@ -238,7 +241,8 @@ def _why(limit: Promise, counts: SweepCounts) -> str:
 
 def _too_high(what: str, rows: int, limit: Fraction, risk: Fraction) -> str:
     said = "A false positive rate" if what == "negatives" else "An alert rate"
-    lead = f"{said} of at most {rate(limit)} can't be promised from {count(rows)} {what}"
+    called = plural(rows, what.removesuffix("s"), what)
+    lead = f"{said} of at most {rate(limit)} can't be promised from {count(rows)} {called}"
     if most_allowed(rows, limit, risk) is not None:
         return f"{lead}: too many of them share the highest score, and no score lies above it."
     return (
@@ -251,7 +255,8 @@ def _too_high(what: str, rows: int, limit: Fraction, risk: Fraction) -> str:
 def _too_low(whose: str, rows: int, limit: Fraction, risk: Fraction) -> str:
     return (
         f"A detection rate{whose} of at least {rate(limit)} can't be promised from {count(rows)} "
-        f"positives: even with all of them flagged they show no more than "
+        f"{plural(rows, 'positive', 'positives')}: even with all of them flagged they show no "
+        f"more than "
         f"{rate(1 - least_shown(rows, float(risk)))}. It takes {_needed(1 - limit, risk)} "
         f"positives with all flagged."
     )
@@ -265,7 +270,8 @@ def _far_not_shown(limit: FarPromised, counts: SweepCounts) -> str:
     if shown <= 0:
         needed = math.ceil(-2 * math.log(float(limit.risk * ON_DETECTION)))
         return (
-            f"{lead} from {count(counts.positives)} positives: they show nothing about the "
+            f"{lead} from {count(counts.positives)} "
+            f"{plural(counts.positives, 'positive', 'positives')}: they show nothing about the "
             f"detection rate. It takes {count(needed)} at least."
         )
     allowed = min(float(limit.odds(counts)) * shown, 1.0)
@@ -330,12 +336,16 @@ def _alerts_not_shown(limit: AlertsPromised, counts: SweepCounts) -> str:
     lead = f"The budget ({rate(limit.limit)} of all rows) can't be promised {at(limit.base_rate)}"
     if left <= 0:
         return (
-            f"{lead}: {count(counts.positives)} positives can't show that few enough attacks are "
+            f"{lead}: {count(counts.positives)} "
+            f"{plural(counts.positives, 'positive', 'positives')} can't show that few enough "
+            f"attacks are "
             f"flagged. More positives or a larger budget would help."
         )
     if left < 1 and float(tail(0, counts.negatives, left)) > float(risk):
         return (
-            f"{lead} from {count(counts.negatives)} negatives: even with none of them flagged they "
+            f"{lead} from {count(counts.negatives)} "
+            f"{plural(counts.negatives, 'negative', 'negatives')}: even with none of them "
+            f"flagged they "
             f"show a false positive rate of no less than "
             f"{rate(least_shown(counts.negatives, float(risk)))}, and it has to be "
             f"{rate(left)}. It takes {_needed(Fraction(left), risk)} negatives with none flagged."

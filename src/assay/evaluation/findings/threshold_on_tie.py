@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from assay.escaping import plural
 from assay.evaluation.findings.finding import FindingCheck
 from assay.evaluation.wording import count, rate, rows
 
@@ -45,7 +46,8 @@ def look(evaluation: Evaluation) -> str | None:
         return None
     return (
         f"{rows(tied)} have exactly the threshold's score, {rate(threshold)}: flagging from it on "
-        f"raises {count(alerts)} alerts, flagging above it {count(max(alerts - tied, 0))}. Move "
+        f"raises {count(alerts)} {plural(alerts, 'alert', 'alerts')}, flagging above it "
+        f"{count(max(alerts - tied, 0))}. Move "
         f"the threshold off the tie, or give scores with more digits."
     )
 

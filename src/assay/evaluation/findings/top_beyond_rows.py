@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.escaping import plural
 from assay.evaluation.findings.finding import FindingCheck
 from assay.evaluation.wording import count, rate, rows
 
@@ -40,7 +41,8 @@ def look(evaluation: Evaluation) -> str | None:
         return None
     if top.k >= top.volume:
         return (
-            f"The top {count(top.k)} alerts are all of the {rows(top.volume)} of a day: the "
+            f"The top {plural(top.k, 'alert is', f'{count(top.k)} alerts are')} all of the "
+            f"{rows(top.volume)} of a day: the "
             f"precision is the share of positives, whatever the scores."
         )
     here = evaluation.tally.confusion.total * top.k / top.volume

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from assay.escaping import plural
 from assay.evaluation.wording import count
 from assay.learn.checks.case import Case, CodedCheck, Sighting, share_text
 
@@ -39,7 +40,8 @@ def look(case: Case) -> Sighting | None:
     conflicting = mixed[alike.codes[-1]]
     chance = alike.must_repeat
     said = (
-        f"{count(number)} of {count(total)} rows ({share_text(number, total)}) share their "
+        f"{count(number)} of {count(total)} rows ({share_text(number, total)}) "
+        f"{plural(number, 'shares its', 'share their')} "
         f"features with a row of another label: no model of these columns can be right on more "
         f"than {share_text(best, total)} of all rows."
     )

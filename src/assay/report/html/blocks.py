@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from assay.escaping import plural
 from assay.inference import Estimate
 from assay.report.formatting import about, cell_parts, count, difference_parts, measured_parts
 from assay.report.grid import span_of
@@ -243,7 +244,10 @@ def _table(table: Table, limits: Limits) -> TableView | DotPlotView:
     left = len(table.rows) - limits.rows
     notes = [sentence(note, limits) for note in table.notes[: limits.lines]]
     if left > 0:
-        notes.append(f"{count(left)} more rows are left out here; JSON and CSV hold them.")
+        notes.append(
+            f"{count(left)} more {plural(left, 'row is', 'rows are')} left out here; JSON and CSV "
+            f"hold all."
+        )
     drawn = None if table.as_rows else _drawn(table)
     if drawn is not None:
         lines = tuple(_line(table, row, drawn, limits) for row in table.rows[: limits.rows])
@@ -401,10 +405,10 @@ def heat_of(matrix: Matrix, limits: Limits) -> HeatMap:
     if len(shown) < size:
         rest = [i for i in range(size) if i not in set(shown)]
         groups.append(rest)
-        names.append(ShownName(f"{count(len(rest))} others", ""))
+        names.append(ShownName(f"{count(len(rest))} {plural(len(rest), 'other', 'others')}", ""))
         notes.append(
             f"The {count(len(shown))} of {count(size)} classes with most errors; the other "
-            f"{count(len(rest))} share the last row and column."
+            f"{plural(len(rest), 'has', f'{count(len(rest))} share')} the last row and column."
         )
     elif size > 2:
         notes.append("Classes with most errors come first.")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 
-from assay.escaping import name, short, visible
+from assay.escaping import name, plural, short, visible
 from assay.inference import Estimate
 from assay.plots.incident_times import LINEAR, time_ticks
 from assay.report.formatting import count
@@ -341,8 +341,9 @@ def drawn_bars(block: Bars, limits: Limits) -> TimelineChart | None:
         name, kind = named(what, limits.letters), what.split(" ", maxsplit=1)[0]
         rows.append(TimeRow(name, _middle(i), detected=path, kind=kind))
     missed = sum(bar.first_alert is None for bar in block.bars)
+    incidents = plural(len(block.bars), "incident", "incidents")
     return TimelineChart(
-        said=f"{count(len(block.bars))} incidents in time, {count(missed)} of them missed, above "
+        said=f"{count(len(block.bars))} {incidents} in time, {count(missed)} of them missed, above "
         f"alerts and false incidents",
         rows=tuple(rows),
         ticks=tuple(

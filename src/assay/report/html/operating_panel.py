@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from assay.escaping import plural
 from assay.evaluation.deployment import ALERTS, FALSE_ALARMS, MISSED, PER_DAY
 from assay.formula import at_base_rate, plain, reason, value
 from assay.inference import Estimate
@@ -324,5 +325,5 @@ def _bin(row: tuple[float, ...], most: float) -> Bin:
         f"{height:.1f}",
         brief(n),
         f"predicted {percent(predicted)}, observed {percent(observed)} "
-        f"[{percent(low)}, {percent(high)}], {count(n)} rows",
+        f"[{percent(low)}, {percent(high)}], {count(n)} {plural(n, 'row', 'rows')}",
     )

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import EmptyInput, InputError, LabelError, ScoreError
+from assay.escaping import plural
 from assay.sources.coded import LabelDigest, Labels, NameColumn
 from assay.sources.columns import BOOLEAN, TEXT, label_kind, native
 from assay.sources.files.builders import (
@@ -31,6 +32,7 @@ from assay.sources.files.request import (
     Request,
     Rows,
     must_be_a_number,
+    none_left,
     place_in,
     where,
 )
@@ -537,11 +539,12 @@ class Collector:
         if not self.rows_read:
             raise EmptyInput(f"{shown}: there are no rows, only a header or an empty table")
         if not self.rows_refused:
-            raise EmptyInput(f"{shown}: none of the {self.rows_read:,} rows has a label")
+            rows = self.rows_read
+            none = plural(rows, "the only row has no", f"none of the {rows:,} rows has a")
+            raise EmptyInput(f"{shown}: {none} label")
         first = self.refused[0]
         raise EmptyInput(
-            f"{shown}: of {self.rows_read:,} rows {self.rows_refused:,} were refused and none is "
-            f"left. The first is {where(first)}: {first.reason}"
+            f"{shown}: {none_left(self.rows_read)}. The first is {where(first)}: {first.reason}"
         )
 
 

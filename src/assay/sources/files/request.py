@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError, ScoreError
+from assay.escaping import plural
 from assay.sources.row_checks import Place, Problem
 from assay.sources.validation import bad_rows, reasons_of
 
@@ -262,6 +263,11 @@ class OpenedTable:
     at_once: Callable[[Sequence[str]], int] = lambda columns: 0  # noqa: ARG005
     hint: str = ""
     notes: tuple[str, ...] = ()
+
+
+def none_left(rows: int) -> str:
+    """That every row was refused."""
+    return plural(rows, "the only row was refused", f"all {rows:,} rows were refused, none is left")
 
 
 class Meter:

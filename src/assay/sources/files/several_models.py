@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import EmptyInput, InputError, LabelError
+from assay.escaping import plural
 from assay.sources.coded import Coded, LabelDigest, Labels, NameColumn
 from assay.sources.files.collector import SHOWN, Collector, ModelFile, written_like
 from assay.sources.files.formats import TEXTS, by_name
@@ -302,7 +303,8 @@ def _must_agree(main: ModelFile, other: ModelFile, at: Array) -> None:
 def _left_out(part: ModelFile) -> str:
     first = part.refused[0]
     return (
-        f"{part.rows_refused:,} of {part.rows_read:,} rows of {part.name} were refused; the first "
+        f"{part.rows_refused:,} of {part.rows_read:,} rows of {part.name} "
+        f"{plural(part.rows_refused, 'was', 'were')} refused; the first "
         f"is {where(first)}: {first.reason}"
     )
 

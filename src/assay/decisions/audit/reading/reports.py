@@ -12,6 +12,7 @@ from assay.decisions.audit.claim import safe_label
 from assay.decisions.audit.reading.published_tables import are_counts, cleaned, count_text, entry_of
 from assay.decisions.audit.reading.table_rows import Draft, Totals, speaks_of_folds
 from assay.errors import InputError, UnknownMeasure
+from assay.escaping import plural
 from assay.measures import ACCURACY, F1, PRECISION, RECALL, find
 from assay.measures.catalogue import average_of, cell_of, heading_of, may_count, squeezed
 
@@ -124,7 +125,10 @@ def _of_rows(
     raw: dict[str, Any] = {**totals.shared(), "name": title, "reported": reported}
     return _finished(raw, labels, support, sizes, multilabel=multilabel), [
         *notes,
-        f"{title}: {len(labels)} classes, {len(reported)} numbers",
+        (
+            f"{title}: {len(labels)} {plural(len(labels), 'class', 'classes')}, {len(reported)} "
+            f"{plural(len(reported), 'number', 'numbers')}"
+        ),
     ]
 
 
@@ -228,7 +232,12 @@ def evaluation_claims(document: Mapping[str, Any], title: str) -> tuple[list[Dra
     positive = document.get("positive")
     if positive is not None and len(labels) == 2:
         raw["positive"] = str(positive)
-    notes = [f"{title}: an evaluation of {len(labels)} classes, {len(reported)} numbers"]
+    notes = [
+        (
+            f"{title}: an evaluation of {len(labels)} classes, {len(reported)} "
+            f"{plural(len(reported), 'number', 'numbers')}"
+        )
+    ]
     if skipped:
         notes.append(
             f"{title}: {skipped} estimates were passed over: undefined, of slices, at other base "
