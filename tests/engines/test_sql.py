@@ -85,6 +85,28 @@ def test_what_is_no_finite_number_stands_in_place_of_a_cell(heavy: Any) -> None:
     assert cells_to_low == {"0.25": 0.3, "inf": None, "nan": None, "None": None}
 
 
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([("attack", 0.5, None), (7, 0.1, None)], "labels of other rows are"),
+        (
+            [("a", 0.5, "2026-03-01T10:00:00Z"), ("b", 0.1, "2026-03-01T10:00:00")],
+            "and another row has",
+        ),
+    ],
+)
+def test_what_is_wrong_of_a_query_never_speaks_of_a_frame(
+    rows: list[tuple[Any, ...]], message: str, light: sqlite3.Connection
+) -> None:
+    light.execute("create table mixed (label, score, time)")
+    light.executemany("insert into mixed values (?, ?, ?)", rows)
+    columns = Columns("label", "score", time="time" if rows[0][2] else None)
+    with pytest.raises(InputError) as told:
+        sql.count(light, "select * from mixed", columns)
+    assert message in str(told.value)
+    assert "frame" not in str(told.value)
+
+
 def test_a_column_may_hold_text_beside_numbers(light: sqlite3.Connection) -> None:
     filled(light, [("a", 0.5), ("a", "0.5"), ("b", "x"), ("b", 0.25), ("b", 1)])
     frame = pl.DataFrame({"label": ["a", "a", "b", "b"], "score": [0.5, 0.5, 0.25, 1.0]})

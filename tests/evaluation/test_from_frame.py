@@ -1,5 +1,6 @@
 """Frames of every library give the evaluation that arrays give."""
 
+import sqlite3
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 
 import assay
 from assay.errors import AssayError, InputError, LabelError, ScoreError
+from assay.sources.files import Request
 from assay.tally import Tally
 
 ROWS = 400
@@ -367,3 +369,24 @@ def test_an_unknown_mode_is_refused() -> None:
         assay.evaluate(FRAME, label="y", score="p", mode="bins")
     with pytest.raises(InputError, match="those of columns are all kept: leave it out"):
         assay.evaluate([1, 0], y_score=[0.5, 0.2], mode="grid")
+
+
+def test_rows_that_are_left_out_are_told_alike_of_frames_files_and_queries(tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {"label": ["attack", "normal", None, "attack"] * 5, "score": [0.9, 0.1, 0.5, None] * 5}
+    )
+    frame.write_parquet(tmp_path / "rows.parquet")
+    with sqlite3.connect(tmp_path / "rows.db") as flows:
+        flows.execute("create table flows (label, score)")
+        flows.executemany("insert into flows values (?, ?)", frame.rows())
+    request = Request(on_bad_row="skip")
+    asked = [str(tmp_path / "rows.parquet"), f"sqlite:{tmp_path / 'rows.db'}?select * from flows"]
+    told = assay.evaluate(frame, label="label", score="score", on_bad_row="skip").notes
+    assert told[:2] == (
+        "5 rows were left out: label: missing",
+        "5 rows were left out: score: not a finite number",
+    )
+    for name in asked:
+        assert assay.evaluate_files(name, request).notes == told
+        choice = assay.choose_threshold_files(name, request, max_fpr=0.5)
+        assert choice.notes[:2] == told[:2]

@@ -37,6 +37,7 @@ REPEATS = "assay_rows"
 _GROUP, _SPREAD = 16, 1 << 16
 # What is said of a row of a frame; the number of a group tells nothing.
 _ROW = re.compile(rf"the frame, row \d+: (.*?)(\. {re.escape(ADVICE)})?", re.DOTALL)
+_OTHER_ROWS = re.compile(r"(?:from )?the frame, row \d+( on)?")
 
 
 def count(
@@ -103,12 +104,13 @@ def _counted(frame: pl.DataFrame, columns: Columns, ask: Ask) -> Tally:
         place = _ROW.fullmatch(str(error))
         if place is None:
             raise
+        what = _OTHER_ROWS.sub(lambda m: "of other rows" if m[1] else "another row", place[1])
         if place[2] is None:
-            raise type(error)(place[1]) from error
+            raise type(error)(what) from error
         every = frames.count_polars(frame, columns, replace(ask, on_bad_row="skip"))
         raise type(error)(
             f"{every.refused.total:,} of {every.rows:,} rows can't be used, such as one with "
-            f"{place[1]}. Leave them out of the query, or have them left out and counted: "
+            f"{what}. Leave them out of the query, or have them left out and counted: "
             f"on_bad_row='skip'"
         ) from error
 

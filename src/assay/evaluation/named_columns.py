@@ -149,7 +149,7 @@ def evaluate_files(
         strata=request.strata,
         unlabelled=unlabelled,
         source=rows.source,
-        notes=(*rows.notes, *told, *notes),
+        notes=(*rows.notes, *refusal_notes(reading.reasons), *told, *notes),
         **options,
     )
 
@@ -172,7 +172,7 @@ def _in_database(
         time=counted.roles.time,
         strata=request.strata,
         source=counted.source,
-        notes=counted.notes,
+        notes=(*refusal_notes(counted.tally.refused.reasons), *counted.notes),
         **options,
     )
 

@@ -136,7 +136,8 @@ class CountedFiles:
             counted = count_queries(queries, request, ask, mode)
             self._roles, self._kinds = counted.roles, counted.tally
             self.name, self._source = str(counted.source["name"]), counted.source
-            self._notes: tuple[str, ...] = counted.notes
+            reasons = counted.tally.refused.reasons
+            self._notes: tuple[str, ...] = (*refusal_notes(reasons), *counted.notes)
             if self._roles.score is None:
                 raise _only_decisions(self.name)
             if self._roles.family is None and self._roles.cluster is None:
@@ -146,7 +147,7 @@ class CountedFiles:
         self._kinds, told = parts.count(ask, mode)
         rows = self._reading.rows({})
         self._roles, self.name, self._source = self._reading.roles, rows.name, rows.source
-        self._notes = (*rows.notes, *told)
+        self._notes = (*rows.notes, *refusal_notes(self._reading.reasons), *told)
 
     @property
     def family(self) -> str | None:
