@@ -3,6 +3,8 @@
 import errno
 import io
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import click
 import pytest
@@ -137,3 +139,9 @@ def test_a_message_stays_short_whatever_it_quotes(capsys: pytest.CaptureFixture[
     assert said.startswith("assay: error: found 'aaa")
     assert said.endswith("say --positive\n")
     assert "characters more" in said
+
+
+def test_a_message_that_lists_choices_is_one_line(cli: Callable[..., Any]) -> None:
+    told = cli("runs", "export")
+    assert told.code == 2
+    assert "Missing option '--to'. Choose from: json, openmetrics," in told.err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -141,3 +142,34 @@ def test_a_sample_is_kept_and_shown_again(cli: Cli, flows: Path) -> None:
 def test_the_examples_of_the_help_run(cli: Cli, flows: Path, line: str) -> None:
     found = cli(*shlex.split(line)[1:])
     assert found.code == 0, found.err
+
+
+@pytest.mark.parametrize(
+    ("odd", "suffix"),
+    [([[1, 2]], "csv"), ([{"x": 1}], "tsv"), ([b"\xff"], "csv"), ([b"\xff"], "jsonl")],
+)
+def test_a_column_that_the_file_can_not_hold_is_named(
+    cli: Cli, tmp_path: Path, odd: list[Any], suffix: str
+) -> None:
+    rows = pl.DataFrame({"score": np.arange(40) / 40, "odd": odd * 40})
+    rows.write_parquet(tmp_path / "rows.parquet")
+    asked = ("sample", tmp_path / "rows.parquet", "--score", "score", "--labels", "20")
+    told = cli(*asked, "--out", tmp_path / f"some.{suffix}")
+    assert told.code == 2
+    assert f"{suffix.upper()} can't hold column 'odd', which is of type" in told.err
+    assert not (tmp_path / f"some.{suffix}").exists()
+    assert cli(*asked, "--out", tmp_path / "some.parquet").code == 0
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_values_of_several_kinds_are_written_as_text(cli: Cli, tmp_path: Path, suffix: str) -> None:
+    with sqlite3.connect(tmp_path / "rows.db") as rows:
+        rows.execute("create table flows (score real, odd)")
+        values = [(i / 40, (i, "text", None, b"\xff")[i % 4]) for i in range(40)]
+        rows.executemany("insert into flows values (?, ?)", values)
+    out = tmp_path / f"some.{suffix}"
+    query = f"sqlite:{tmp_path / 'rows.db'}?select * from flows"
+    told = cli("sample", query, "--score", "score", "--labels", "40", "--out", out)
+    assert told.code == 0, told.err
+    read = {"csv": pl.read_csv, "jsonl": pl.read_ndjson, "parquet": pl.read_parquet}[suffix](out)
+    assert read.sort("score")["odd"].cast(pl.String).to_list()[4:8] == ["4", "text", None, "ff"]

@@ -175,7 +175,8 @@ def _message_and_code(error: BaseException) -> tuple[str, int]:
     """The message of an error, and its exit code."""
     match error:
         case click.UsageError():
-            text = error.format_message().rstrip(".")
+            # click lists choices a line each, and a message is one line.
+            text = " ".join(error.format_message().split()).rstrip(".")
             where = error.ctx.command_path if error.ctx else "assay"
             return f"{text}{'' if text.endswith('?') else '.'} See '{where} --help'.", USAGE
         case click.ClickException():

@@ -119,7 +119,7 @@ def _neutralised(texts: pl.Series) -> pl.Series:
 
 def write_table(pieces: Iterator[pl.DataFrame], to: Target) -> None:
     """Write the pieces of a table, of which there is at least one, all of them or none."""
-    made = _Pieces(pieces)
+    made = _Pieces(_writable(piece, to) for piece in pieces)
     try:
         with _opened(to.path) as stream:
             (_write_text if to.format in TEXT_FORMATS else _write_columns)(made, stream, to)
@@ -132,6 +132,33 @@ def write_table(pieces: Iterator[pl.DataFrame], to: Target) -> None:
         if isinstance(error, BrokenPipeError):
             raise
         raise OutputError.of(to.path or "the table", error) from error
+
+
+def _writable(piece: pl.DataFrame, to: Target) -> pl.DataFrame:
+    """A piece in columns that the format can hold; values of several kinds become text."""
+    import polars as pl
+
+    for column, kind in piece.schema.items():
+        nested = kind.is_nested() or kind == pl.Duration
+        if (kind == pl.Binary and to.format in TEXT_FORMATS) or (
+            nested and to.format in (CSV, TSV)
+        ):
+            raise click.UsageError(
+                f"--out {to.path or '-'}: {to.format.upper()} can't hold column {column!r}, which "
+                f"is of type {kind}; write {PARQUET} or {ARROW}, or leave the column out"
+            )
+    mixed = [column for column, kind in piece.schema.items() if kind == pl.Object]
+    return piece.with_columns(
+        pl.Series(
+            column,
+            [
+                value.hex() if isinstance(value, bytes) else None if value is None else str(value)
+                for value in piece[column]
+            ],
+            pl.String,
+        )
+        for column in mixed
+    )
 
 
 class _Pieces:
