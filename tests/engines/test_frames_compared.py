@@ -41,7 +41,8 @@ def of_dask(_: pytest.FixtureRequest) -> Any:
 
 def of_spark(session: str) -> Callable[[pytest.FixtureRequest], Any]:
     def made(request: pytest.FixtureRequest) -> Any:
-        return request.getfixturevalue(session).createDataFrame(ROWS.drop("unused").to_pandas())
+        rows = ROWS.drop("unused")
+        return request.getfixturevalue(session).createDataFrame(rows.rows(), rows.columns)
 
     return made
 
