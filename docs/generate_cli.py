@@ -17,7 +17,7 @@ from assay.cli.options import Command
 def commands() -> str:
     """A table of all commands, with what each is for."""
     with click.Context(app, info_name="assay") as context:
-        rows = [(name, _found(name, context).get_short_help_str(200)) for name in COMMANDS]
+        rows = [(name, _command_of(name, context).get_short_help_str(200)) for name in COMMANDS]
     lines = [f"   * - :ref:`{name} <assay-{name}>`\n     - {_plain(says)}" for name, says in rows]
     return "\n".join([".. list-table::", "   :widths: 14 86", "", *lines])
 
@@ -27,7 +27,7 @@ def options() -> str:
     parts = []
     with click.Context(app, info_name="assay") as context:
         for name in COMMANDS:
-            command = _found(name, context)
+            command = _command_of(name, context)
             inside = click.Context(command, context, info_name=name)
             parts += [f".. _assay-{name}:", *_command(command, inside)]
             for part, subcommand in command.subcommands(inside):
@@ -35,9 +35,13 @@ def options() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _found(name: str, context: click.Context) -> Command:
+def _command_of(name: str, context: click.Context) -> Command:
     command = app.get_command(context, name)
-    assert isinstance(command, Command)  # noqa: S101 - every command here is one
+    if not isinstance(command, Command):
+        raise TypeError(
+            f"assay {name}: found {type(command).__name__}, expected assay.cli.options.Command, "
+            f"whose options have sections: declare it with @click.command(cls=Command)"
+        )
     return command
 
 
@@ -51,16 +55,14 @@ def _command(command: Command, context: click.Context) -> list[str]:
     ]
     for heading, options in command.sections(context).items():
         parts.append(_heading(heading, "~"))
-        parts += [_option(option, context) for option in options]
+        records = [option.get_help_record(context) for option in options]
+        parts += [_option(*record) for record in records if record is not None]
     lines = "\n".join(f"   # {says}\n   {line}" for says, line in command.examples)
     parts += [_heading("Examples", "~"), f".. code-block:: sh\n\n{lines}"]
     return parts
 
 
-def _option(option: click.Option, context: click.Context) -> str:
-    record = option.get_help_record(context)
-    assert record is not None  # noqa: S101 - hidden options are not listed
-    name, says = record
+def _option(name: str, says: str) -> str:
     # Sphinx splits a list of names at ", ", and the brackets of a choice at "[" are its own.
     return f".. option:: {name}\n\n   {_plain(says)}"
 
