@@ -108,7 +108,7 @@ def test_bounds_hold_the_exact_value_in_a_thousand_of_a_thousand_sets(first: int
 
 
 @pytest.mark.parametrize("shape", ["probabilities", "saturated", "tiny", "tiny below one"])
-def test_twelve_bits_are_close(shape: str) -> None:
+def test_twelve_bits_are_close_where_scores_crowd_at_0_and_1_or_nowhere(shape: str) -> None:
     random = np.random.default_rng(1)
     truth = (random.random(100_000) < 0.05).astype(np.uint8)
     values = SHAPES[shape](random.normal(size=len(truth)) * 1.5 + 1.5 * truth)
@@ -122,6 +122,21 @@ def test_twelve_bits_are_close(shape: str) -> None:
         assert abs(value - found) < most
         assert low <= value <= high
         assert high - low < 20 * most
+
+
+def test_scores_that_crowd_elsewhere_err_more_and_have_bounds_that_say_so() -> None:
+    random = np.random.default_rng(1)
+    truth = (random.random(100_000) < 0.05).astype(np.uint8)
+    logits = 3 * (random.normal(size=len(truth)) + 3 * truth)
+    exact = ScoreTally.of_rows(LABELS, SHAPES["tiny"](logits), truth)
+    grid = exact.to_grid(12)
+    for measure, least in ((ROC_AUC, 1e-4), (AVERAGE_PRECISION, 1e-2)):
+        declared = measure.of_scores
+        assert isinstance(declared, Ranked)
+        value = declared.value(exact)
+        low, high = bound_of(declared, grid)
+        assert abs(value - declared.value(grid)) > least
+        assert low <= value <= high
 
 
 def test_linear_bins_would_err_where_the_grid_does_not() -> None:
