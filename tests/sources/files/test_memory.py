@@ -21,7 +21,8 @@ import pytest
 
 from assay.errors import InputError
 from assay.sources.files import default_limit, memory_limit
-from assay.sources.files.request import Budget, room, used
+from assay.sources.files.read import opened_tables
+from assay.sources.files.request import Budget, Request, room, used
 
 STATUS = Path("/proc/self/status")
 
@@ -38,6 +39,18 @@ def test_columns_must_fit_three_times_and_reading_beside_them() -> None:
         budget.must_hold(101, name="f")
     with pytest.raises(InputError, match=r"Raise max_memory="):
         budget.must_hold(100, 201, name="f")
+
+
+def test_a_small_limit_reads_few_rows_at_once(tmp_path: Path) -> None:
+    assert Budget(16 << 30).rows_at_once(1 << 20) == 1 << 20
+    assert Budget(200 << 20).rows_at_once(1 << 20) == 200 << 8
+    assert Budget(200 << 20).rows_at_once(10) == 10
+    rows, path = 10_000, tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"label": [0, 1] * (rows // 2), "score": [0.5] * rows}), path)
+    for limit, longest in ((16 << 20, 4096), (1 << 30, rows)):
+        (table,) = opened_tables([str(path)], Request(), Budget(limit))
+        sizes = [piece.frame.height for piece in table.pieces(["label", "score"])]
+        assert (max(sizes), sum(sizes)) == (longest, rows)
 
 
 @pytest.mark.skipif(not STATUS.exists(), reason="needs /proc to see its own memory")

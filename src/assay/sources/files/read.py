@@ -197,7 +197,8 @@ def _opened(
 ) -> OpenedTable:
     if source.engine is not None:
         must_apply(source.name, "a query", request)
-        return sql_table(source, batch_rows=request.batch_rows, limit=budget.limit, meter=meter)
+        rows = budget.rows_at_once(request.batch_rows)
+        return sql_table(source, batch_rows=rows, limit=budget.limit, meter=meter)
     file = _file(source, stdin, stack)
     try:
         head = file.read(HEAD)
@@ -329,7 +330,7 @@ def _spooled(
 def _binary(
     path: Path, name: str, format_: str, request: Request, budget: Budget, meter: Meter
 ) -> OpenedTable:
-    rows = request.batch_rows
+    rows = budget.rows_at_once(request.batch_rows)
     if format_ == formats.PARQUET:
         return parquet_table(path, name, batch_rows=rows, meter=meter)
     if format_ == formats.NPZ:

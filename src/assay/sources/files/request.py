@@ -391,6 +391,9 @@ def must_be_a_number(at: Refused) -> ScoreError:
 # Counting sorts and tallies what was read: about three times the columns in all.
 _FACTOR = 3
 _WITHOUT_ANSWER = 4 << 30
+# Rows are read ahead, checked and coded: some 100 bytes each, for which a small part is enough.
+_A_ROW_AT_ONCE = 1 << 12
+_FEWEST_AT_ONCE = 1 << 12
 _SMALLEST_LIMIT = 1 << 24
 _BETWEEN_LOOKS = 0.02
 _STATM = Path("/proc/self/statm")
@@ -423,6 +426,10 @@ class Budget:
 
     def __init__(self, limit: int | None) -> None:
         self.limit = default_limit() if limit is None else limit
+
+    def rows_at_once(self, most: int) -> int:
+        """How many rows are read at once: ``most``, or fewer where little memory is allowed."""
+        return min(most, max(self.limit // _A_ROW_AT_ONCE, _FEWEST_AT_ONCE))
 
     def must_hold(self, columns: int, at_once: int = 0, *, name: str) -> None:
         """Refuse columns that could not be counted, or that could not even be read."""
