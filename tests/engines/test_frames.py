@@ -9,7 +9,7 @@ import pytest
 
 import assay
 from assay.engines import Accumulator, Ask, Columns, count_coded, frames
-from assay.errors import AssayError, InputError, TallyError
+from assay.errors import AssayError, InputError, LabelError, ScoreError, TallyError
 from assay.sources import code_arrays
 from assay.tally import Tally
 from assay.tally.keeping import Cuts, Grid
@@ -137,3 +137,20 @@ def test_a_frame_is_no_column_to_compare_by() -> None:
         assay.compare(relation, scores={"a": "a", "b": "a"})
     with pytest.raises(InputError, match="pyarrow Table is a frame: give its columns"):
         assay.gate(frame.to_arrow(), new="a", rules="new(recall) >= 0.1")
+
+
+@pytest.mark.parametrize("named", [{"score": "p"}, {"decision": "p"}])
+def test_messages_use_the_words_of_whoever_names_columns(named: dict[str, str]) -> None:
+    odd = pl.DataFrame({"y": [1.5, 0.0], "p": [0.1, 0.2]})
+    with pytest.raises(LabelError, match=r"if these are scores, say so with score=\)") as error:
+        assay.evaluate(odd, label="y", **named)
+    assert "y_" not in str(error.value)
+
+
+def test_a_score_of_three_labels_asks_for_probabilities_in_words_of_arrays_and_frames() -> None:
+    truth, scores = ["a", "b", "c"], [0.1, 0.2, 0.3]
+    asked = "or give probabilities with a column a label"
+    with pytest.raises(ScoreError, match=asked):
+        assay.evaluate(pl.DataFrame({"y": truth, "p": scores}), label="y", score="p")
+    with pytest.raises(ScoreError, match=asked):
+        assay.evaluate(truth, y_score=scores)

@@ -382,7 +382,7 @@ def no_ranking(labels: Sequence[str]) -> str:
     return (
         f"a score ranks rows for one positive label, but there are {len(labels)}: "
         f"{shown}{', ...' if len(labels) > 6 else ''}. Say positive= or negative=, "
-        f"or give y_proba with a column a label{alike}"
+        f"or give probabilities with a column a label{alike}"
     )
 
 

@@ -239,9 +239,7 @@ class LabelCheck:
         whole = pl.Series(values.name, np.where(missing | odd, 0, numbers).astype(np.int64))
         if not odd.any():
             return whole, missing, []
-        number = (
-            f"the number {float(numbers[odd][0])!r} (if these are scores, say so with y_score=)"
-        )
+        number = f"the number {float(numbers[odd][0])!r} (if these are scores, say so with score=)"
         return whole, missing, [self._odd(odd, number)]
 
     def _objects(self, values: list[Any]) -> tuple[Array, Array, list[Problem]]:
