@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from pkgutil import resolve_name
 from types import ModuleType
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+# Tags of MLflow, and a file.
+NO_MODULES = {"assay.undefined", "assay.without_interval", "evaluation.json"}
 
 
 def script(name: str) -> ModuleType:
@@ -101,3 +104,29 @@ def test_the_readme_leads_to_files_that_are_there() -> None:
     assert targets
     for target in map("".join, targets):
         assert (ROOT / target.partition("#")[0]).exists(), target
+
+
+def is_there(name: str) -> bool:
+    """Whether a dotted name is a module of the package, or stands in one."""
+    try:
+        resolve_name(name)
+    except (ModuleNotFoundError, AttributeError):
+        return False
+    return True
+
+
+@pytest.mark.parametrize("page", ["decisions.rst", "design.rst"])
+def test_decisions_and_design_name_files_and_modules_that_are_there(page: str) -> None:
+    text = (ROOT / "docs" / page).read_text("utf-8")
+    paths = set(re.findall(r"``([\w/]+\.pyi?)``", text))
+    homes = (ROOT, ROOT / "src", ROOT / "src" / "assay")
+    assert paths
+    assert not [path for path in paths if not any((home / path).exists() for home in homes)]
+    packages = {path.stem for path in (ROOT / "src" / "assay").iterdir()}
+    names = {
+        name.removeprefix("assay.")
+        for name in re.findall(r"``(\w+(?:\.\w+)+)``", text)
+        if name.split(".")[0] in {"assay", *packages} and name not in paths | NO_MODULES
+    }
+    assert names
+    assert not [name for name in names if not is_there(f"assay.{name}")]
