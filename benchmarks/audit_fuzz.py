@@ -77,10 +77,10 @@ def bases() -> list[dict[str, Any]]:
 @cache
 def tables() -> list[str]:
     """The claims of the examples as they are written in TOML."""
-    found = []
+    claims = []
     for path in sorted((ROOT / "examples" / "claims").glob("*.toml")):
-        found += [f"[[claim]]{part}" for part in path.read_text("utf-8").split("[[claim]]")[1:]]
-    return found
+        claims += [f"[[claim]]{part}" for part in path.read_text("utf-8").split("[[claim]]")[1:]]
+    return claims
 
 
 def _stop(*_: Any) -> NoReturn:
@@ -165,9 +165,9 @@ def _no_share(number: dict[str, Any]) -> bool:
         return False
 
 
-def _place(found: Any) -> str:
+def _place(trace: Any) -> str:
     """The innermost lines of a traceback that are in assay."""
-    frames = [f for f in traceback.extract_tb(found) if "/assay/" in f.filename]
+    frames = [f for f in traceback.extract_tb(trace) if "/assay/" in f.filename]
     return " < ".join(
         f"{f.filename.rpartition('assay/')[2]}:{f.lineno} {f.name}" for f in frames[:-4:-1]
     )
@@ -207,10 +207,10 @@ def main() -> None:
     failures: defaultdict[tuple[str, str], list[Outcome]] = defaultdict(list)
     slowest = Outcome(-1, "")
     if asked.only is not None:
-        found: Iterator[Outcome] = iter([trial(asked.seed, asked.only)])
+        trials_run: Iterator[Outcome] = iter([trial(asked.seed, asked.only)])
     else:
-        found = trials(asked.seed, asked.claims, asked.processes)
-    for done, outcome in enumerate(found, 1):
+        trials_run = trials(asked.seed, asked.claims, asked.processes)
+    for done, outcome in enumerate(trials_run, 1):
         counted[outcome.kind] += 1
         slowest = max(slowest, outcome, key=lambda each: each.seconds)
         if outcome.failed or asked.only is not None:

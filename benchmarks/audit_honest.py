@@ -31,18 +31,18 @@ class Trial:
 
     index: int
     claim: dict[str, Any]
-    found: dict[str, Any]
+    audited: dict[str, Any]
     seconds: float
 
     @property
     def verdicts(self) -> list[str]:
         """The verdict on each number."""
-        return [number["verdict"] for number in self.found["numbers"]]
+        return [number["verdict"] for number in self.audited["numbers"]]
 
     @property
     def accused(self) -> bool:
         """Whether anything of it is said to be wrong."""
-        return self.found["verdict"] == "inconsistent" or bool(set(ACCUSED) & set(self.verdicts))
+        return self.audited["verdict"] == "inconsistent" or bool(set(ACCUSED) & set(self.verdicts))
 
 
 def tried(seed: int, index: int) -> Trial:
@@ -51,8 +51,8 @@ def tried(seed: int, index: int) -> Trial:
 
     claim = honest(random.Random(f"{seed}-{index}"))
     started = time.process_time()
-    (found,) = assay.audit([claim]).to_dict()["claims"]
-    return Trial(index, claim, found, time.process_time() - started)
+    (audited_claim,) = assay.audit([claim]).to_dict()["claims"]
+    return Trial(index, claim, audited_claim, time.process_time() - started)
 
 
 def _tried(given: tuple[int, int]) -> Trial:
@@ -72,11 +72,11 @@ def trials(seed: int, claims: int, processes: int = 2) -> Iterator[Trial]:
 def show(trial: Trial) -> None:
     """A claim that anybody can try again, and what was said against it."""
     print(f"[{trial.index}] {trial.claim}")
-    for number in trial.found["numbers"]:
+    for number in trial.audited["numbers"]:
         if number["verdict"] in ACCUSED:
             said = number["verdict"], number["key"], number["reported"], number["recomputed"]
             print("   ", *said, number.get("said", ""))
-    for conflict in trial.found.get("conflicts", ()):
+    for conflict in trial.audited.get("conflicts", ()):
         print("    conflict:", conflict["keys"], conflict["text"])
 
 
@@ -93,10 +93,10 @@ def main() -> None:
     wrong: list[Trial] = []
     slowest = 0.0, -1
     if asked.only is not None:
-        found: Iterator[Trial] = iter([tried(asked.seed, asked.only)])
+        trials_run: Iterator[Trial] = iter([tried(asked.seed, asked.only)])
     else:
-        found = trials(asked.seed, asked.claims, asked.processes)
-    for done, trial in enumerate(found, 1):
+        trials_run = trials(asked.seed, asked.claims, asked.processes)
+    for done, trial in enumerate(trials_run, 1):
         verdicts.update(trial.verdicts)
         kinds[trial.claim["name"]] += 1
         slowest = max(slowest, (trial.seconds, trial.index))

@@ -92,15 +92,15 @@ def explained(seed: int, claims: int) -> bool:
     print(f"{'mistake':36} {'shown':>7} {'flagged':>8} {'first':>7} {'second':>7} {'named':>7}")
     missed = []
     for kind in KINDS:
-        found = measure(kind, claims, seed)
-        other = f"  ({found.other_name} by another name)" if found.other_name else ""
+        estimate = measure(kind, claims, seed)
+        other = f"  ({estimate.other_name} by another name)" if estimate.other_name else ""
         print(
-            f"{found.kind:36} {found.shown:7d} {found.flagged:8d} {found.first:7d} "
-            f"{found.second:7d} {found.named:7.1%}{other}",
+            f"{estimate.kind:36} {estimate.shown:7d} {estimate.flagged:8d} {estimate.first:7d} "
+            f"{estimate.second:7d} {estimate.named:7.1%}{other}",
             flush=True,
         )
-        if not found.named >= PROMISE:
-            missed.append(found.kind)
+        if not estimate.named >= PROMISE:
+            missed.append(estimate.kind)
     random, by_chance = accidents(claims, seed)
     print(f"random digits: {by_chance} of {random} explained ({by_chance / random:.1%})")
     print(f"{time.monotonic() - started:.0f} s; below {PROMISE:.0%}: {', '.join(missed) or 'none'}")

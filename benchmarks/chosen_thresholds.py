@@ -39,9 +39,9 @@ def main() -> None:
             todo = [
                 pool.submit(coverage, setting, BLOCK, asked.resamples, i) for i in range(blocks)
             ]
-            found = [job.result() for job in todo]
-            samples = sum(part.samples for part in found)
-            anew, given = (sum(getattr(p, k) for p in found) / samples for k in ("anew", "given"))
+            studies = [job.result() for job in todo]
+            samples = sum(part.samples for part in studies)
+            anew, given = (sum(getattr(p, k) for p in studies) / samples for k in ("anew", "given"))
             print(f"{setting!s:44} anew {anew:6.1%}   as given {given:6.1%}", flush=True)
             rows.append(
                 {

@@ -65,10 +65,10 @@ class World:
             k = math.ceil(threshold) - 1
             return 1.0 if k < 0 else float(bdtrc(k, self.steps, self._chance(shift)))
         edge = threshold if self.digits is None else threshold - 0.5 * 10.0**-self.digits
-        found = float(ndtr(shift - edge))
+        share = float(ndtr(shift - edge))
         if self.noise and not shift:
-            found += self.noise * (float(ndtr(FAMILIES["far"] - edge)) - found)
-        return found
+            share += self.noise * (float(ndtr(FAMILIES["far"] - edge)) - share)
+        return share
 
     def _chance(self, shift: float) -> float:
         return float(ndtr(shift / 2 - 0.7))
@@ -199,7 +199,9 @@ def simulate(world: World, setting: Setting, datasets: int) -> Violations:
     """Choose on fresh data sets, and count how often what was asked is broken."""
     rng = np.random.default_rng(zlib.crc32(f"{world.name}: {setting.name}".encode()))
     want = setting.want()
-    found = Violations(world.name, world.ties, setting.name, float(1 - want.confidence), datasets)
+    violations = Violations(
+        world.name, world.ties, setting.name, float(1 - want.confidence), datasets
+    )
     share = setting.positives / (setting.positives + setting.negatives)
     for _ in range(datasets):
         truth, scores, families = rows_of(world, setting, rng)
@@ -213,17 +215,17 @@ def simulate(world: World, setting: Setting, datasets: int) -> Violations:
         prevalence = share if setting.mixed else counts.positives / counts.rows
         place = guaranteed.position(counts)
         if place >= 0:
-            found.answered += 1
+            violations.answered += 1
             threshold = float(swept.thresholds[place])
-            found.violated += broken(world, setting, threshold, prevalence)
-            found.detection_rate += int(counts.tp[place]) / counts.positives
+            violations.violated += broken(world, setting, threshold, prevalence)
+            violations.detection_rate += int(counts.tp[place]) / counts.positives
         place = empirical.position(counts)
         if place >= 0:
-            found.empirical_answered += 1
+            violations.empirical_answered += 1
             threshold = float(swept.thresholds[place])
-            found.empirical_violated += broken(world, setting, threshold, prevalence)
-    found.detection_rate /= max(found.answered, 1)
-    return found
+            violations.empirical_violated += broken(world, setting, threshold, prevalence)
+    violations.detection_rate /= max(violations.answered, 1)
+    return violations
 
 
 @dataclass
@@ -240,7 +242,7 @@ def coverage(datasets: int, resamples: int = 200) -> list[Covered]:
     """Coverage of the 95% intervals of chosen thresholds, on distinct scores."""
     rng = np.random.default_rng(7)
     world, size = WORLDS[0], Setting("", 2000, 300, {})
-    found: dict[tuple[str, str], Covered] = {}
+    coverages: dict[tuple[str, str], Covered] = {}
     for _ in range(datasets):
         truth, scores, _families = rows_of(world, size, rng)
         for asked in ({"max_fpr": 0.01}, {"max_far": 0.2}, {"min_dr": 0.9}, {}):
@@ -251,10 +253,10 @@ def coverage(datasets: int, resamples: int = 200) -> list[Covered]:
             for point in (point for point in points if point is not None):
                 for measure, true in _true(world, point.threshold, size).items():
                     key = f"{point.name} {next(iter(asked), '')}".strip(), measure
-                    row = found.setdefault(key, Covered(*key))
+                    row = coverages.setdefault(key, Covered(*key))
                     row.datasets += 1
                     row.covered += point[measure].low <= true <= point[measure].high
-    return list(found.values())
+    return list(coverages.values())
 
 
 def _true(world: World, threshold: float, size: Setting) -> dict[str, float]:
@@ -269,11 +271,11 @@ def _true(world: World, threshold: float, size: Setting) -> dict[str, float]:
     }
 
 
-def table(found: list[Violations]) -> str:
+def table(violations: list[Violations]) -> str:
     """The results as text."""
     head = "promised answered violated     DR  empirical: answered, violated"
     lines = [f"{'scores':36} {'asked':32} {head}"]
-    for row in found:
+    for row in violations:
         naive = row.empirical_violated / max(row.empirical_answered, 1)
         lines.append(
             f"{row.world:36} {row.setting:32} {row.promised:8.1%} "
@@ -294,21 +296,21 @@ def main() -> int:
     with ProcessPoolExecutor(asked.jobs) as pool:
         covering = pool.submit(coverage, asked.datasets // 5)
         jobs = [pool.submit(simulate, *each, asked.datasets) for each in todo]
-        found = [job.result() for job in jobs]
+        studies = [job.result() for job in jobs]
         covered = covering.result()
-    print(table(found))
+    print(table(studies))
     print("\nHow often 95% intervals hold the true rate of the chosen threshold")
     for row in covered:
         print(f"  {row.point:24} {row.measure:22} {row.covered / row.datasets:6.1%}")
     asked.out.parent.mkdir(parents=True, exist_ok=True)
     plain = {
-        "violations": [asdict(row) for row in found],
+        "violations": [asdict(row) for row in studies],
         "intervals": [asdict(row) for row in covered],
     }
     asked.out.write_text(json.dumps(plain, indent=1) + "\n", "utf-8")
     print(f"\nWrote {asked.out}")
-    broken_promises = sum(not row.kept for row in found)
-    print(f"Broken promises: {broken_promises} of {len(found)} settings")
+    broken_promises = sum(not row.kept for row in studies)
+    print(f"Broken promises: {broken_promises} of {len(studies)} settings")
     return 1 if broken_promises else 0
 
 

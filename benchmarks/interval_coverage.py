@@ -59,30 +59,30 @@ def simulate(
 ) -> Iterator[Coverage]:
     """Run all scenarios; results come in their order, progress as it happens."""
     started = time.monotonic()
-    found: dict[int, list[Coverage]] = {}
+    results: dict[int, list[Coverage]] = {}
     with ProcessPoolExecutor(jobs) as pool:
         futures = {
             pool.submit(run, scenario, repetitions, at_most): i for i, scenario in enumerate(todo)
         }
         for done, future in enumerate(as_completed(futures), 1):
-            found[futures[future]] = future.result()
+            results[futures[future]] = future.result()
             if done % 10 == 0 or done == len(todo):
                 spent = time.monotonic() - started
                 print(f"{done:4d} of {len(todo)} settings, {spent:.0f} s", flush=True)
     for i in range(len(todo)):
-        yield from found[i]
+        yield from results[i]
 
 
-def summary(found: Sequence[Coverage]) -> None:
+def summary(coverages: Sequence[Coverage]) -> None:
     """Print the range of each measure, and where the promise is broken."""
-    for group in dict.fromkeys(row.group for row in found):
+    for group in dict.fromkeys(row.group for row in coverages):
         print(f"\n{group}")
-        rows = [row for row in found if row.group == group]
+        rows = [row for row in coverages if row.group == group]
         for measure in dict.fromkeys(row.measure for row in rows):
             mine = [row for row in rows if row.measure == measure]
             inside, outside = page.ranges(mine)
             print(f"  {measure:28} promised: {inside:34} else: {outside}")
-    broken = [row for row in found if row.inside and not row.kept]
+    broken = [row for row in coverages if row.inside and not row.kept]
     low, high = PROMISE
     print(f"\nBroken promises ({low:.1%} to {high:.1%}): {len(broken)}")
     for row in broken:
@@ -104,24 +104,24 @@ def main() -> None:
     parser.add_argument("--read", type=Path, help="render an earlier JSON file, simulate nothing")
     asked = parser.parse_args()
     if asked.read:
-        found = page.read(asked.read)
+        content = page.read(asked.read)
     else:
         repetitions = min(asked.repetitions, 400) if asked.quick else asked.repetitions
         at_most = repetitions if asked.quick else asked.at_most
-        found = [] if asked.only else proportions.run(quick=asked.quick)
+        content = [] if asked.only else proportions.run(quick=asked.quick)
         todo = scenarios(quick=asked.quick, only=asked.only or ())
-        found += simulate(todo, repetitions, at_most, asked.jobs)
+        content += simulate(todo, repetitions, at_most, asked.jobs)
         name = "intervals-quick.json" if asked.quick else "intervals.json"
         name = f"intervals-{'-'.join(asked.only)}.json" if asked.only else name
         out = asked.out or RESULTS / name
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(json.dumps([row.plain() for row in found], indent=1) + "\n", "utf-8")
+        out.write_text(json.dumps([row.plain() for row in content], indent=1) + "\n", "utf-8")
         print(f"Wrote {out}")
-    summary(found)
+    summary(content)
     target = asked.page or (None if asked.quick else PAGE)
     if target is not None:
         old = target.read_text("utf-8") if target.exists() else ""
-        target.write_text(page.render(found, old), "utf-8")
+        target.write_text(page.render(content, old), "utf-8")
         print(f"Wrote {target}")
 
 

@@ -160,7 +160,7 @@ def study(
     """Every measure in every way: by strata, by weights alone, and at random."""
     design = Design(population, labels, size, seed)
     random = np.random.default_rng(seed + 1)
-    found: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
+    errors: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
     ways: dict[str, GammaInterval] = {"fay-feuer": FayFeuer(), "tiwari": Tiwari()}
     for strata in design.samples(random, samples):
         table = _weighted(strata)
@@ -168,14 +168,14 @@ def study(
             quantity = Quantity(formula, label=1)
             for way, method in ways.items():
                 one = estimate(quantity, table, range_, method=method, strata=strata)
-                found.setdefault((name, way), []).append((one.value, one.low, one.high))
+                errors.setdefault((name, way), []).append((one.value, one.low, one.high))
             one = estimate(quantity, table, range_)
-            found.setdefault((name, "weights alone"), []).append((one.value, one.low, one.high))
+            errors.setdefault((name, "weights alone"), []).append((one.value, one.low, one.high))
     for table in design.at_random(random, samples):
         for name, (formula, range_) in MEASURES.items():
             one = estimate(Quantity(formula, label=1), table, range_, method=Wilson())
-            found.setdefault((name, "at random"), []).append((one.value, one.low, one.high))
-    for (name, way), estimates in found.items():
+            errors.setdefault((name, "at random"), []).append((one.value, one.low, one.high))
+    for (name, way), estimates in errors.items():
         true = Quantity(MEASURES[name][0], label=1).value(design.whole)
         # A sample without one attack tells nothing: its interval is all that is possible.
         value, low, high = np.array(estimates).T

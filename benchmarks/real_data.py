@@ -234,20 +234,20 @@ def called(key: str) -> str:
 def of_cases(cases: tuple[Case, ...], *, folds: bool = False) -> str:
     rows, keys = [], TWO
     for case in cases:
-        found = case.document
-        if found is None:
+        document = case.document
+        if document is None:
             continue
-        keys = TWO if found["positive"] is not None else MANY
-        judged = f"{found['training']['rows_judged']:,}"
-        rows.append((case.called, judged, *(estimate(found, key) for key in keys)))
-        if folds and len(found["training"]["folds"]) > 1:
-            means = [mean_of(found, key) for key in keys]
+        keys = TWO if document["positive"] is not None else MANY
+        judged = f"{document['training']['rows_judged']:,}"
+        rows.append((case.called, judged, *(estimate(document, key) for key in keys)))
+        if folds and len(document["training"]["folds"]) > 1:
+            means = [mean_of(document, key) for key in keys]
             rows.append((f"{case.called}: mean over the folds", "", *means))
     return table(("", "rows judged", *map(called, keys)), rows)
 
 
-def mean_of(found: dict[str, Any], key: str) -> str:
-    measure = found["training"]["measures"].get(key)
+def mean_of(document: dict[str, Any], key: str) -> str:
+    measure = document["training"]["measures"].get(key)
     if measure is None:
         return ""
     mean = measure["mean"]
@@ -257,7 +257,7 @@ def mean_of(found: dict[str, Any], key: str) -> str:
 
 def of_seeds() -> str:
     documents = [case.document for case in (CASES["nsl"][0], *CASES["seeds"])]
-    known = [found for found in documents if found is not None]
+    known = [document for document in documents if document is not None]
     if len(known) < 2:
         return ""
     rows = []
@@ -271,12 +271,12 @@ def of_seeds() -> str:
 
 
 def of_families() -> str:
-    found = CASES["nsl"][0].document
-    if found is None:
+    document = CASES["nsl"][0].document
+    if document is None:
         return ""
     rows = [
         (each["slice"]["value"], str(each["n"]), written(each["value"], each["low"], each["high"]))
-        for each in found["estimates"]
+        for each in document["estimates"]
         if each["measure"] == "recall" and each["slice"] and each["n"] >= 100
         and each["slice"]["value"] != "normal"
     ]  # fmt: skip
@@ -288,14 +288,14 @@ def of_check(name: str) -> str:
     path = RUNS / f"{name}.json"
     if not path.exists() or not path.read_text("utf-8").strip():
         return ""
-    found = json.loads(path.read_text("utf-8"))
+    document = json.loads(path.read_text("utf-8"))
     rows = [
         (each["code"], each["severity"], " ".join(plain(each["message"]).split()))
-        for each in found["findings"]
+        for each in document["findings"]
         if each["severity"] != "info"
     ]
     said = table(("code", "", "what was found"), rows)
-    retest = found["retest"]
+    retest = document["retest"]
     if retest is None:
         return said
     drops = [
@@ -315,16 +315,16 @@ def of_compare() -> str:
     path = RUNS / "compare.json"
     if not path.exists() or not path.read_text("utf-8").strip():
         return ""
-    found = json.loads(path.read_text("utf-8"))
+    document = json.loads(path.read_text("utf-8"))
     rows = [
         (called(each["measure"]), written(each["value_a"], None, None),
          written(each["value_b"], None, None),
          f"{each['difference']:+.3f} [{each['low']:+.3f}, {each['high']:+.3f}]")
-        for each in found["differences"]
+        for each in document["differences"]
         if each["measure"] in ("recall", "false_discovery_rate", "roc_auc", "average_precision")
         and each["low"] is not None
     ]  # fmt: skip
-    said = " ".join(plain(each["text"]) for each in found["verdicts"])
+    said = " ".join(plain(each["text"]) for each in document["verdicts"])
     return table(("", "forest", "detector", "difference"), rows) + f"\n\n{said}"
 
 
@@ -340,8 +340,8 @@ def of_lost() -> str:
         best = best_operating(scores.to_numpy(), (judged["label"] != "normal").to_numpy(), 0.1)
         if best is None:
             return ""
-        found = (scores >= best.threshold).alias(name)
-        judged = judged.with_columns(scores.alias(f"{name} score"), found)
+        decisions = (scores >= best.threshold).alias(name)
+        judged = judged.with_columns(scores.alias(f"{name} score"), decisions)
     families = (
         judged.filter(pl.col("label") != "normal")
         .group_by("family")
@@ -367,11 +367,13 @@ def of_lost() -> str:
 def of_deployed() -> str:
     rows = []
     for case in (CASES["nsl"][0], *CASES["detector"]):
-        found = case.document
-        if found is not None:
+        document = case.document
+        if document is not None:
             named = "forest, threshold 0.5" if case.name == "nsl-42" else case.called
             keys = ("recall", "false_discovery_rate", "roc_auc")
-            rows.append((named, f"{found['threshold']:.3g}", *(estimate(found, k) for k in keys)))
+            rows.append(
+                (named, f"{document['threshold']:.3g}", *(estimate(document, k) for k in keys))
+            )
     return table(("", "threshold", "detection rate", "false alarm rate", "AUC"), rows)
 
 
@@ -400,7 +402,7 @@ def write_tables() -> None:
         if content.count("\n") < 6:
             continue
         between = re.compile(rf"(\.\. begin {name}\n).*?(\n\.\. end {name}\n)", re.DOTALL)
-        text = between.sub(lambda found, c=content: f"{found[1]}\n{c}\n{found[2]}", text)
+        text = between.sub(lambda match, c=content: f"{match[1]}\n{c}\n{match[2]}", text)
     PAGE.write_text(text, "utf-8")
 
 

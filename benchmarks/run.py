@@ -117,11 +117,11 @@ def _beside_peers(given: Rows, seconds: float) -> Iterator[Finding]:
 def memory(count: int) -> Iterator[Finding]:
     """The peak beyond the input, in a fresh process, of the values that scikit-learn gives."""
     for labels, target in (("bool", 2.0), ("int64", None)):
-        found = children.peak_bytes(count, labels)
+        peak = children.peak_bytes(count, labels)
         what = f"peak memory beyond the input over the input, {labels} labels"
-        yield Finding(what, found["peak"] / found["input"], "x", at_most=target)
-        yield Finding("  in bytes a row", found["peak"] / count, "B")
-        yield Finding("  of every estimate", found["peak_of_all"] / found["input"], "x")
+        yield Finding(what, peak["peak"] / peak["input"], "x", at_most=target)
+        yield Finding("  in bytes a row", peak["peak"] / count, "B")
+        yield Finding("  of every estimate", peak["peak_of_all"] / peak["input"], "x")
 
 
 def resampling(repeats: int) -> Iterator[Finding]:
@@ -167,7 +167,7 @@ def main() -> None:
     for name, value in about.items():
         print(f"{name}: {value}")
     print()
-    found = []
+    findings = []
     imports = 3 if asked.quick else 10
     parts = (
         start(imports),
@@ -188,14 +188,14 @@ def main() -> None:
     for part in parts:
         for finding in part:
             print(finding.line(), flush=True)
-            found.append(finding)
-    missed = [finding for finding in found if finding.met is False]
-    print(f"\n{sum(finding.met is True for finding in found)} targets met, {len(missed)} missed")
+            findings.append(finding)
+    missed = [finding for finding in findings if finding.met is False]
+    print(f"\n{sum(finding.met is True for finding in findings)} targets met, {len(missed)} missed")
     moment = about["when"].replace(":", "").replace("+0000", "")
     out = asked.out or RESULTS / f"speed-{moment}.json"
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(
-        json.dumps({**about, "findings": [f.plain() for f in found]}, indent=1) + "\n", "utf-8"
+        json.dumps({**about, "findings": [f.plain() for f in findings]}, indent=1) + "\n", "utf-8"
     )
     print(f"Wrote {out}")
 

@@ -111,8 +111,8 @@ def drift(streams: int) -> None:
             cells, counts = year(random, reference, rows, 213, 0.2)
             over = np.flatnonzero(evidence_of(counts, cells.weights) >= LIMIT)
             delays.append(over[0] - 182 if len(over) and over[0] >= 183 else math.inf)
-        found = np.mean(np.array(delays) <= 30)
-        print(f"  {reference}, {rows} a day: {found:.1%}  {np.median(delays):.0f} days")
+        mean = np.mean(np.array(delays) <= 30)
+        print(f"  {reference}, {rows} a day: {mean:.1%}  {np.median(delays):.0f} days")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
@@ -10,6 +11,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1] / "src"
 MOST_MODULES = 350
 MOST_LINES = 600
+# Where a variable gets its name, in text that is not parsed: there is much of it.
+FOUND = re.compile(
+    r"^\s*(?:\w+, )*found(?:, \w+)*(?:: [^=\n]+)? = |\b(?:for|as|lambda) found\b|\bfound :=", re.M
+)
 
 
 @cache
@@ -69,6 +74,18 @@ def test_no_variable_is_called_found():
         for path, held in nodes().items()
         for node in held
         if "found" in (getattr(node, "id", None), getattr(node, "arg", None))
+    ]
+    assert not places, f"name it for what it holds, such as interval, rows or reason: {places}"
+
+
+def test_no_variable_beside_the_source_is_called_found():
+    folders = [ROOT.parent / name for name in ("tests", "benchmarks", "docs", "examples")]
+    places = [
+        f"{path}:{text.count(chr(10), 0, match.start()) + 1}"
+        for folder in folders
+        for path in sorted(folder.rglob("*.py"))
+        if "found" in (text := path.read_text("utf-8"))
+        for match in FOUND.finditer(text)
     ]
     assert not places, f"name it for what it holds, such as interval, rows or reason: {places}"
 

@@ -61,14 +61,14 @@ def texts() -> Iterator[tuple[str, str]]:
 
 
 def lines() -> list[tuple[str, str]]:
-    found = []
+    commands = []
     for name, text in texts():
         for line in LINE.finditer(text):
             what = re.sub(r"(?<=[\w'\"])[.;,\"]+$", "", (line["what"] or line["made"]).strip())
             # The line of the Makefile that all others use.
             if not (name == "Makefile" and what.startswith("--quiet")):
-                found.append((name, what))
-    return found
+                commands.append((name, what))
+    return commands
 
 
 @pytest.mark.parametrize(("name", "what"), lines())

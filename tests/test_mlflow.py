@@ -125,21 +125,21 @@ def mlflow(
     for name in ("MLFLOW_DISABLE_TELEMETRY", "DO_NOT_TRACK", "MLFLOW_ALLOW_FILE_STORE"):
         monkeypatch.setenv(name, "true")
     monkeypatch.chdir(tmp_path)
-    found = pytest.importorskip("mlflow", reason=NO_MLFLOW)
+    module = pytest.importorskip("mlflow", reason=NO_MLFLOW)
     if request.param == "sqlite":
         pytest.importorskip("sqlalchemy", reason="SQLAlchemy, which its databases need, is missing")
         pytest.importorskip("alembic", reason="Alembic, which its databases need, is missing")
     place = (
         f"sqlite:///{tmp_path}/m.db" if request.param == "sqlite" else (tmp_path / "store").as_uri()
     )
-    found.set_tracking_uri(place)
-    found.set_registry_uri(place)
-    made = found.create_experiment("assay", artifact_location=(tmp_path / "files").as_uri())
-    found.set_experiment(experiment_id=made)
-    yield found
-    while found.active_run() is not None:
-        found.end_run()
-    found.set_tracking_uri(None)
+    module.set_tracking_uri(place)
+    module.set_registry_uri(place)
+    made = module.create_experiment("assay", artifact_location=(tmp_path / "files").as_uri())
+    module.set_experiment(experiment_id=made)
+    yield module
+    while module.active_run() is not None:
+        module.end_run()
+    module.set_tracking_uri(None)
 
 
 def text_of(mlflow: Any, run: str, name: str, folder: Path) -> str:
@@ -224,11 +224,11 @@ def test_mlflow_evaluates_predictions_and_models(registered: Any) -> None:
 
     frame = pd.DataFrame({"x": SCORE, "y": TRUTH, "p": SCORE})
     asked = {"targets": "y", "model_type": "classifier", "evaluators": "assay"}
-    found = registered.models.evaluate(data=frame, predictions="p", **asked)
-    assert found.metrics["recall"] == float(evaluation()["recall"])
-    assert found.metrics["roc_auc_low"] == evaluation()["roc_auc"].low
-    assert found.artifacts["evaluation.json"].content["schema"] == "assay.evaluation/1"
-    assert "<html" in found.artifacts["report.html"].content
+    assessment = registered.models.evaluate(data=frame, predictions="p", **asked)
+    assert assessment.metrics["recall"] == float(evaluation()["recall"])
+    assert assessment.metrics["roc_auc_low"] == evaluation()["roc_auc"].low
+    assert assessment.artifacts["evaluation.json"].content["schema"] == "assay.evaluation/1"
+    assert "<html" in assessment.artifacts["report.html"].content
 
     model = LogisticRegression().fit(frame[["x"]], frame["y"])
     rows = frame[["x", "y"]]
@@ -254,11 +254,11 @@ def test_the_evaluator_reads_its_settings_and_refuses_others(registered: Any) ->
     frame = pd.DataFrame({"y": ["cat", "dog"] * 50, "p": SCORE[:100], "q": ["cat", "dog"] * 50})
     asked = {"targets": "y", "model_type": "classifier", "evaluators": "assay"}
     settings = {"pos_label": "dog", "threshold": 0.3, "metric_prefix": "test_"}
-    found = registered.models.evaluate(
+    assessment = registered.models.evaluate(
         data=frame, predictions="p", evaluator_config=settings, **asked
     )
     own = assay.evaluate(frame["y"], y_score=frame["p"], positive="dog", threshold=0.3)
-    assert found.metrics["test_recall"] == float(own["recall"])
+    assert assessment.metrics["test_recall"] == float(own["recall"])
     both = registered.models.evaluate(
         data=frame,
         predictions="q",
@@ -285,8 +285,8 @@ def test_unasked_it_leaves_other_evaluators_to_their_work(
 
     frame = pd.DataFrame({"y": ["cat", "dog"] * 50, "p": ["cat", "dog"] * 50})
     asked = {"targets": "y", "model_type": "classifier"}
-    found = registered.models.evaluate(data=frame, predictions="p", **asked)
-    assert found.metrics["accuracy_score"] == 1
-    assert "f1_low" not in found.metrics
+    assessment = registered.models.evaluate(data=frame, predictions="p", **asked)
+    assert assessment.metrics["accuracy_score"] == 1
+    assert "f1_low" not in assessment.metrics
     assert "assay could not evaluate" in caplog.text
     assert "'cat' and 'dog'" in caplog.text

@@ -36,9 +36,9 @@ HEAVY = {
     "sklearn",
 }
 ERRORS = [
-    found
-    for found in vars(errors).values()
-    if isinstance(found, type) and issubclass(found, BaseException)
+    member
+    for member in vars(errors).values()
+    if isinstance(member, type) and issubclass(member, BaseException)
 ]
 FUNCTIONS = [
     name
@@ -84,8 +84,8 @@ def test_nothing_public_is_missing_from_all() -> None:
         getattr(assay, name)
     public = {
         name
-        for name, found in vars(assay).items()
-        if getattr(found, "__module__", "").startswith("assay") and not name.startswith("_")
+        for name, member in vars(assay).items()
+        if getattr(member, "__module__", "").startswith("assay") and not name.startswith("_")
     }
     assert public == set(assay.__all__)
 
@@ -97,12 +97,12 @@ def test_no_measure_is_hidden_by_another_name() -> None:
 
 
 def test_dir_holds_every_public_name_and_every_measure() -> None:
-    found = dir(assay)
-    assert set(assay.__all__) <= set(found)
-    assert "__version__" in found
+    names = dir(assay)
+    assert set(assay.__all__) <= set(names)
+    assert "__version__" in names
     for measure in CATALOGUE:
         for name in (measure.name, *measure.aliases):
-            assert (name in found) == name.isidentifier()
+            assert (name in names) == name.isidentifier()
 
 
 def test_version_is_that_of_the_package() -> None:
@@ -120,17 +120,17 @@ def test_star_import_gives_exactly_all() -> None:
 
 
 def public_methods() -> list[tuple[str, object]]:
-    found = []
+    members = []
     for name in assay.__all__:
         thing = getattr(assay, name)
         if isinstance(thing, type):
-            found += [
+            members += [
                 (f"{name}.{key}", member)
                 for key, member in vars(thing).items()
                 if not key.startswith("_")
                 and (callable(member) or isinstance(member, property | classmethod | staticmethod))
             ]
-    return found
+    return members
 
 
 def test_every_public_object_has_a_docstring() -> None:
@@ -203,10 +203,10 @@ def test_errors_are_also_what_python_would_raise() -> None:
 def imported(code: str) -> set[str]:
     """The modules that a fresh interpreter holds after running some code."""
     script = f"{code}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
-    found = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
-    return set(json.loads(found.stdout.splitlines()[-1]))
+    return set(json.loads(completed.stdout.splitlines()[-1]))
 
 
 def test_import_is_light() -> None:

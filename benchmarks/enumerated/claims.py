@@ -146,26 +146,26 @@ def reported(
     matrices = Matrices(np.array([table]))
     conventions = ("class", "class", "class", "weighted", "macro")
     convention = rng.choice(conventions if len(labels) == 2 else ("any", *AVERAGES))
-    found: dict[str, tuple[Reading, float, str]] = {}
+    numbers: dict[str, tuple[Reading, float, str]] = {}
     wanted = rng.randint(3, 6)
     for _ in range(200):
         key, meant = key_of(rng, labels, convention)
         value = float(meant.of(matrices)[0])
-        if key not in found and math.isfinite(value):
-            found[key] = meant, value, show(value, meant.measure)
-        if len(found) == wanted:
+        if key not in numbers and math.isfinite(value):
+            numbers[key] = meant, value, show(value, meant.measure)
+        if len(numbers) == wanted:
             break
-    return found
+    return numbers
 
 
 def worked_out(
     rng: random.Random,
-    found: dict[str, tuple[Reading, float, str]],
+    numbers: dict[str, tuple[Reading, float, str]],
     labels: tuple[str, ...],
     show: Printer,
 ) -> set[str]:
     """Replace or add a number by what printed ones give; the keys that must stay right."""
-    scopes = {reading.scope for reading, _, _ in found.values() if isinstance(reading.scope, int)}
+    scopes = {reading.scope for reading, _, _ in numbers.values() if isinstance(reading.scope, int)}
     for scope in sorted(scopes):
         for name in rng.sample(sorted(FORMULAS), len(FORMULAS)):
             needs, formula = FORMULAS[name][0]
@@ -173,14 +173,18 @@ def worked_out(
                 continue
             sources = [
                 next(
-                    (k for k, (r, _, _) in found.items() if (r.measure, r.scope) == (need, scope)),
+                    (
+                        k
+                        for k, (r, _, _) in numbers.items()
+                        if (r.measure, r.scope) == (need, scope)
+                    ),
                     "",
                 )
                 for need in needs
             ]
             if not all(sources):
                 continue
-            value = formula(*(text(found[source][2]).value for source in sources))
+            value = formula(*(text(numbers[source][2]).value for source in sources))
             if value is None:
                 continue
             suffix = (
@@ -189,13 +193,13 @@ def worked_out(
                 else f".{labels[scope]}"
             )
             key = rng.choice(NAMES[name]) + suffix
-            if key in found:
+            if key in numbers:
                 continue
-            if len(found) > 5:
-                extra = next(k for k in found if k not in sources)
-                del found[extra]
+            if len(numbers) > 5:
+                extra = next(k for k in numbers if k not in sources)
+                del numbers[extra]
             meant = Reading(name, None if name in SYMMETRIC and len(labels) == 2 else scope)
-            found[key] = meant, float(value), show(value, name)
+            numbers[key] = meant, float(value), show(value, name)
             return {*sources, key}
     return set()
 
@@ -269,21 +273,21 @@ def counts(
     rng: random.Random, told: str, table: list[list[int]], labels: tuple[str, ...]
 ) -> dict[str, Any]:
     """The counts of a claim as they are told."""
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if len(labels) == 2:
-        found = {"positive": labels[1], "negative": labels[0]}
+        fields = {"positive": labels[1], "negative": labels[0]}
     total = sum(map(sum, table))
     if told == "total":
-        found["n"] = total
+        fields["n"] = total
         if len(labels) > 2:
-            found["labels"] = list(labels)
+            fields["labels"] = list(labels)
     elif told == "supports":
-        found["support"] = dict(zip(labels, map(sum, table), strict=True))
+        fields["support"] = dict(zip(labels, map(sum, table), strict=True))
         if rng.random() < 0.2:
-            found["n"] = total
+            fields["n"] = total
     elif len(labels) == 2 and rng.random() < 0.6:
         (tn, fp), (fn, tp) = table
-        found["confusion"] = {"tn": tn, "fp": fp, "fn": fn, "tp": tp}
+        fields["confusion"] = {"tn": tn, "fp": fp, "fn": fn, "tp": tp}
     else:
-        found |= {"labels": list(labels), "matrix": table}
-    return found
+        fields |= {"labels": list(labels), "matrix": table}
+    return fields

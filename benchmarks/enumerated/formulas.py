@@ -124,8 +124,8 @@ class Matrices:
             table = self.tables
             tp = table[:, k, k].astype(float)
             row, column = table[:, k, :].sum(axis=1), table[:, :, k].sum(axis=1)
-            found = Cells(tp, column - tp, row - tp, self.total() - row - column + tp)
-            self._kept["cells", k] = found
+            counts = Cells(tp, column - tp, row - tp, self.total() - row - column + tp)
+            self._kept["cells", k] = counts
         return self._kept["cells", k]
 
     def total(self) -> Array:
@@ -188,9 +188,9 @@ class Matrices:
     def _keep(self, name: Any, compute: Callable[[], Array]) -> Array:
         if name not in self._kept:
             with np.errstate(all="ignore"):
-                found = compute()
+                value = compute()
             # A quotient by zero is undefined, never endless.
-            self._kept[name] = np.where(np.isfinite(found), found, math.nan)
+            self._kept[name] = np.where(np.isfinite(value), value, math.nan)
         return self._kept[name]
 
 

@@ -43,7 +43,7 @@ class Oracle:
         rows = tuple(map(int, tables[0].sum(axis=1))) if by_class else None
         self._rules = rules(Told(self._texts, self._readings, len(labels), rows))
         self._places = [
-            (i, j) for i, found in enumerate(self._readings) for j, _ in enumerate(found)
+            (i, j) for i, reading in enumerate(self._readings) for j, _ in enumerate(reading)
         ]
         self._patterns = self._seen(tables)
         if len(tables) == 1:
@@ -79,10 +79,10 @@ class Oracle:
         """The distinct sets of readings that matrices give."""
         codes: set[int] = set()
         for start in range(0, len(tables), AT_ONCE):
-            found = Matrices(tables[start : start + AT_ONCE])
-            code = np.zeros(found.size, np.int64)
+            matrices = Matrices(tables[start : start + AT_ONCE])
+            code = np.zeros(matrices.size, np.int64)
             for bit, (i, j) in enumerate(self._places):
-                given = self._texts[i].gives(self._readings[i][j].of(found))
+                given = self._texts[i].gives(self._readings[i][j].of(matrices))
                 code |= given.astype(np.int64) << bit
             codes.update(np.unique(code).tolist())
         return [

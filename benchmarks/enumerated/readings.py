@@ -101,9 +101,9 @@ def readings(key: str, labels: tuple[str, ...], *, empty: bool = False) -> list[
     """
     head, suffix = parsed(key)
     measures = ["fdr", "fpr"] if head in FALSE_ALARMS else [MEASURE_OF[head]]
-    found = [reading for name in measures for reading in _of(name, suffix, labels)]
-    weighted = [each.measure for each in found if each.scope == "weighted"] if empty else []
-    return found + [Reading(name, OF_PRESENT, open=True) for name in weighted]
+    meanings = [reading for name in measures for reading in _of(name, suffix, labels)]
+    weighted = [each.measure for each in meanings if each.scope == "weighted"] if empty else []
+    return meanings + [Reading(name, OF_PRESENT, open=True) for name in weighted]
 
 
 def _of(name: str, suffix: str, labels: tuple[str, ...]) -> Iterator[Reading]:

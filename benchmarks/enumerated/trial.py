@@ -47,7 +47,7 @@ def tried(seed: int, index: int, most: int = MOST) -> Trial:
     started = time.process_time()
     signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)
     try:
-        found = audited(case.claim)
+        document = audited(case.claim)
     except TooSlow:
         return Trial(index, case, state, ("too slow",), suspects=suspects)
     except Exception as odd:  # noqa: BLE001 - an error of any kind is a failure of the audit
@@ -55,9 +55,9 @@ def tried(seed: int, index: int, most: int = MOST) -> Trial:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
     spent = time.process_time() - started
-    verdicts = {number["key"]: number["verdict"] for number in found["numbers"]}
-    conflicts = tuple(tuple(each["keys"]) for each in found.get("conflicts", ()))
-    wrong = tuple(dict.fromkeys(violations(case, oracle, found, state)))
+    verdicts = {number["key"]: number["verdict"] for number in document["numbers"]}
+    conflicts = tuple(tuple(each["keys"]) for each in document.get("conflicts", ()))
+    wrong = tuple(dict.fromkeys(violations(case, oracle, document, state)))
     return Trial(index, case, state, wrong, verdicts, conflicts, suspects, spent)
 
 
@@ -65,8 +65,8 @@ def audited(claim: dict[str, Any]) -> dict[str, Any]:
     """The audit of one claim as the plain values of the contract."""
     import assay
 
-    (found,) = assay.audit([claim]).to_dict()["claims"]
-    return dict(found)
+    (audited_claim,) = assay.audit([claim]).to_dict()["claims"]
+    return dict(audited_claim)
 
 
 def state_of(oracle: Oracle, wrong: str) -> str:
@@ -82,10 +82,12 @@ def state_of(oracle: Oracle, wrong: str) -> str:
     return "several suspects" if len(sure) > 1 else "impossible"
 
 
-def violations(case: Simulated, oracle: Oracle, found: dict[str, Any], state: str) -> Iterator[str]:
+def violations(
+    case: Simulated, oracle: Oracle, document: dict[str, Any], state: str
+) -> Iterator[str]:
     """Where the audit breaks its promises."""
-    verdicts = {number["key"]: number["verdict"] for number in found["numbers"]}
-    conflicts = [set(each["keys"]) for each in found.get("conflicts", ())]
+    verdicts = {number["key"]: number["verdict"] for number in document["numbers"]}
+    conflicts = [set(each["keys"]) for each in document.get("conflicts", ())]
     named = set().union(*conflicts)
     accused = [key for key, verdict in verdicts.items() if verdict in ("inconsistent", "conflict")]
     if any(v == "inconsistent" and key != case.wrong for key, v in verdicts.items()):
@@ -106,5 +108,5 @@ def violations(case: Simulated, oracle: Oracle, found: dict[str, Any], state: st
             yield "named conflict is possible"
     if any(v == "conflict" and key not in named for key, v in verdicts.items()):
         yield "number in conflict, and no conflict names it"
-    if (found["verdict"] == "inconsistent") != bool(accused):
+    if (document["verdict"] == "inconsistent") != bool(accused):
         yield "claim's verdict is not that of its numbers"

@@ -104,9 +104,9 @@ class Told:
 
 def rules(told: Told) -> list[Rule]:
     """The rules whose digits fit."""
-    found = set(_strict(told)) | set(_loose(told))
-    closed = {(rule.target, rule.sources) for rule in found if not rule.open}
-    return [r for r in found if not r.open or (r.target, r.sources) not in closed]
+    keys = set(_strict(told)) | set(_loose(told))
+    closed = {(rule.target, rule.sources) for rule in keys if not rule.open}
+    return [r for r in keys if not r.open or (r.target, r.sources) not in closed]
 
 
 def _canonical(measure: str, scope: Scope, classes: int) -> tuple[str, Scope]:
@@ -128,8 +128,8 @@ def _strict(told: Told) -> Iterator[Rule]:
         for needs, formula in FORMULAS.get(name, ()):
             if told.classes > 2 and scope is None:
                 continue
-            found = [list(_either(told, need, near, i)) for need in needs]
-            for sources in product(*found):
+            options = [list(_either(told, need, near, i)) for need in needs]
+            for sources in product(*options):
                 value = formula(*(x for _, _, x in sources))
                 if value is not None and told.texts[i].is_worked_out(value):
                     yield Rule((i, j), tuple((k, m) for k, m, _ in sources), open=averaged)
@@ -165,8 +165,8 @@ def _over_classes(told: Told, i: int, j: int, reading: Reading) -> Iterator[Rule
     }.get((reading.measure, reading.scope), (reading.measure, reading.scope))  # type: ignore[arg-type]
     if how not in ("macro", "weighted", "geometric"):
         return
-    found = [list(_either(told, name, k, i)) for k in range(told.classes)]
-    for sources in product(*found):
+    options = [list(_either(told, name, k, i)) for k in range(told.classes)]
+    for sources in product(*options):
         values = [x for _, _, x in sources]
         if how == "macro":
             value = sum(values, Fraction(0)) / told.classes
@@ -201,10 +201,10 @@ def _loose(told: Told) -> Iterator[Rule]:
     for i, j, reading in told.nodes():
         formulas = [*FORMULAS.get(reading.measure, ()), ((reading.measure,), lambda x: x)]
         for needs, formula in formulas:
-            found = [
+            options = [
                 [*by_measure.get(need, ()), *by_measure.get("1-" + need, ())] for need in needs
             ]
-            for sources in product(*found):
+            for sources in product(*options):
                 if any(k == i for k, _, _ in sources):
                     continue
                 value = formula(*(x for _, _, x in sources))

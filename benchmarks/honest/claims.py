@@ -18,9 +18,9 @@ WORDS = (
 )  # fmt: skip
 
 
-def put(found: dict[str, str], key: str, value: Number | None, show: Printer) -> None:
+def put(reported: dict[str, str], key: str, value: Number | None, show: Printer) -> None:
     if value is not None:
-        found[key] = show(value)
+        reported[key] = show(value)
 
 
 def binary(rng: random.Random, rows: Rows, show: Printer) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def many(rng: random.Random, rows: Rows, show: Printer, labels: Sequence[str]) -
     weights = [sum(row) for row in rows]
     plain = rng.random() < 0.5
     for key in rng.sample(("precision", "recall", "f1", "specificity", "jaccard"), 3):
-        values = [found[key] for found in each]
+        values = [number[key] for number in each]
         macro, weighted = average(values, [1] * len(rows)), average(values, weights)
         put(reported, f"{key}.macro", macro, show)
         put(reported, f"{key}.weighted", weighted, show)

@@ -88,16 +88,16 @@ def _counts(rng: random.Random, tables: Sequence[Cells]) -> dict[str, Any]:
 
 def spreads(right: Sequence[Fraction], show: Printer) -> dict[str, Any]:
     """The deviation of the folds' accuracies, its standard error and interval."""
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     # A deviation of folds of few digits is that of the printed ones.
     values = right if show.decimals >= 4 else [show.read(show(value)) for value in right]
     middle = sum(values, Fraction(0)) / len(values)
     spread = root(sum(((v - middle) ** 2 for v in values), Fraction(0)) / (len(values) - 1))
-    found["accuracy.sd"] = show(spread)
+    fields["accuracy.sd"] = show(spread)
     error = spread / Decimal(len(values)).sqrt(CONTEXT)
     if show.decimals < 4:
-        found["accuracy.se"] = show(error)
+        fields["accuracy.se"] = show(error)
         t = Decimal(float(-stdtrit(len(values) - 1, 0.025)))
         ends = decimal(middle) - t * error, decimal(middle) + t * error
-        found["accuracy.ci"] = [show(end) for end in ends]
-    return found
+        fields["accuracy.ci"] = [show(end) for end in ends]
+    return fields

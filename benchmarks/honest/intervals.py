@@ -15,24 +15,28 @@ from honest.printing import Printer, root
 
 def intervals(k: float, n: int, level: float) -> dict[str, tuple[float, float]]:
     """Textbook formulas, with the quantile exact or rounded to two decimals."""
-    found = {}
+    numbers = {}
     tail = (1 - level) / 2
     p = k / n
     for name, z in (("", -float(ndtri(tail))), (" rounded", round(-float(ndtri(tail)), 2))):
         error = math.sqrt(p * (1 - p) / n)
-        found["wald" + name] = p - z * error, p + z * error
-        found["wald-cc" + name] = p - z * error - 0.5 / n, p + z * error + 0.5 / n
+        numbers["wald" + name] = p - z * error, p + z * error
+        numbers["wald-cc" + name] = p - z * error - 0.5 / n, p + z * error + 0.5 / n
         centre, reach = p + z * z / 2 / n, z * math.sqrt(p * (1 - p) / n + z * z / 4 / n / n)
-        found["wilson" + name] = tuple((centre + s * reach) / (1 + z * z / n) for s in (-1, 1))
+        numbers["wilson" + name] = tuple((centre + s * reach) / (1 + z * z / n) for s in (-1, 1))
         more = n + z * z
         q = (k + z * z / 2) / more
-        found["agresti" + name] = tuple(q + s * z * math.sqrt(q * (1 - q) / more) for s in (-1, 1))
-    found["jeffreys"] = tuple(float(betaincinv(k + 0.5, n - k + 0.5, t)) for t in (tail, 1 - tail))
+        numbers["agresti" + name] = tuple(
+            q + s * z * math.sqrt(q * (1 - q) / more) for s in (-1, 1)
+        )
+    numbers["jeffreys"] = tuple(
+        float(betaincinv(k + 0.5, n - k + 0.5, t)) for t in (tail, 1 - tail)
+    )
     low = 0.0 if k <= 0 else float(betaincinv(k, n - k + 1, tail))
     high = 1.0 if k >= n else float(betaincinv(k + 1, n - k, 1 - tail))
-    found["clopper-pearson"] = low, high
-    found["clipped"] = max(found["wald"][0], 0.0), min(found["wald"][1], 1.0)
-    return found
+    numbers["clopper-pearson"] = low, high
+    numbers["clipped"] = max(numbers["wald"][0], 0.0), min(numbers["wald"][1], 1.0)
+    return numbers
 
 
 NAMES = {"agresti": "agresti-coull", "clipped": "wald"}
@@ -58,10 +62,10 @@ class Style:
         if not self.named:
             return {}
         name = self.method.removesuffix(" rounded")
-        found: dict[str, Any] = {"interval": NAMES.get(name, name)}
+        fields: dict[str, Any] = {"interval": NAMES.get(name, name)}
         if rng.random() < 0.7 or self.level != 0.95:
-            found["level"] = self.level
-        return found
+            fields["level"] = self.level
+        return fields
 
 
 def with_interval(

@@ -56,7 +56,7 @@ def of_all(rows: Rows) -> dict[str, Number | None]:
     chance = sum(t * s for t, s in zip(truth, said, strict=True))
     spread = (n * n - sum(t * t for t in truth)) * (n * n - sum(s * s for s in said))
     recalls = [ratio(rows[i][i], truth[i]) for i in range(len(rows))]
-    found: dict[str, Number | None] = {
+    values: dict[str, Number | None] = {
         "accuracy": ratio(hits, n),
         "error_rate": ratio(n - hits, n),
         "kappa": ratio(n * hits - chance, n * n - chance),
@@ -64,10 +64,10 @@ def of_all(rows: Rows) -> dict[str, Number | None]:
         "balanced_accuracy": None,
     }
     if spread:
-        found["mcc"] = CONTEXT.divide(Decimal(n * hits - chance), root(Fraction(spread)))
+        values["mcc"] = CONTEXT.divide(Decimal(n * hits - chance), root(Fraction(spread)))
     if None not in recalls:
-        found["balanced_accuracy"] = sum(r for r in recalls if r is not None) / len(rows)
-    return found
+        values["balanced_accuracy"] = sum(r for r in recalls if r is not None) / len(rows)
+    return values
 
 
 def average(values: Sequence[Fraction | None], weights: Sequence[int]) -> Fraction | None:

@@ -58,8 +58,8 @@ def tries(kind: Kind, rng: np.random.Generator) -> Iterator[Tried]:
         key: [as_printed(end, percent=percent) for end in np.atleast_1d(case.wrong[key])]
         for key in keys
     }
-    (found,) = assay.audit([_claim(case, reported)]).to_dict()["claims"]
-    for number in found["numbers"]:
+    (claim,) = assay.audit([_claim(case, reported)]).to_dict()["claims"]
+    for number in claim["numbers"]:
         key = number["key"]
         if key in changed and _shows(key, reported[key], case):
             yield _tried(number, case)
@@ -113,9 +113,9 @@ def _tried(number: dict[str, Any], case: Case) -> Tried:
     told = number["key"] in AREAS and number["verdict"] == "undetermined"
     flagged = number["verdict"] == "inconsistent" or told
     value = float(np.atleast_1d(case.wrong[number["key"]])[0])
-    for place, found in enumerate(number["explanations"], 1):
-        named = bool({found["mistake"], *found.get("also", ())} & set(case.names))
-        if named or math.isclose(found["value"], value, rel_tol=1e-9):
+    for place, explanation in enumerate(number["explanations"], 1):
+        named = bool({explanation["mistake"], *explanation.get("also", ())} & set(case.names))
+        if named or math.isclose(explanation["value"], value, rel_tol=1e-9):
             return Tried(flagged, place, not named, explained=True)
     return Tried(flagged, None, other_name=False, explained=bool(number["explanations"]))
 
@@ -140,15 +140,15 @@ class Share:
 def measure(kind: Kind, claims: int, seed: int) -> Share:
     """Make one kind of mistake many times."""
     rng = np.random.default_rng([seed, KINDS.index(kind)])
-    shown = [found for _ in range(claims) for found in tries(kind, rng)]
-    flagged = [found for found in shown if found.flagged]
+    shown = [trial for _ in range(claims) for trial in tries(kind, rng)]
+    flagged = [trial for trial in shown if trial.flagged]
     return Share(
         kind.name,
         len(shown),
         len(flagged),
-        sum(found.place == 1 for found in flagged),
-        sum(found.place == 2 for found in flagged),
-        sum(found.other_name and found.place in (1, 2) for found in flagged),
+        sum(trial.place == 1 for trial in flagged),
+        sum(trial.place == 2 for trial in flagged),
+        sum(trial.other_name and trial.place in (1, 2) for trial in flagged),
     )
 
 
@@ -160,5 +160,5 @@ def accidents(claims: int, seed: int) -> tuple[int, int]:
         return pick(rng, list(honest)), rng.uniform(0, 1), "none"
 
     kind = one("random digits", change)
-    shown = [found for _ in range(claims) for found in tries(kind, rng)]
-    return len(shown), sum(found.explained for found in shown)
+    shown = [trial for _ in range(claims) for trial in tries(kind, rng)]
+    return len(shown), sum(trial.explained for trial in shown)

@@ -95,10 +95,10 @@ def one(name: str, change: Callable[..., Any], classes: str = "both") -> Kind:
     """A mistake with one number: ``change`` gives its key, its wrong value and the names of it."""
 
     def make(rng: np.random.Generator, matrix: Matrix, honest: Values) -> Case | None:
-        found = change(rng, matrix, honest)
-        if found is None:
+        mistake = change(rng, matrix, honest)
+        if mistake is None:
             return None
-        key, value, *names = found
+        key, value, *names = mistake
         return Case(matrix, honest, honest | {key: value}, tuple(names))
 
     return Kind(name, make, classes)
@@ -233,8 +233,8 @@ def area(key: str, name: str, value: Callable[[Values, float], float]) -> Kind:
 
     def make(_: np.random.Generator, matrix: Matrix, honest: Values) -> Case:
         n = float(np.sum(matrix))
-        found = value(honest | {"prevalence": sum(matrix[1]) / n}, n)
-        return Case(matrix, honest, honest | {key: found}, (name,))
+        number = value(honest | {"prevalence": sum(matrix[1]) / n}, n)
+        return Case(matrix, honest, honest | {key: number}, (name,))
 
     return Kind(name, make, "two")
 

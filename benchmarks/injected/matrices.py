@@ -69,22 +69,22 @@ def numbers(matrix: Any) -> Values:
     table = np.array(matrix, float)
     labels, n = labels_of(matrix), table.sum()
     hits, rows, columns = np.diag(table), table.sum(axis=1), table.sum(axis=0)
-    found: Values = {}
+    figures: Values = {}
     of_label = [
         rates(h, c - h, r - h, n - r - c + h) for h, r, c in zip(hits, rows, columns, strict=True)
     ]
     for name in ("precision", "recall", "f1"):
         each = np.array([values[name] for values in of_label])
-        found[f"{name}.macro"] = each.mean()
-        found[f"{name}.weighted"] = (each * rows).sum() / n
-        found[f"{name}.micro"] = hits.sum() / n
-        found |= {f"{name}.{label}": value for label, value in zip(labels, each, strict=True)}
+        figures[f"{name}.macro"] = each.mean()
+        figures[f"{name}.weighted"] = (each * rows).sum() / n
+        figures[f"{name}.micro"] = hits.sum() / n
+        figures |= {f"{name}.{label}": value for label, value in zip(labels, each, strict=True)}
     if len(matrix) == 2:
-        return found | of_label[1]
+        return figures | of_label[1]
     chance, accuracy = (rows * columns).sum() / n**2, hits.sum() / n
     spread = (1 - (rows**2).sum() / n**2) * (1 - (columns**2).sum() / n**2)
     recalls = hits / rows
-    return found | {
+    return figures | {
         "accuracy": accuracy,
         "error_rate": 1 - accuracy,
         "balanced_accuracy": recalls.mean(),

@@ -161,8 +161,8 @@ def scenarios(*, quick: bool) -> list[ClassScores | OpenSet]:
     """Even and lopsided classes, well told apart and not, from a few rows to many."""
     populations = POPULATIONS[::3] if quick else POPULATIONS
     sizes = (200, 1000) if quick else (100, 300, 1000, 3000)
-    found = [ClassScores(shares, gaps, rows) for shares, gaps in populations for rows in sizes]
+    result = [ClassScores(shares, gaps, rows) for shares, gaps in populations for rows in sizes]
     settings = (
         ((0.3, 1.5), (0.1, 3.0)) if quick else ((0.3, 1.5), (0.3, 3.0), (0.1, 1.5), (0.1, 3.0))
     )
-    return [*found, *(OpenSet(unknown, gap, rows) for unknown, gap in settings for rows in sizes)]
+    return [*result, *(OpenSet(unknown, gap, rows) for unknown, gap in settings for rows in sizes)]

@@ -23,8 +23,8 @@ MEASURES = (*WHOLE, *(f"{m}.{average}" for m in AVERAGED for average in ("macro"
 def formula(measure: str) -> Expression:
     """The formula of a measure over all classes."""
     name, _, average = measure.partition(".")
-    found = find(name)
-    expression = of_classes(found.formula, average) if average else found.classes
+    declaration = find(name)
+    expression = of_classes(declaration.formula, average) if average else declaration.classes
     assert expression is not None
     return expression
 
@@ -72,8 +72,8 @@ class ManyClasses:
         size = len(self.shares)
         drawn = rng.multinomial(self.rows, np.ravel(self.shares), size=repetitions)
         tables = drawn.reshape(-1, size, size)
-        found = [_estimates(measure, tables) for measure in measures]
-        for row in zip(*found, strict=True):
+        estimates = [_estimates(measure, tables) for measure in measures]
+        for row in zip(*estimates, strict=True):
             yield 1, dict(zip(measures, row, strict=True))
 
 

@@ -66,12 +66,12 @@ class Hosts:
             "FP": (1 - self.prevalence) * alarm,
             "TN": (1 - self.prevalence) * (1 - alarm),
         }
-        found = {m: float(evaluate(find(m).formula, cells)) for m in COUNTED}
+        values = {m: float(evaluate(find(m).formula, cells)) for m in COUNTED}
         edges = np.linspace(-8 * spread, self.mean + 8 * spread, 400_001)
         sides = (ndtr(edges / spread), ndtr((edges - self.mean) / spread))
         q, p = (np.diff(side, prepend=0, append=1) for side in sides)
         scored = ranking.truths(q, p, self.prevalence)
-        found |= {name: scored[name] for name in ("roc_auc", "average_precision")}
+        values |= {name: scored[name] for name in ("roc_auc", "average_precision")}
         nodes, weights = roots_hermitenorm(200)
         weights = weights / weights.sum()
         losses = {"log_loss": 0.0, "brier": 0.0}
@@ -80,7 +80,7 @@ class Hosts:
             given = said if label else 1 - said
             losses["log_loss"] -= share * float(weights @ np.log(np.maximum(given, 2.0**-52)))
             losses["brier"] += share * float(weights @ (1 - given) ** 2)
-        return found | losses
+        return values | losses
 
     def inside(self, measure: str) -> bool:
         """Whether there are enough clusters; skewed measures need more."""

@@ -100,9 +100,9 @@ def scenarios(*, quick: bool) -> list[Probabilities]:
     """Sharp and vague models, rare attacks, and models that are too sure."""
     shapes = ((2, 2), (0.3, 0.3), (0.1, 0.4), (0.1, 1.9), (0.05, 4.95))
     sizes = (100, 1000) if quick else (30, 100, 300, 1000, 5000)
-    found = [Probabilities(a, b, n) for a, b in shapes[::2] for n in sizes]
+    settings = [Probabilities(a, b, n) for a, b in shapes[::2] for n in sizes]
     if not quick:
-        found = [Probabilities(a, b, n) for a, b in shapes for n in sizes]
-        found += [Probabilities(1, 3, n, 2.0) for n in sizes]
-        found += [Probabilities(0.3, 0.9, n, 3.0) for n in sizes]
-    return found
+        settings = [Probabilities(a, b, n) for a, b in shapes for n in sizes]
+        settings += [Probabilities(1, 3, n, 2.0) for n in sizes]
+        settings += [Probabilities(0.3, 0.9, n, 3.0) for n in sizes]
+    return settings

@@ -140,7 +140,7 @@ def scenarios(*, quick: bool) -> list[Operating]:
     sizes = [(50, 50), (50, 500), (200, 200), (100, 2000), (1000, 1000), (1000, 100), (200, 4000)]
     if quick:
         shapes, sizes = shapes[2:6:3], sizes[1:4:2]
-    found = [
+    settings = [
         Operating(shape, *size, CURVE, "operating points") for shape in shapes for size in sizes
     ]
     few = [(100, 500), (50, 1000), (1000, 1000), (200, 5000), (1000, 10_000)]
@@ -148,10 +148,10 @@ def scenarios(*, quick: bool) -> list[Operating]:
     for shape in shapes:
         for size in few[1:2] if quick else few:
             held = tuple(rate for rate in rates if RATES[rate] * size[1] >= 1)
-            found.append(Operating(shape, *size, held, "low false positive rates"))
+            settings.append(Operating(shape, *size, held, "low false positive rates"))
     if not quick:
-        found += [
+        settings += [
             Operating(shape, 500, 150_000, ("recall_at_fpr_1e4",), "low false positive rates")
             for shape in shapes[2:5]
         ]
-    return found
+    return settings

@@ -193,13 +193,13 @@ def _worst(rows: Sequence[Coverage]) -> list[str]:
     return [fill(text, 100), ""]
 
 
-def render(found: Sequence[Coverage], old: str = "") -> str:
+def render(coverages: Sequence[Coverage], old: str = "") -> str:
     """The page as reStructuredText; groups that were not simulated now stand as they did."""
     low, high = PROMISE
     lines = [_HEAD.format(low=low, high=high)]
     kept = _sections(old)
     for group, title in _TITLES.items():
-        rows = [row for row in found if row.group == group]
+        rows = [row for row in coverages if row.group == group]
         if rows:
             lines += [title, "-" * len(title), "", fill(_PROMISES[group], 100), ""]
             lines += [*_drawn(rows), *_table(rows), *_worst(rows)]

@@ -29,12 +29,12 @@ CUT = 1.2
 def _figures(trend: object, *, slope_only: bool = False) -> dict[str, Estimate]:
     """The three figures of a trend, by what tables call them."""
     name = trend.measure.title  # type: ignore[attr-defined]
-    found = {f"slope of {name}": trend.slope}  # type: ignore[attr-defined]
+    figures = {f"slope of {name}": trend.slope}  # type: ignore[attr-defined]
     if slope_only:
-        return found
+        return figures
     return {
         f"area under time of {name}": trend.aut,  # type: ignore[attr-defined]
-        **found,
+        **figures,
         f"change of {name}": trend.change,  # type: ignore[attr-defined]
     }
 
@@ -79,13 +79,13 @@ class Months:
         """The expected shares of the cells in each month."""
         spread = float(np.hypot(1, self.between))
         alarm = float(norm.sf(CUT / spread))
-        found = []
+        months = []
         for mean in np.linspace(*self.means, self.months):
             hit = float(norm.sf((CUT - mean) / spread))
             attacks = {"TP": self.prevalence * hit, "FN": self.prevalence * (1 - hit)}
             rest = 1 - self.prevalence
-            found.append({**attacks, "FP": rest * alarm, "TN": rest * (1 - alarm)})
-        return found
+            months.append({**attacks, "FP": rest * alarm, "TN": rest * (1 - alarm)})
+        return months
 
     def _asked(self) -> tuple[str, ...]:
         if self.scored:
@@ -94,7 +94,7 @@ class Months:
 
     def truths(self) -> dict[str, float]:
         """The figures of endlessly many rows."""
-        found: dict[str, float] = {}
+        figures: dict[str, float] = {}
         for name in self._asked():
             if name == "roc_auc":
                 values = [
@@ -102,10 +102,10 @@ class Months:
                 ]
             else:
                 values = [float(evaluate(find(name).formula, cells)) for cells in self._cells()]
-            found |= _figures_of(name, values)
+            figures |= _figures_of(name, values)
         if self.between:
-            found = {name: value for name, value in found.items() if name.startswith("slope")}
-        return found
+            figures = {name: value for name, value in figures.items() if name.startswith("slope")}
+        return figures
 
     def inside(self, measure: str) -> bool:
         """Whether each month has rows enough for its own interval, and months enough to differ."""
@@ -130,10 +130,10 @@ class Months:
             tallies = [self._month(rng, mean) for mean in np.linspace(*self.means, self.months)]
             judges = {name: Judge(t) for name, t in zip(MONTHS, tallies, strict=False)}
             over_time = OverTime(judges, "month")
-            found: dict[str, Estimate] = {}
+            estimates: dict[str, Estimate] = {}
             for name in self._asked():
-                found |= _figures(over_time[name], slope_only=bool(self.between))
-            yield 1, found
+                estimates |= _figures(over_time[name], slope_only=bool(self.between))
+            yield 1, estimates
 
     def _month(self, rng: np.random.Generator, mean: float) -> Resolved:
         attacks = int(rng.binomial(self.rows, self.prevalence))
@@ -177,9 +177,9 @@ class TopOfDays:
             above += (1 - self.prevalence) * norm.sf(score)
             return float(norm.pdf(score - self.mean) * binom.cdf(self.k - 1, self.rows - 1, above))
 
-        found = float(quad(among, self.mean - 8, self.mean + 8, limit=400)[0])
+        share = float(quad(among, self.mean - 8, self.mean + 8, limit=400)[0])
         attacks = self.rows * self.prevalence
-        return {"precision_at_top": found * attacks / self.k, "recall_at_top": found}
+        return {"precision_at_top": share * attacks / self.k, "recall_at_top": share}
 
     def inside(self, measure: str) -> bool:
         """Whether there are days enough, and enough hits and false alarms in all."""
@@ -195,8 +195,8 @@ class TopOfDays:
         del measures
         for _ in range(repetitions):
             days = {str(i): self._day(rng) for i in range(self.days)}
-            found = over_days(days, self.k, 0.95)
-            yield 1, {"precision_at_top": found.precision, "recall_at_top": found.recall}
+            top_alerts = over_days(days, self.k, 0.95)
+            yield 1, {"precision_at_top": top_alerts.precision, "recall_at_top": top_alerts.recall}
 
     def _day(self, rng: np.random.Generator) -> ScoreTally:
         truth = (rng.random(self.rows) < self.prevalence).astype(np.uint8)
@@ -231,8 +231,8 @@ class TopOfSample:
 
     def truths(self) -> dict[str, float]:
         """The values of an endless sample."""
-        found = float(norm.sf(self._threshold() - self.mean))
-        return {"precision_at_top": found * self.base_rate / self.share, "recall_at_top": found}
+        share = float(norm.sf(self._threshold() - self.mean))
+        return {"precision_at_top": share * self.base_rate / self.share, "recall_at_top": share}
 
     def inside(self, measure: str) -> bool:
         """Whether at least ten rows of each class are expected above the threshold."""
@@ -249,10 +249,10 @@ class TopOfSample:
         truth = (np.arange(size) < self.positives).astype(np.uint8)
         for _ in range(repetitions):
             scores = rng.normal(size=size) + self.mean * truth
-            found = of_sample(
+            top_alerts = of_sample(
                 ScoreTally.of_rows(LABELS, scores, truth), self.share, self.base_rate, 0.95
             )
-            yield 1, {"precision_at_top": found.precision, "recall_at_top": found.recall}
+            yield 1, {"precision_at_top": top_alerts.precision, "recall_at_top": top_alerts.recall}
 
 
 def scenarios(*, quick: bool) -> list[Months | TopOfDays | TopOfSample]:

@@ -27,11 +27,11 @@ def run(*, quick: bool) -> list[Coverage]:
     """A grid of shares and sizes; shares above one half are the mirror of those below."""
     sizes = [20, 100, 1000] if quick else [10, 20, 30, 50, 100, 200, 500, 1000, 2000, 5000, 20_000]
     shares = np.concatenate([np.geomspace(1e-4, 0.1, 40), np.linspace(0.1, 0.5, 201)[1:]])
-    found = []
+    coverages = []
     for n in sizes:
         for p in shares[:: 10 if quick else 1].tolist():
             share = coverage(p, n)
-            found.append(
+            coverages.append(
                 Coverage(
                     "shares",
                     "any share of rows",
@@ -44,4 +44,4 @@ def run(*, quick: bool) -> list[Coverage]:
                     exact=True,
                 )
             )
-    return found
+    return coverages

@@ -65,9 +65,9 @@ class Shape:
     def sample(self, rng: np.random.Generator, positives: int, negatives: int) -> np.ndarray:
         """Scores of positives, then of negatives."""
         scores = rng.normal(size=positives + negatives)
-        found = rng.random(positives) >= self.hidden
+        is_visible = rng.random(positives) >= self.hidden
         scores[:positives] = np.where(
-            found, self.mean + self.deviation * scores[:positives], scores[:positives]
+            is_visible, self.mean + self.deviation * scores[:positives], scores[:positives]
         )
         return np.digitize(scores, self.edges()).astype(float) if self.levels else scores
 
@@ -117,16 +117,16 @@ class Scores:
 
     def inside(self, measure: str) -> bool:
         """Whether enough errors are expected among the rows that matter."""
-        found = self.truths()
+        targets = self.truths()
         smaller = min(self.positives, self.negatives)
         if measure == "partial_auc":
             rows = min(self.positives, MAX_FPR * self.negatives)
-            short = (1 - found[measure]) / (1 - PARTIAL_FLOOR)
+            short = (1 - targets[measure]) / (1 - PARTIAL_FLOOR)
             enough = rows * short >= ENOUGH_PARTIAL_ERRORS
             return enough and rows * (1 - short) >= ENOUGH_ERRORS
         if measure == "average_precision" and (self.fixed or smaller < ENOUGH_ROWS):
             return False
-        return smaller * (1 - found["roc_auc"]) >= ENOUGH_ERRORS
+        return smaller * (1 - targets["roc_auc"]) >= ENOUGH_ERRORS
 
     def draw(
         self, rng: np.random.Generator, repetitions: int, measures: Sequence[str]
@@ -152,7 +152,7 @@ def scenarios(*, quick: bool) -> list[Scores]:
     if not quick:
         sizes = [(10, 10), (10, 100), (30, 30), (30, 1000), (100, 100), (100, 1000), (500, 500)]
         sizes += [(500, 50)]
-    found = [Scores(Shape.of_auc(auc), *size) for auc in aucs for size in sizes]
+    settings = [Scores(Shape.of_auc(auc), *size) for auc in aucs for size in sizes]
     others = [
         Shape.of_auc(0.9, levels=5),
         Shape.of_auc(0.7, levels=3),
@@ -162,14 +162,16 @@ def scenarios(*, quick: bool) -> list[Scores]:
         Shape("0.1 of the positives score like negatives", 4.0, hidden=0.1),
     ]
     for shape in others[::4] if quick else others:
-        found += [Scores(shape, *size) for size in ((50, 50), (50, 500), (100, 2000), (500, 500))]
+        settings += [
+            Scores(shape, *size) for size in ((50, 50), (50, 500), (100, 2000), (500, 500))
+        ]
     if not quick:
-        found += [Scores(Shape.of_auc(auc), 2000, 2000) for auc in (0.99, 0.999)]
-        found += [Scores(Shape.of_auc(0.99), 50, 5000), Scores(Shape.of_auc(0.9), 20, 5000)]
+        settings += [Scores(Shape.of_auc(auc), 2000, 2000) for auc in (0.99, 0.999)]
+        settings += [Scores(Shape.of_auc(0.99), 50, 5000), Scores(Shape.of_auc(0.9), 20, 5000)]
         lopsided = [(100, 100), (100, 1000), (1000, 100)]
-        found += [
+        settings += [
             Scores(Shape.of_auc(auc), *size, fixed=True)
             for auc in (0.6, 0.8, 0.95)
             for size in lopsided
         ]
-    return found
+    return settings

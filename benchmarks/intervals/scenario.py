@@ -86,20 +86,20 @@ class Coverage:
         low, high = PROMISE
         return low - 3 * self.error <= self.share <= high + 3 * self.error
 
-    def add(self, times: int, found: Estimate) -> None:
+    def add(self, times: int, estimate: Estimate) -> None:
         """Note one sample's interval."""
-        if math.isnan(found) or math.isnan(found.low) or math.isnan(found.high):
+        if math.isnan(estimate) or math.isnan(estimate.low) or math.isnan(estimate.high):
             self.silent += times
             return
         slack = 1e-12 * max(1.0, abs(self.truth))
-        if found.high < self.truth - slack:
+        if estimate.high < self.truth - slack:
             self.too_low += times
-        elif found.low > self.truth + slack:
+        elif estimate.low > self.truth + slack:
             self.too_high += times
         else:
             self.covered += times
-        if found.method not in self.method.split(", "):
-            self.method = ", ".join(filter(None, [self.method, found.method]))
+        if estimate.method not in self.method.split(", "):
+            self.method = ", ".join(filter(None, [self.method, estimate.method]))
 
     def plain(self) -> dict[str, Any]:
         """The numbers as plain values, for JSON."""
@@ -110,18 +110,18 @@ def run(scenario: Scenario, repetitions: int, at_most: int) -> list[Coverage]:
     """Draw until each measure that the promise is made for is decided, or drawn often enough."""
     name = f"{scenario.group}: {scenario.setting}"
     rng = np.random.default_rng(zlib.crc32(name.encode()))
-    found = {
+    coverages = {
         measure: Coverage(
             scenario.group, measure, scenario.setting, scenario.inside(measure), truth
         )
         for measure, truth in scenario.truths().items()
     }
-    wanted, drawn, batch = list(found), 0, repetitions
+    wanted, drawn, batch = list(coverages), 0, repetitions
     while wanted and drawn < at_most:
         for times, estimates in scenario.draw(rng, batch, wanted):
             for measure in wanted:
-                found[measure].add(times, estimates[measure])
+                coverages[measure].add(times, estimates[measure])
         drawn += batch
         batch = min(drawn, at_most - drawn)
-        wanted = [m for m in wanted if found[m].inside and not found[m].decided]
-    return list(found.values())
+        wanted = [m for m in wanted if coverages[m].inside and not coverages[m].decided]
+    return list(coverages.values())

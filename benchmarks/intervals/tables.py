@@ -52,9 +52,9 @@ ENOUGH = 10
 def formula(measure: str) -> Expression:
     """The formula of a measure over the four cells."""
     name = AT_BASE_RATE.get(measure)
-    found = find(name or measure).priced(COSTS).formula
-    assert found is not None
-    return found if name is None else at_base_rate(found, Fraction(str(BASE_RATE)))
+    expression = find(name or measure).priced(COSTS).formula
+    assert expression is not None
+    return expression if name is None else at_base_rate(expression, Fraction(str(BASE_RATE)))
 
 
 def estimate(measure: str, tp: int, fp: int, fn: int, tn: int) -> Estimate:
@@ -129,8 +129,8 @@ class TwoClasses:
         shares = np.array(list(self.cells().values())) / self.rows
         drawn = rng.multinomial(self.rows, shares, size=repetitions)
         cells, times = np.unique(drawn, axis=0, return_counts=True)
-        found = [vectors.estimates(_ends(m, cells), _asked(m, cells)) for m in measures]
-        for count, row in zip(times.tolist(), zip(*found, strict=True), strict=True):
+        estimates = [vectors.estimates(_ends(m, cells), _asked(m, cells)) for m in measures]
+        for count, row in zip(times.tolist(), zip(*estimates, strict=True), strict=True):
             yield count, dict(zip(measures, row, strict=True))
 
 

@@ -135,10 +135,10 @@ def _on_scale(
 
 
 def estimates(
-    found: tuple[Floats, Floats, Floats], asked: Callable[[int], Estimate]
+    intervals: tuple[Floats, Floats, Floats], asked: Callable[[int], Estimate]
 ) -> Iterator[Estimate]:
     """The estimates of all tables; ``asked`` is the library's of one of them."""
-    value, low, high = found
+    value, low, high = intervals
     size = len(value)
     checked = [asked(i) for i in range(0, size, max(size // CHECKED, 1))]
     places = range(0, size, max(size // CHECKED, 1))

@@ -51,20 +51,20 @@ class TwoSites:
 
     def _cells(self, power: int) -> dict[str, float]:
         """Expected sums of a power of the weights by cell."""
-        found = dict.fromkeys(("TP", "FP", "FN", "TN"), 0.0)
+        values = dict.fromkeys(("TP", "FP", "FN", "TN"), 0.0)
         for share, weight, mean in self._sites():
             rows = self.rows * share * weight**power
             hit, alarm = (float(ranking.ndtr(m - CUT)) for m in (mean, 0.0))
-            found["TP"] += rows * self.prevalence * hit
-            found["FN"] += rows * self.prevalence * (1 - hit)
-            found["FP"] += rows * (1 - self.prevalence) * alarm
-            found["TN"] += rows * (1 - self.prevalence) * (1 - alarm)
-        return found
+            values["TP"] += rows * self.prevalence * hit
+            values["FN"] += rows * self.prevalence * (1 - hit)
+            values["FP"] += rows * (1 - self.prevalence) * alarm
+            values["TN"] += rows * (1 - self.prevalence) * (1 - alarm)
+        return values
 
     def truths(self) -> dict[str, float]:
         """The values of the population that the weights stand for."""
         cells = self._cells(1)
-        found = {m: float(evaluate(find(m).formula, cells)) for m in COUNTED}
+        values = {m: float(evaluate(find(m).formula, cells)) for m in COUNTED}
         edges = np.linspace(-8, 11, 400_001)
         sides = [ranking.ndtr(edges), np.zeros_like(edges)]
         whole = sum(share * weight for share, weight, _ in self._sites())
@@ -72,7 +72,7 @@ class TwoSites:
             sides[1] += share * weight / whole * ranking.ndtr(edges - mean)
         q, p = (np.diff(side, prepend=0, append=1) for side in sides)
         scored = ranking.truths(q, p, self.prevalence)
-        return found | {name: scored[name] for name in ("roc_auc", "average_precision")}
+        return values | {name: scored[name] for name in ("roc_auc", "average_precision")}
 
     def inside(self, measure: str) -> bool:
         """Whether each cell that it uses expects ten effective rows."""

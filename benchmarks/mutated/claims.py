@@ -57,8 +57,8 @@ def damaged(rng: random.Random, text: str, places: int) -> str:
 
 
 def _table(claim: Claim, name: str) -> dict[Any, Any]:
-    found = claim.get(name)
-    return found if isinstance(found, dict) else {}
+    value = claim.get(name)
+    return value if isinstance(value, dict) else {}
 
 
 def change_number(rng: random.Random, claim: Claim) -> None:
@@ -109,11 +109,11 @@ def repeat_number(rng: random.Random, claim: Claim) -> None:
 
 def change_count(rng: random.Random, claim: Claim) -> None:
     name = rng.choice(("confusion", "support", "train", "matrix", "n", "n"))
-    found = claim.get(name)
-    if isinstance(found, dict) and found:
-        found[rng.choice(list(found))] = count(rng)
-    elif name == "matrix" and isinstance(found, list) and found:
-        row = rng.choice(found)
+    value = claim.get(name)
+    if isinstance(value, dict) and value:
+        value[rng.choice(list(value))] = count(rng)
+    elif name == "matrix" and isinstance(value, list) and value:
+        row = rng.choice(value)
         if isinstance(row, list) and row:
             row[rng.randrange(len(row))] = count(rng)
     elif name == "n":
@@ -121,11 +121,11 @@ def change_count(rng: random.Random, claim: Claim) -> None:
 
 
 def empty_class(rng: random.Random, claim: Claim) -> None:
-    found, table = claim.get("matrix"), _table(claim, "support")
-    if isinstance(found, list) and found and isinstance(found[0], list):
-        row = rng.randrange(len(found))
-        if isinstance(found[row], list):
-            found[row] = [0] * len(found[row])
+    value, table = claim.get("matrix"), _table(claim, "support")
+    if isinstance(value, list) and value and isinstance(value[0], list):
+        row = rng.randrange(len(value))
+        if isinstance(value[row], list):
+            value[row] = [0] * len(value[row])
     if table:
         table[rng.choice(list(table))] = 0
     cells = _table(claim, "confusion")

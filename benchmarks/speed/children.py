@@ -59,24 +59,24 @@ def sort_without_avx512(count: int, repeats: int) -> float | None:
     them than it could be, and a ratio to it flatters.
     """
     code = _SORT.format(path=str(HERE.parent), count=count, repeats=repeats)
-    found = None
+    seconds = None
     # numpy 2.4 renamed the groups, and what it does not know it passes over.
     for names in ("X86_V4 AVX512_ICL AVX512_SPR", "AVX512F AVX512_SKX AVX512_ICL AVX512_SPR"):
         try:
-            found = json.loads(_python(code, {"NPY_DISABLE_CPU_FEATURES": names}))
+            seconds = json.loads(_python(code, {"NPY_DISABLE_CPU_FEATURES": names}))
         except subprocess.CalledProcessError:
             continue
-        if found is not None:
+        if seconds is not None:
             break
-    return found
+    return seconds
 
 
 def peak_bytes(count: int, labels: str) -> dict[str, Any]:
     """How much memory an evaluation takes beyond its input, at its peak."""
     code = f"import sys; sys.path.insert(0, {str(HERE.parent)!r})\n"
     code += f"from speed.children import _measure_peak; _measure_peak({count}, {labels!r})"
-    found: dict[str, Any] = json.loads(_python(code))
-    return found
+    document: dict[str, Any] = json.loads(_python(code))
+    return document
 
 
 def _measure_peak(count: int, labels: str) -> None:
@@ -95,10 +95,10 @@ def _measure_peak(count: int, labels: str) -> None:
     before = _resident()
     reset = _reset_peak()
     evaluation = peers.by_assay(given)
-    found = {"input": size, "peak": _peak() - before, "kept": _resident() - before}
+    figures = {"input": size, "peak": _peak() - before, "kept": _resident() - before}
     _reset_peak()
     assert [entry.estimate for entry in evaluation.entries]
-    print(json.dumps({**found, "peak_of_all": _peak() - before, "exact": reset}))
+    print(json.dumps({**figures, "peak_of_all": _peak() - before, "exact": reset}))
 
 
 def _reset_peak() -> bool:
@@ -121,13 +121,13 @@ def _status(field: str) -> int | None:
 
 
 def _resident() -> int:
-    found = _status("VmRSS:")
-    return found if found is not None else _peak()
+    status = _status("VmRSS:")
+    return status if status is not None else _peak()
 
 
 def _peak() -> int:
-    found = _status("VmHWM:")
-    if found is not None:
-        return found
+    status = _status("VmHWM:")
+    if status is not None:
+        return status
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

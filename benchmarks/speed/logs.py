@@ -17,9 +17,9 @@ _MINUTE, _MEMORY = 60.0, 0.5
 _EVENTS = """
 import json, sys
 from assay.sources.logs import read_events
-found = read_events(sys.argv[1:], fields=["alert.severity"])
-alerts = sum(int((batch["kind"] == "alert").sum()) for batch in found)
-print(json.dumps({"rows": found.rows_read, "alerts": alerts}))
+events = read_events(sys.argv[1:], fields=["alert.severity"])
+alerts = sum(int((batch["kind"] == "alert").sum()) for batch in events)
+print(json.dumps({"rows": events.rows_read, "alerts": alerts}))
 """
 # What one would write by hand: every line by itself, and everything at once.
 _LINE_BY_LINE = """

@@ -25,12 +25,12 @@ def findings(repeats: int) -> Iterator[Finding]:
     """Seconds of each, the best of some turns that are taken one after another."""
     # A fresh process, since PyTorch brings threads along.
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        found = pool.submit(_measured, repeats).result()
-    ours, accuracy = found.pop(OURS)
+        timings = pool.submit(_measured, repeats).result()
+    ours, accuracy = timings.pop(OURS)
     size = f"{ROWS:,} x {FEATURES}, batch {BATCH}, {EPOCHS} epochs"
     yield Finding(f"train ANNClassifier, {size}", ours, "s")
     yield Finding("  accuracy on the rows it learned from", accuracy, "")
-    for peer, (seconds, accuracy) in found.items():
+    for peer, (seconds, accuracy) in timings.items():
         yield Finding(f"{peer}, the same", seconds, "s")
         yield Finding("  accuracy on the rows it learned from", accuracy, "")
         yield Finding("  ANNClassifier over it", ours / seconds, "x", at_most=1)
@@ -82,8 +82,8 @@ def _scikit_learn(rows: Any, truth: Any) -> Callable[[Any], Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that it has not converged
         model.fit(rows, truth)
-    found: Callable[[Any], Any] = model.predict
-    return found
+    predict: Callable[[Any], Any] = model.predict
+    return predict
 
 
 def _torch(rows: Any, truth: Any) -> Callable[[Any], Any]:
@@ -113,10 +113,10 @@ def _torch(rows: Any, truth: Any) -> Callable[[Any], Any]:
             given[order].split(BATCH), wanted[order].split(BATCH), strict=True
         ):
             adam.zero_grad()
-            found = loss(model(batch), labels)
-            found.backward()
+            mean_loss = loss(model(batch), labels)
+            mean_loss.backward()
             adam.step()
-            total += found.detach() * len(batch)
+            total += mean_loss.detach() * len(batch)
         decay.step()
 
     def predict(rows: Any) -> Any:

@@ -53,15 +53,15 @@ def by_scikit_learn(rows: Rows) -> tuple[dict[str, float], float]:
         "balanced_accuracy": metrics.balanced_accuracy_score,
         "jaccard": metrics.jaccard_score,
     }
-    found = {name: float(function(truth, decision)) for name, function in counted.items()}
-    found["roc_auc"] = float(metrics.roc_auc_score(truth, scores))
-    found["partial_auc"] = float(metrics.roc_auc_score(truth, scores, max_fpr=0.1))
-    found["average_precision"] = float(metrics.average_precision_score(truth, scores))
-    found["log_loss"] = float(metrics.log_loss(truth, scores))
-    found["brier"] = float(metrics.brier_score_loss(truth, scores))
+    values = {name: float(function(truth, decision)) for name, function in counted.items()}
+    values["roc_auc"] = float(metrics.roc_auc_score(truth, scores))
+    values["partial_auc"] = float(metrics.roc_auc_score(truth, scores, max_fpr=0.1))
+    values["average_precision"] = float(metrics.average_precision_score(truth, scores))
+    values["log_loss"] = float(metrics.log_loss(truth, scores))
+    values["brier"] = float(metrics.brier_score_loss(truth, scores))
     seconds = time.perf_counter() - started
     cells = zip(("TN", "FP", "FN", "TP"), table.ravel().tolist(), strict=True)
-    return {**found, **dict(cells)}, seconds
+    return {**values, **dict(cells)}, seconds
 
 
 def largest_difference(evaluation: Evaluation, theirs: dict[str, float]) -> tuple[float, str]:

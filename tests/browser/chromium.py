@@ -109,8 +109,8 @@ class Browser:
         answer = self._answers.pop(number)
         if "error" in answer:
             raise BrowserError(f"{method}: {answer['error']}")
-        found: dict[str, Any] = answer["result"]
-        return found
+        payload: dict[str, Any] = answer["result"]
+        return payload
 
     def read(self, seconds: float, waiting_for: str) -> None:
         """Take in what the browser says next."""
@@ -232,13 +232,13 @@ class Page:
 
     def box(self, selector: str) -> dict[str, float]:
         """Where an element lies on the screen, scrolled into view."""
-        found: dict[str, float] = self.evaluate(
+        answer: dict[str, float] = self.evaluate(
             f"(() => {{ const e = document.querySelector({json.dumps(selector)});"
             "e.scrollIntoView({block: 'center', behavior: 'instant'});"
             "const {x, y, width, height} = e.getBoundingClientRect();"
             "return {x, y, width, height}; })()"
         )
-        return found
+        return answer
 
     def mouse(self, kind: str, x: float, y: float, *, held: bool = False) -> None:
         """Press, move or release the left button."""

@@ -72,8 +72,10 @@ def comparison() -> Report:
     generator = np.random.default_rng(1)
     worse = np.clip(scores + generator.normal(0, 0.05, len(scores)), 0, 1)
     families = np.where(truth == "normal", "normal", np.resize(["dos", "scan", "beacon"], 1500))
-    found = compare(truth, scores={"old": worse, "new": scores}, families=families, resamples=100)
-    return document_of(found, provenance=MADE).report
+    compared_models = compare(
+        truth, scores={"old": worse, "new": scores}, families=families, resamples=100
+    )
+    return document_of(compared_models, provenance=MADE).report
 
 
 def document(evaluation: Evaluation, **changes: Any) -> Report:

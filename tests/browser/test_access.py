@@ -66,9 +66,9 @@ def test_axe_finds_nothing_serious(opened: Page, scheme: str) -> None:
     opened.media(prefers_color_scheme=scheme)
     opened.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
     opened.send("Runtime.evaluate", expression=AXE.read_text(encoding="utf-8"))
-    found: dict[str, Any] = opened.evaluate(CHECK)
-    assert found["passes"] > 20
-    assert [each for each in found["found"] if each[0] in ("serious", "critical")] == []
+    answer: dict[str, Any] = opened.evaluate(CHECK)
+    assert answer["passes"] > 20
+    assert [each for each in answer["found"] if each[0] in ("serious", "critical")] == []
 
 
 def test_axe_does_find_what_is_wrong(page: Page, tmp_path: Path) -> None:
@@ -116,9 +116,9 @@ def test_every_plot_has_a_text_that_says_what_it_shows(opened: Page) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_counts_are_read_on_every_shade(opened: Page, scheme: str) -> None:
     opened.media(prefers_color_scheme=scheme)
-    found = opened.evaluate(CONTRASTS)
-    assert len(found) == 20
-    assert min(found) >= 4.5
+    answer = opened.evaluate(CONTRASTS)
+    assert len(answer) == 20
+    assert min(answer) >= 4.5
 
 
 @pytest.mark.sampled(4)

@@ -49,8 +49,8 @@ def served(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     with Store(folder / "runs.db") as store:
         runs = [store.record(text, name="flows", tags=["nightly"]).id for _ in range(3)]
         runs.append(store.record(document_of(pages.classes()).to_json(), name="kinds").id)
-        for found in (pages.watched(), pages.detected()):
-            store.record(document_of(found).to_json(), name="in use")
+        for report in (pages.watched(), pages.detected()):
+            store.record(document_of(report).to_json(), name="in use")
     (folder / "predictions.csv").write_text(PREDICTIONS, encoding="utf-8")
     (folder / "nonsense.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     command = [sys.executable, "-P", "-m", "assay", "serve", "--store", "runs.db", "--port", "0"]
@@ -96,9 +96,9 @@ def test_a_run_is_found_in_the_list_and_its_threshold_moves(quiet: Page, served:
 
 def must_be_accessible(page: Page) -> None:
     page.send("Runtime.evaluate", expression=AXE.read_text(encoding="utf-8"))
-    found: dict[str, Any] = page.evaluate(CHECK)
-    assert found["passes"] > 15
-    assert [each for each in found["found"] if each[0] in ("serious", "critical")] == []
+    document: dict[str, Any] = page.evaluate(CHECK)
+    assert document["passes"] > 15
+    assert [each for each in document["found"] if each[0] in ("serious", "critical")] == []
     ids = "[...document.querySelectorAll('[id]')].map((node) => node.id)"
     assert page.evaluate(f"{ids}.length == new Set({ids}).size")
 

@@ -43,8 +43,8 @@ def test_the_sliders_give_the_precision_of_the_library(page: Page, places: dict[
     rows = 10**6
     tp, fp = round(detection * rows), round(positive * rows)
     there = evaluate_counts(tp=tp, fp=fp, fn=rows - tp, tn=rows - fp).at(base)
-    found = float(page.evaluate("document.getElementById('base-rate').dataset.precision"))
-    assert found == pytest.approx(float(there["precision"]), rel=1e-9)
+    answer = float(page.evaluate("document.getElementById('base-rate').dataset.precision"))
+    assert answer == pytest.approx(float(there["precision"]), rel=1e-9)
     assert f"{volume * (base * detection + (1 - base) * positive):,.0f} alarms a day" in text
     assert page.errors == []
     assert page.requests == [PART.as_uri()]

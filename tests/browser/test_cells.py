@@ -34,8 +34,8 @@ THEMES = {
 
 @cache
 def cell(case: str) -> str:
-    found = CASES[case]()
-    return render(found.report if isinstance(found, Document) else found)
+    example = CASES[case]()
+    return render(example.report if isinstance(example, Document) else example)
 
 
 def opened(page: Page, html: str, folder: Path, theme: str = "light") -> Page:

@@ -56,10 +56,10 @@ def opened(page: Page, path: Path) -> Iterator[Page]:
     assert page.requests == [path.as_uri()]
 
 
-def a_day(found: Evaluation, rate: float, volume: float) -> dict[str, float]:
+def a_day(assessment: Evaluation, rate: float, volume: float) -> dict[str, float]:
     """Daily figures, from the rates of the library."""
-    false, missed = found["false_positive_rate"], found["false_negative_rate"]
-    detected = found["recall"]
+    false, missed = assessment["false_positive_rate"], assessment["false_negative_rate"]
+    detected = assessment["recall"]
     return {
         "alerts_per_day": volume * (rate * detected + (1 - rate) * false),
         "false_alarms_per_day": volume * (1 - rate) * false,
@@ -72,9 +72,9 @@ def check(page: Page, *, volume: float = VOLUME, rate: float | None = None) -> d
     seen = page.evaluate(SEEN)
     rate = seen["rate"] if rate is None else rate
     threshold = math.inf if seen["threshold"] == "" else float(seen["threshold"])
-    found = evaluation(min(threshold, 2.0))
+    assessment = evaluation(min(threshold, 2.0))
     known = threshold == 0.5 and rate in RATES
-    there = found.at(rate)
+    there = assessment.at(rate)
     for name in SHARES:
         value, text, interval = seen["tiles"][name]
         expected = there[name]
@@ -84,7 +84,7 @@ def check(page: Page, *, volume: float = VOLUME, rate: float | None = None) -> d
         assert float(value) == pytest.approx(float(expected), rel=1e-11, abs=1e-12), name
         expected = expected if known else Estimate(float(expected))
         assert (text, interval) == measured_parts(expected), name
-    for name, expected in a_day(found, rate, volume).items():
+    for name, expected in a_day(assessment, rate, volume).items():
         value, text, interval = seen["tiles"][name]
         assert float(value) == pytest.approx(expected, rel=1e-11, abs=1e-9), name
         assert text == daily_parts(expected)[0], name
@@ -96,9 +96,9 @@ def test_the_page_starts_at_the_first_base_rate_with_its_intervals(opened: Page)
     seen = check(opened)
     assert seen["rate"] == RATES[0]
     assert seen["words"] == "2% (1 in 50)"
-    found = evaluation().at(RATES[0])
+    estimates = evaluation().at(RATES[0])
     for name in PER_DAY:
-        assert seen["tiles"][name][1:] == list(daily_parts(found[name]))
+        assert seen["tiles"][name][1:] == list(daily_parts(estimates[name]))
 
 
 def test_the_slider_moves_every_number(opened: Page) -> None:
@@ -125,10 +125,10 @@ def test_the_prevalence_of_the_test_set_is_a_stop_with_the_test_sets_numbers(ope
         opened.key("ArrowLeft")
         if "as in the test set" in opened.evaluate(words):
             break
-    found = evaluation()
-    seen = check(opened, rate=float(found["prevalence"]))
+    assessment = evaluation()
+    seen = check(opened, rate=float(assessment["prevalence"]))
     for name in SHARES:
-        assert float(seen["tiles"][name][0]) == pytest.approx(float(found[name]), rel=1e-12)
+        assert float(seen["tiles"][name][0]) == pytest.approx(float(assessment[name]), rel=1e-12)
 
 
 def test_a_typed_base_rate_is_taken_as_it_is(opened: Page) -> None:

@@ -120,14 +120,14 @@ def usual() -> Panel:
 
 def hostile(names: list[str], labels: tuple[str, str]) -> Report:
     """A document that holds names wherever data can get."""
-    found = Estimate(0.5, 0.4, 0.6, method=names[0], n=30, note=names[1])
+    estimate = Estimate(0.5, 0.4, 0.6, method=names[0], n=30, note=names[1])
     none = Estimate(float("nan"), undefined=names[2])
     base = usual()
     panel = replace(
         base,
         negative=labels[0],
         positive=labels[1],
-        shown_at={**base.shown_at, "f1": found, "mcc": none},
+        shown_at={**base.shown_at, "f1": estimate, "mcc": none},
     )
     size = len(names)
     cells = tuple(tuple((i * j + i) % 7 for j in range(size)) for i in range(size))
@@ -140,13 +140,13 @@ def hostile(names: list[str], labels: tuple[str, str]) -> Report:
     blocks = (
         Matrix(names[4], tuple(names), cells),
         Table(names[5], columns, tuple((n, n, 3, 0.25) for n in names), tuple(names)),
-        Table(names[6], columns, tuple((n, n, 3, found) for n in names), tuple(names)),
+        Table(names[6], columns, tuple((n, n, 3, estimate) for n in names), tuple(names)),
         Dots(
             names[7],
             names[8],
             find("recall"),
-            tuple(Dot(n, none if i % 9 == 0 else found, n) for i, n in enumerate(names)),
-            found,
+            tuple(Dot(n, none if i % 9 == 0 else estimate, n) for i, n in enumerate(names)),
+            estimate,
             notes=tuple(names),
         ),
         *(Prose(name) for name in names),

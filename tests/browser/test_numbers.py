@@ -29,11 +29,11 @@ def values() -> list[float]:
 def run(page: Page, call: str, cases: list[list[float]]) -> list[list[str]]:
     """What a function of the script gives for each case; nan travels as null."""
     given = json.dumps([[None if math.isnan(x) else x for x in case] for case in cases])
-    found = page.evaluate(
+    answer = page.evaluate(
         f"(() => {{ {SOURCE}; return {given}.map((case_) => "
         f"[].concat({call}(...case_.map((x) => x ?? NaN)))); }})()"
     )
-    return list(found)
+    return list(answer)
 
 
 def text(said: str) -> str:
@@ -55,16 +55,16 @@ def test_a_number_reads_as_in_other_reports(page: Page, call: str, function) -> 
     cases = [value for value in values() if call != "count" or not 999_999 < value < 1e6]
     if call in ("percent", "exactPercent"):
         cases = [value for value in cases if value <= 1]
-    for value, (found,) in zip(cases, run(page, f"({call})", [[v] for v in cases]), strict=True):
-        assert found == function(value), value
+    for value, (content,) in zip(cases, run(page, f"({call})", [[v] for v in cases]), strict=True):
+        assert content == function(value), value
 
 
 def test_a_number_below_zero_reads_as_in_other_reports(page: Page) -> None:
     cases = [-value for value in values() if 0 < value <= 1]
-    for value, (found,) in zip(
+    for value, (content,) in zip(
         cases, run(page, "((x) => measured(x)[0])", [[v] for v in cases]), strict=True
     ):
-        assert found == formatting.plain_number(value), value
+        assert content == formatting.plain_number(value), value
 
 
 def test_a_measure_and_its_interval_read_as_in_other_reports(page: Page) -> None:
@@ -79,13 +79,13 @@ def test_a_measure_and_its_interval_read_as_in_other_reports(page: Page) -> None
         [5681.0, 3356.4, 9615.5],
         [-0.5, -0.51, -0.4],
     ]
-    for case, found in zip(cases, run(page, "measured", cases), strict=True):
-        assert found == [text(part) for part in formatting.measured_parts(Estimate(*case))], case
+    for case, texts in zip(cases, run(page, "measured", cases), strict=True):
+        assert texts == [text(part) for part in formatting.measured_parts(Estimate(*case))], case
 
 
 def test_numbers_a_day_read_as_in_other_reports(page: Page) -> None:
     generator = np.random.default_rng(13)
     middle = 10 ** generator.uniform(-6, 8, 200)
     cases = np.stack([middle, middle * 0.9, middle * 1.2], axis=1).tolist()
-    for case, found in zip(cases, run(page, "daily", cases), strict=True):
-        assert found == list(formatting.daily_parts(Estimate(*case))), case
+    for case, texts in zip(cases, run(page, "daily", cases), strict=True):
+        assert texts == list(formatting.daily_parts(Estimate(*case))), case

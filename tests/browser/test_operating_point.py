@@ -163,8 +163,8 @@ def test_the_net_benefit_is_the_librarys_with_its_band(opened: Page) -> None:
         opened.type("#threshold-number", str(typed))
         chosen = number(check(opened)["threshold"])
         curve = pages.judged().curves.decision(thresholds=[chosen], band=0.95)
-        found = Estimate(*(float(curve[name][0]) for name in ("net_benefit", "low", "high")))
-        text, interval = measured_parts(found)
+        estimate = Estimate(*(float(curve[name][0]) for name in ("net_benefit", "low", "high")))
+        text, interval = measured_parts(estimate)
         assert readout(opened, "decision") == f"net benefit {text} {interval}"
     opened.evaluate("document.getElementById('threshold').focus()")
     opened.key("End")

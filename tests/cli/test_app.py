@@ -19,9 +19,9 @@ HEAVY = ("numpy", "scipy", "polars", "rich", "jinja2", "matplotlib", "narwhals",
 
 
 def command_of(name: str) -> Command:
-    found = app.get_command(click.Context(app), name)
-    assert isinstance(found, Command)
-    return found
+    command = app.get_command(click.Context(app), name)
+    assert isinstance(command, Command)
+    return command
 
 
 def commands_of(name: str) -> list[Command]:
@@ -57,28 +57,28 @@ def test_the_version_is_that_of_the_package(cli: Callable[..., Any]) -> None:
 
 
 def test_help_lists_every_command(cli: Callable[..., Any]) -> None:
-    found = cli("--help")
-    assert found.code == 0
-    assert found.err == ""
-    assert all(f"\n  {name} " in found.out for name in COMMANDS)
-    assert "_ASSAY_COMPLETE=bash_source" in found.out
+    outcome = cli("--help")
+    assert outcome.code == 0
+    assert outcome.err == ""
+    assert all(f"\n  {name} " in outcome.out for name in COMMANDS)
+    assert "_ASSAY_COMPLETE=bash_source" in outcome.out
 
 
 def test_no_command_at_all_shows_the_help_and_is_wrong(cli: Callable[..., Any]) -> None:
-    found = cli()
-    assert found.code == 2
-    assert found.out == ""
-    assert found.err.startswith("Usage: assay ")
+    outcome = cli()
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert outcome.err.startswith("Usage: assay ")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_and_examples(cli: Callable[..., Any], name: str) -> None:
-    found = cli(name, "--help")
-    assert found.code == 0
+    outcome = cli(name, "--help")
+    assert outcome.code == 0
     command = command_of(name)
     assert command.examples
     for says, line in command.examples:
-        assert f"  # {says}\n  {line}\n" in found.out
+        assert f"  # {says}\n  {line}\n" in outcome.out
         assert "assay " + name in line
 
 
@@ -94,21 +94,21 @@ def test_every_option_says_what_it_does_under_a_heading(name: str) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_the_options_that_all_share(name: str) -> None:
     for command in commands_of(name):
-        found = {flag for option in command.params for flag in option.opts}
-        assert {"--level", "--seed", "--quiet"} <= found, command.name
-    found = {flag for option in commands_of(name)[0].params for flag in option.opts}
+        flags = {flag for option in command.params for flag in option.opts}
+        assert {"--level", "--seed", "--quiet"} <= flags, command.name
+    flags = {flag for option in commands_of(name)[0].params for flag in option.opts}
     # The app gives no report of its own.
-    assert name == "serve" or {"--format", "--out"} <= found
+    assert name == "serve" or {"--format", "--out"} <= flags
 
 
 def test_every_command_inside_another_has_help_and_examples(cli: Callable[..., Any]) -> None:
     for name in COMMANDS:
         for inside, command in command_of(name).subcommands(click.Context(command_of(name))):
-            found = cli(name, inside, "--help")
-            assert found.code == 0
+            outcome = cli(name, inside, "--help")
+            assert outcome.code == 0
             assert command.examples
             for says, line in command.examples:
-                assert f"  # {says}\n  {line}\n" in found.out
+                assert f"  # {says}\n  {line}\n" in outcome.out
                 assert f"assay {name} {inside}" in line
 
 
@@ -125,13 +125,13 @@ def test_every_command_inside_another_has_help_and_examples(cli: Callable[..., A
 def test_what_is_mistyped_is_told_what_is_near(
     cli: Callable[..., Any], typed: list[str], said: str
 ) -> None:
-    found = cli(*typed)
-    assert found.code == 2
-    assert found.out == ""
-    assert found.err.startswith("assay: error: ")
-    assert said in found.err
-    assert "--help'." in found.err
-    assert found.err.count("\n") == 1
+    outcome = cli(*typed)
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert outcome.err.startswith("assay: error: ")
+    assert said in outcome.err
+    assert "--help'." in outcome.err
+    assert outcome.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -179,12 +179,12 @@ def test_an_error_of_ours_is_owned(
         raise ZeroDivisionError("one over nothing")
 
     monkeypatch.setattr(module, "import_module", broken)
-    found = cli("demo")
-    assert found.code == 5
-    assert found.out == ""
-    assert "ZeroDivisionError: one over nothing" in found.err
-    assert "report it" in found.err
-    assert "Traceback" not in found.err
+    outcome = cli("demo")
+    assert outcome.code == 5
+    assert outcome.out == ""
+    assert "ZeroDivisionError: one over nothing" in outcome.err
+    assert "report it" in outcome.err
+    assert "Traceback" not in outcome.err
 
 
 def test_threads_are_said_to_polars_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,6 +200,6 @@ def test_an_impossible_number_of_threads_is_wrong_usage(
     cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, threads: str
 ) -> None:
     monkeypatch.setenv("ASSAY_THREADS", threads)
-    found = cli("--version")
-    assert found.code == 2
-    assert f"ASSAY_THREADS is {threads!r}" in found.err
+    outcome = cli("--version")
+    assert outcome.code == 2
+    assert f"ASSAY_THREADS is {threads!r}" in outcome.err

@@ -112,10 +112,10 @@ def test_a_command_that_can_not_write_exits_with_4(
             patch.setattr(Path, "replace", refuse)
         else:
             patch.setattr(atomic_files, "os", Faulty(step, errno.ENOSPC))
-        found = cli("measures", "mcc", "--out", path)
-    assert found.code == 4
-    assert found.out == ""
-    assert found.err == f"assay: error: {path} could not be written: No space left on device\n"
+        outcome = cli("measures", "mcc", "--out", path)
+    assert outcome.code == 4
+    assert outcome.out == ""
+    assert outcome.err == f"assay: error: {path} could not be written: No space left on device\n"
     assert names(tmp_path) == ["mcc.json"]
     assert path.read_bytes() == OLD
 

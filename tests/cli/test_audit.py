@@ -51,9 +51,9 @@ def wrong(tmp_path: Path) -> Path:
 
 
 def test_numbers_that_can_be_right_end_with_0(cli: Callable[..., Any], right: Path) -> None:
-    found = cli("audit", right)
-    assert (found.code, found.err) == (0, "")
-    assert "Nothing contradicts these 2 numbers." in found.out
+    outcome = cli("audit", right)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "Nothing contradicts these 2 numbers." in outcome.out
 
 
 @pytest.mark.parametrize(
@@ -69,19 +69,19 @@ def test_a_claim_of_which_nothing_can_be_judged_is_neither_right_nor_wrong(
 ) -> None:
     path = tmp_path / "claims.toml"
     path.write_text(f'[[claim]]\nname = "x"\n{claim}\n')
-    found = cli("audit", path, "--format", "json")
-    assert found.code == 0
-    assert json.loads(found.out)["claims"][0]["verdict"] == "undetermined"
-    assert "be judged, which says neither yes nor no" in found.err
+    outcome = cli("audit", path, "--format", "json")
+    assert outcome.code == 0
+    assert json.loads(outcome.out)["claims"][0]["verdict"] == "undetermined"
+    assert "be judged, which says neither yes nor no" in outcome.err
     shown = cli("audit", path)
     assert "be judged, which says neither yes nor no" in " ".join(shown.out.split())
     assert shown.err == ""
 
 
 def test_a_number_that_cannot_be_right_ends_with_1(cli: Callable[..., Any], wrong: Path) -> None:
-    found = cli("audit", wrong)
-    assert (found.code, found.err) == (1, "")
-    assert "1 of 2 numbers can't be right." in found.out
+    outcome = cli("audit", wrong)
+    assert (outcome.code, outcome.err) == (1, "")
+    assert "1 of 2 numbers can't be right." in outcome.out
 
 
 @pytest.mark.parametrize("face", ["json", "csv", "markdown", "latex", "html"])
@@ -89,8 +89,8 @@ def test_every_format_is_written_also_when_the_answer_is_no(
     cli: Callable[..., Any], wrong: Path, tmp_path: Path, face: str
 ) -> None:
     out = tmp_path / "report"
-    found = cli("audit", wrong, "--format", face, "--out", out, "--quiet")
-    assert (found.code, found.out) == (1, "")
+    outcome = cli("audit", wrong, "--format", face, "--out", out, "--quiet")
+    assert (outcome.code, outcome.out) == (1, "")
     assert "accuracy" in out.read_text("utf-8")
 
 
@@ -113,8 +113,8 @@ def test_json_claims_are_read(cli: Callable[..., Any], tmp_path: Path) -> None:
 
 
 def test_claims_come_from_standard_input(shell: Callable[..., Any]) -> None:
-    found = shell("audit", "-", "--input-format", "toml", input=WRONG.encode(), stdin=None)
-    assert found.code == 1
+    outcome = shell("audit", "-", "--input-format", "toml", input=WRONG.encode(), stdin=None)
+    assert outcome.code == 1
 
 
 @pytest.mark.parametrize(
@@ -134,29 +134,29 @@ def test_malformed_claims_are_refused_with_their_place(
 ) -> None:
     path = tmp_path / "claims.toml"
     path.write_text(text, "utf-8")
-    found = cli("audit", path)
-    assert (found.code, found.out) == (3, "")
-    assert "claims.toml" in found.err
-    assert told in found.err
-    assert "Traceback" not in found.err
+    outcome = cli("audit", path)
+    assert (outcome.code, outcome.out) == (3, "")
+    assert "claims.toml" in outcome.err
+    assert told in outcome.err
+    assert "Traceback" not in outcome.err
 
 
 def test_missing_file_is_refused(cli: Callable[..., Any], tmp_path: Path) -> None:
-    found = cli("audit", tmp_path / "none.toml")
-    assert found.code == 3
-    assert "none.toml" in found.err
+    outcome = cli("audit", tmp_path / "none.toml")
+    assert outcome.code == 3
+    assert "none.toml" in outcome.err
 
 
 def test_report_never_replaces_its_claims(cli: Callable[..., Any], wrong: Path) -> None:
-    found = cli("audit", wrong, "--out", wrong, "--format", "json")
-    assert found.code == 2
+    outcome = cli("audit", wrong, "--out", wrong, "--format", "json")
+    assert outcome.code == 2
     assert wrong.read_text("utf-8") == WRONG
 
 
 def test_claims_of_the_documents_are_audited_at_once(cli: Callable[..., Any]) -> None:
-    found = cli("audit", *sorted(CLAIMS.glob("*.toml")), "--format", "json")
-    assert found.code == 1
-    assert len(json.loads(found.out)["claims"]) > 20
+    outcome = cli("audit", *sorted(CLAIMS.glob("*.toml")), "--format", "json")
+    assert outcome.code == 1
+    assert len(json.loads(outcome.out)["claims"]) > 20
 
 
 @pytest.mark.slow
@@ -200,9 +200,9 @@ def _python() -> str:
 
 
 def test_a_template_is_written_and_nothing_else(cli: Callable[..., Any], tmp_path: Path) -> None:
-    found = cli("audit", "--template")
-    assert (found.code, found.err) == (0, "")
-    assert "[[claim]]" in found.out
+    outcome = cli("audit", "--template")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "[[claim]]" in outcome.out
     out = tmp_path / "claims.toml"
     assert cli("audit", "--template", "table", "--out", out, "--quiet").code == 0
     assert "[shared]" in out.read_text("utf-8")

@@ -52,48 +52,48 @@ COLUMNS = ("--label", "label", "--group", "host", "--time", "time")
 
 
 def test_an_honest_split_ends_with_0(cli: Cli, files: Path) -> None:
-    found = cli("check", files / "train.csv", files / "test.csv", *COLUMNS)
-    assert (found.code, found.err) == (0, "")
-    assert "No leak between these parts was found." in found.out
+    outcome = cli("check", files / "train.csv", files / "test.csv", *COLUMNS)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "No leak between these parts was found." in outcome.out
 
 
 def test_a_copied_row_ends_with_1(cli: Cli, files: Path) -> None:
     options = ("--label", "label", "--drop", "host", "--drop", "time", "--format", "json")
-    found = cli("check", files / "train.csv", files / "copied.csv", *options)
-    assert found.code == 1
-    plain = json.loads(found.out)
+    outcome = cli("check", files / "train.csv", files / "copied.csv", *options)
+    assert outcome.code == 1
+    plain = json.loads(outcome.out)
     jsonschema.validate(plain, schema_of("assay.check/1"))
     assert [each["code"] for each in plain["findings"] if each["severity"] == "leak"] == ["L001"]
-    assert "leak L001: 5 of 95 test rows" in found.err
+    assert "leak L001: 5 of 95 test rows" in outcome.err
 
 
 def test_groups_and_times_on_both_sides_end_with_1(cli: Cli, files: Path) -> None:
-    found = cli("check", files / "train.csv", files / "copied.csv", *COLUMNS)
-    assert found.code == 1
-    assert "L001, L006 and L008" in found.out
+    outcome = cli("check", files / "train.csv", files / "copied.csv", *COLUMNS)
+    assert outcome.code == 1
+    assert "L001, L006 and L008" in outcome.out
 
 
 def test_duplicates_inside_one_file_only_warn(cli: Cli, tmp_path: Path) -> None:
     frame = table().drop("time", "host")
     pl.concat([frame, frame[:40]]).write_csv(tmp_path / "flows.csv")
-    found = cli("check", tmp_path / "flows.csv", "--label", "label")
-    assert found.code == 0
-    assert "warning L002: 40 of 340 rows" in found.out
+    outcome = cli("check", tmp_path / "flows.csv", "--label", "label")
+    assert outcome.code == 0
+    assert "warning L002: 40 of 340 rows" in outcome.out
 
 
 def test_an_id_that_tells_the_label_ends_with_1_until_it_is_dropped(cli: Cli, files: Path) -> None:
     options = (*COLUMNS, "--format", "json")
-    found = cli("check", files / "sorted.csv", *options)
-    assert found.code == 1
-    assert "id" in json.loads(found.out)["findings"][0]["columns"]
+    outcome = cli("check", files / "sorted.csv", *options)
+    assert outcome.code == 1
+    assert "id" in json.loads(outcome.out)["findings"][0]["columns"]
     assert cli("check", files / "sorted.csv", *options, "--drop", "id").code == 0
 
 
 def test_with_a_recipe_the_drop_is_told(cli: Cli, files: Path) -> None:
     options = ("--label", "label", "--drop", "time", "--drop", "host", "--recipe", "tree")
-    found = cli("check", files / "sorted.csv", *options, "--format", "json", "--seed", "3")
-    assert found.code == 1
-    plain = json.loads(found.out)
+    outcome = cli("check", files / "sorted.csv", *options, "--format", "json", "--seed", "3")
+    assert outcome.code == 1
+    plain = json.loads(outcome.out)
     assert plain["retest"]["columns"] == ["id"]
     accuracy = plain["retest"]["drops"][0]
     assert accuracy["measure"] == "accuracy"
@@ -104,8 +104,8 @@ def test_with_a_recipe_the_drop_is_told(cli: Cli, files: Path) -> None:
 def test_every_face_is_written(cli: Cli, files: Path, tmp_path: Path) -> None:
     for suffix in ("txt", "json", "csv", "md", "tex", "html"):
         out = tmp_path / f"check.{suffix}"
-        found = cli("check", files / "flows.csv", *COLUMNS, "--out", out, "--quiet")
-        assert (found.code, found.out, found.err) == (0, "", "")
+        outcome = cli("check", files / "flows.csv", *COLUMNS, "--out", out, "--quiet")
+        assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
         assert out.stat().st_size > 200
 
 
@@ -113,8 +113,8 @@ def test_every_face_is_written(cli: Cli, files: Path, tmp_path: Path) -> None:
 def test_standard_input_is_read(cli: Cli, shell: Cli, files: Path) -> None:
     with (files / "flows.csv").open("rb") as stream:
         words = ("check", "-", "--label", "label", "--format", "json")
-        found = shell(*words, stdin=stream, timeout=300)
-    assert json.loads(found.out)["parts"]["training"]["rows"] == 300
+        outcome = shell(*words, stdin=stream, timeout=300)
+    assert json.loads(outcome.out)["parts"]["training"]["rows"] == 300
 
 
 def test_labels_of_the_test_part_are_those_of_the_training_part(
@@ -122,8 +122,8 @@ def test_labels_of_the_test_part_are_those_of_the_training_part(
 ) -> None:
     table()[210:].filter(pl.col("label") == "normal").write_csv(tmp_path / "normal.csv")
     options = ("--label", "label", "--format", "json")
-    found = cli("check", files / "train.csv", tmp_path / "normal.csv", *options)
-    plain = json.loads(found.out)
+    outcome = cli("check", files / "train.csv", tmp_path / "normal.csv", *options)
+    plain = json.loads(outcome.out)
     assert plain["labels"] == ["normal", "attack"]
     assert any(each["code"] == "L019" for each in plain["findings"])
 
@@ -140,9 +140,9 @@ def test_classes_that_are_new_or_absent_in_the_test_part_are_findings(
     )
     for test, labels in (("two.csv", ["dos", "scan", "web"]), ("new.csv", None)):
         words = (tmp_path / "train.csv", tmp_path / test, "--label", "label", "--format", "json")
-        found = cli("check", *words)
-        assert found.code in (0, 1), found.err
-        plain = json.loads(found.out)
+        outcome = cli("check", *words)
+        assert outcome.code in (0, 1), outcome.err
+        plain = json.loads(outcome.out)
         assert any(each["code"] == "L019" for each in plain["findings"])
         assert plain["labels"] == (labels or ["dos", "scan", "web", "worm"])
 
@@ -186,26 +186,26 @@ def test_mistakes_are_told_without_a_traceback(
     cli: Cli, files: Path, options: tuple[str, ...], code: int, said: str
 ) -> None:
     named = [files / each if each.endswith(".csv") else each for each in options]
-    found = cli("check", *named)
-    assert found.code == code, found.err
-    assert said in found.err
-    assert found.out == ""
-    assert "Traceback" not in found.err
+    outcome = cli("check", *named)
+    assert outcome.code == code, outcome.err
+    assert said in outcome.err
+    assert outcome.out == ""
+    assert "Traceback" not in outcome.err
 
 
 def test_a_column_that_the_test_part_lacks_is_named(cli: Cli, files: Path, tmp_path: Path) -> None:
     table()[210:].drop("rate").write_csv(tmp_path / "less.csv")
-    found = cli("check", files / "train.csv", tmp_path / "less.csv", "--label", "label")
-    assert found.code == 3
-    assert "no column 'rate'" in found.err
-    assert "less.csv" in found.err
+    outcome = cli("check", files / "train.csv", tmp_path / "less.csv", "--label", "label")
+    assert outcome.code == 3
+    assert "no column 'rate'" in outcome.err
+    assert "less.csv" in outcome.err
 
 
 def test_a_report_is_not_written_over_its_input(cli: Cli, files: Path) -> None:
     path = files / "train.csv"
     before = path.read_bytes()
-    found = cli("check", path, "--label", "label", "--out", path)
-    assert found.code == 2
+    outcome = cli("check", path, "--label", "label", "--out", path)
+    assert outcome.code == 2
     assert path.read_bytes() == before
 
 
@@ -213,9 +213,9 @@ def test_the_examples_of_the_help_run(cli: Cli, files: Path, monkeypatch: Any) -
     monkeypatch.chdir(files)
     for _, line in EXAMPLES:
         words = shlex.split(line.replace("--drop id", "--drop host").replace("forest", "tree"))
-        found = cli(*words[1:])
-        assert found.code in (0, 1), (line, found.err)
-        assert "error" not in found.err
+        outcome = cli(*words[1:])
+        assert outcome.code in (0, 1), (line, outcome.err)
+        assert "error" not in outcome.err
 
 
 def test_a_class_that_training_does_not_have_is_a_finding(cli: Cli, files: Path) -> None:
@@ -223,9 +223,9 @@ def test_a_class_that_training_does_not_have_is_a_finding(cli: Cli, files: Path)
     only = files.parent / "only.csv"
     frame[:210].filter(pl.col("label") == "normal").write_csv(only)
     drop = ("--drop", "host", "--drop", "time")
-    found = cli("check", only, files / "test.csv", "--label", "label", *drop, "--format", "json")
-    assert found.code == 0
-    plain = json.loads(found.out)
+    outcome = cli("check", only, files / "test.csv", "--label", "label", *drop, "--format", "json")
+    assert outcome.code == 0
+    plain = json.loads(outcome.out)
     assert plain["labels"] == ["normal", "attack"]
     (missing,) = (each for each in plain["findings"] if each["code"] == "L019")
     assert list(missing["evidence"]["only_in_test"]) == ["attack"]
@@ -241,6 +241,6 @@ def test_a_test_part_without_the_negative_label_is_read_as_the_training_part(
     parts = [str(tmp_path / name) for name in ("train.csv", "test.csv")]
     shown = cli("check", *parts, "--label", "label", "--negative", "normal", "--format", "json")
     assert shown.code == 0, shown.err
-    found = {each["code"]: each["message"] for each in json.loads(shown.out)["findings"]}
-    assert "No test row is 'normal'" in found["L019"]
-    assert "'worm'" in found["L007"]
+    messages = {each["code"]: each["message"] for each in json.loads(shown.out)["findings"]}
+    assert "No test row is 'normal'" in messages["L019"]
+    assert "'worm'" in messages["L007"]

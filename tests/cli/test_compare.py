@@ -94,19 +94,19 @@ def here(some: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_verdict_comes_first(cli: Cli, here: Path) -> None:
-    found = cli("compare", "predictions.csv", *TWO, *QUICK)
-    assert found.code == 0, found.err
-    lines = found.out.splitlines()
+    outcome = cli("compare", "predictions.csv", *TWO, *QUICK)
+    assert outcome.code == 0, outcome.err
+    lines = outcome.out.splitlines()
     assert lines[0] == "Comparison of old and new"
     assert lines[2].startswith("new is better than old: ")
-    assert "the label is column 'label'" in found.err
+    assert "the label is column 'label'" in outcome.err
 
 
 def test_json_is_one_valid_document(cli: Cli, here: Path) -> None:
-    found = cli(
+    outcome = cli(
         *("compare", "predictions.csv", *TWO, *QUICK, "--family", "family", "--format", "json")
     )
-    document = json.loads(found.out)
+    document = json.loads(outcome.out)
     assert [e.message for e in VALIDATOR.iter_errors(document)] == []
     assert document["models"] == ["old", "new"]
     assert document["source"]["rows_used"] == 1200
@@ -119,9 +119,9 @@ CLASSES = ("--model", "bayes=p_bayes_*", "--model", "forest=p_forest_*")
 
 
 def test_a_star_names_the_probability_of_each_class(cli: Cli, here: Path) -> None:
-    found = cli("compare", "classes.csv", *CLASSES, *QUICK, "--format", "json")
-    assert found.code == 0, found.err
-    document = json.loads(found.out)
+    outcome = cli("compare", "classes.csv", *CLASSES, *QUICK, "--format", "json")
+    assert outcome.code == 0, outcome.err
+    document = json.loads(outcome.out)
     assert [e.message for e in VALIDATOR.iter_errors(document)] == []
     measures = {difference["measure"] for difference in document["differences"]}
     assert {"roc_auc.macro", "roc_auc_ovo", "f1.weighted", "log_loss"} <= measures
@@ -149,26 +149,26 @@ def test_patterns_that_do_not_fit_are_refused(
     cli: Cli, here: Path, models: tuple[str, str], said: str
 ) -> None:
     named = [part for model in models for part in ("--model", model)]
-    found = cli("compare", "classes.csv", *named, *QUICK)
-    assert found.code == 3
-    assert said in found.err
+    outcome = cli("compare", "classes.csv", *named, *QUICK)
+    assert outcome.code == 3
+    assert said in outcome.err
 
 
 def test_a_row_whose_probabilities_do_not_sum_to_one_is_refused(cli: Cli, here: Path) -> None:
     frame = pl.read_csv("classes.csv").with_columns(p_forest_dos=pl.col("p_forest_dos") / 2)
     frame.write_csv("off.csv")
-    found = cli("compare", "off.csv", *CLASSES, *QUICK)
-    assert found.code == 3
-    assert "the probabilities sum to" in found.err
+    outcome = cli("compare", "off.csv", *CLASSES, *QUICK)
+    assert outcome.code == 3
+    assert "the probabilities sum to" in outcome.err
 
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("face", ["csv", "markdown", "latex", "html"])
 def test_every_face_is_written(cli: Cli, here: Path, face: str) -> None:
     out = here / f"c.{ {'markdown': 'md', 'latex': 'tex'}.get(face, face) }"
-    found = cli("compare", "predictions.csv", *TWO, *QUICK, "--out", out)
-    assert found.code == 0, found.err
-    assert f"({face})" in found.err
+    outcome = cli("compare", "predictions.csv", *TWO, *QUICK, "--out", out)
+    assert outcome.code == 0, outcome.err
+    assert f"({face})" in outcome.err
     assert "new" in out.read_text("utf-8")
 
 
@@ -192,23 +192,25 @@ def test_files_matched_by_id_give_what_one_file_gives(cli: Cli, here: Path) -> N
 
 def test_a_model_may_be_in_the_same_file_by_its_name(cli: Cli, here: Path) -> None:
     models = ("--model", "old=old_score", "--model", "new=predictions.csv:score", "--id", "flow")
-    found = cli("compare", "predictions.csv", *models, "--format", "markdown", "--resamples", "50")
-    assert found.code == 0, found.err
-    assert found.out.count("`predictions.csv` (") == 1
+    outcome = cli(
+        "compare", "predictions.csv", *models, "--format", "markdown", "--resamples", "50"
+    )
+    assert outcome.code == 0, outcome.err
+    assert outcome.out.count("`predictions.csv` (") == 1
 
 
 def test_bad_input_of_another_file_names_that_file(cli: Cli, here: Path) -> None:
     models = ("--model", "old=old_score", "--model", "new=absent.csv:score", "--id", "flow")
-    found = cli("compare", "predictions.csv", *models)
-    assert found.code == 3
-    assert found.err.startswith("assay: error: there is no file absent.csv")
+    outcome = cli("compare", "predictions.csv", *models)
+    assert outcome.code == 3
+    assert outcome.err.startswith("assay: error: there is no file absent.csv")
 
 
 def test_rules_choose_thresholds(cli: Cli, here: Path) -> None:
-    found = cli(
+    outcome = cli(
         *("compare", "predictions.csv", *TWO, *QUICK, "--at", "max-far=0.1", "--format", "json")
     )
-    document = json.loads(found.out)
+    document = json.loads(outcome.out)
     assert document["at"] == "max-far=0.1"
     assert document["thresholds"]["old"] > document["thresholds"]["new"]
     far = {e["model"]: e["value"] for e in document["estimates"] if e["measure"] == "recall"}
@@ -216,12 +218,12 @@ def test_rules_choose_thresholds(cli: Cli, here: Path) -> None:
 
 
 def test_a_grid_says_so_and_gives_bounds_and_flips_keep_their_rows(cli: Cli, here: Path) -> None:
-    found, kept = (
+    outcome, kept = (
         cli("compare", "predictions.csv", *TWO, "--mode", "grid", "--format", "json", *more)
         for more in ((), ("--flips", "flips.csv"))
     )
-    assert found.code == kept.code == 0
-    documents = [json.loads(each.out) for each in (found, kept)]
+    assert outcome.code == kept.code == 0
+    documents = [json.loads(each.out) for each in (outcome, kept)]
     for document in documents:
         assert document["mode"] == "grid"
         auc = next(d for d in document["differences"] if d["measure"] == "roc_auc")
@@ -235,8 +237,8 @@ def test_a_grid_says_so_and_gives_bounds_and_flips_keep_their_rows(cli: Cli, her
 
 def test_thresholds_are_given_for_all_or_for_each(cli: Cli, here: Path) -> None:
     def thresholds(*options: str) -> dict[str, float]:
-        found = cli("compare", "predictions.csv", *TWO, *QUICK, *options, "--format", "json")
-        return json.loads(found.out)["thresholds"]
+        outcome = cli("compare", "predictions.csv", *TWO, *QUICK, *options, "--format", "json")
+        return json.loads(outcome.out)["thresholds"]
 
     assert thresholds("--threshold", "0.7") == {"old": 0.7, "new": 0.7}
     each = ("--threshold", "old=0.6", "--threshold", "new=0.4")
@@ -246,8 +248,8 @@ def test_thresholds_are_given_for_all_or_for_each(cli: Cli, here: Path) -> None:
 
 def test_decisions_and_clusters_and_counts_are_compared(cli: Cli, here: Path) -> None:
     says = ("--model", "old=old_says", "--model", "new=new_says")
-    found = cli("compare", "predictions.csv", *says, *QUICK, "--format", "json")
-    document = json.loads(found.out)
+    outcome = cli("compare", "predictions.csv", *says, *QUICK, "--format", "json")
+    document = json.loads(outcome.out)
     assert document["verdicts"][0]["measure"] == "accuracy"
     assert document["verdicts"][0]["outcome"] == "better"
     assert document["thresholds"] == {}
@@ -258,24 +260,24 @@ def test_decisions_and_clusters_and_counts_are_compared(cli: Cli, here: Path) ->
 def test_classes_are_compared(cli: Cli, here: Path) -> None:
     rows = "a,a,a\nb,b,a\nc,c,c\na,b,a\nb,b,b\nc,a,c\n" * 20
     (here / "k.csv").write_text("label,one,two\n" + rows)
-    found = cli("compare", "k.csv", "--model", "A=one", "--model", "B=two", *QUICK)
-    assert found.code == 0, found.err
-    assert "F1, macro" in found.out
+    outcome = cli("compare", "k.csv", "--model", "A=one", "--model", "B=two", *QUICK)
+    assert outcome.code == 0, outcome.err
+    assert "F1, macro" in outcome.out
 
 
 def test_labels_that_are_text_may_be_typed_for_numbers(cli: Cli, here: Path) -> None:
     frame = pl.DataFrame({"y": [1, 2] * 50, "a": [0.9, 0.2] * 50, "b": [0.8, 0.1, 0.4, 0.6] * 25})
     frame.write_parquet(here / "n.parquet")
     models = ("--model", "a=a", "--model", "b=b")
-    found = cli("compare", "n.parquet", *models, "--label", "y", "--positive", "1", *QUICK)
-    assert found.code == 0, found.err
+    outcome = cli("compare", "n.parquet", *models, "--label", "y", "--positive", "1", *QUICK)
+    assert outcome.code == 0, outcome.err
     assert cli("compare", "n.parquet", *models, "--label", "y", *QUICK).code == 3
 
 
 def test_folds_are_compared(cli: Cli, here: Path) -> None:
-    found = cli("compare", "--folds", "folds.csv", "--format", "json")
-    assert found.code == 0, found.err
-    document = json.loads(found.out)
+    outcome = cli("compare", "--folds", "folds.csv", "--format", "json")
+    assert outcome.code == 0, outcome.err
+    document = json.loads(outcome.out)
     assert [e.message for e in VALIDATOR.iter_errors(document)] == []
     assert {"paired_t", "nadeau_bengio", "5x2cv_t", "5x2cv_f"} == {
         test["test"] for test in document["tests"]
@@ -291,12 +293,12 @@ def test_folds_are_compared(cli: Cli, here: Path) -> None:
 
 
 def test_files_of_folds_are_data_sets(cli: Cli, here: Path) -> None:
-    found = cli("compare", "--folds", "iris.csv", "wine.csv", "--format", "json")
-    assert found.code == 0, found.err
-    document = json.loads(found.out)
+    outcome = cli("compare", "--folds", "iris.csv", "wine.csv", "--format", "json")
+    assert outcome.code == 0, outcome.err
+    document = json.loads(outcome.out)
     assert [e.message for e in VALIDATOR.iter_errors(document)] == []
     assert [each["dataset"] for each in document["datasets"]] == ["iris", "wine"]
-    assert "data sets are called by their files, iris, wine" in found.err
+    assert "data sets are called by their files, iris, wine" in outcome.err
     twice = cli("compare", "--folds", "iris.csv", "--folds", "wine.csv", "--format", "json")
     assert json.loads(twice.out)["tests"] == document["tests"]
     given = cli("compare", "--folds", "iris.csv", "wine.csv", "--positive", "1")
@@ -315,16 +317,16 @@ def test_predictions_of_folds_are_compared(cli: Cli, here: Path) -> None:
     refused = cli("compare", "--folds", "tidy.csv")
     assert refused.code == 3
     assert "--positive" in refused.err
-    found = cli("compare", "--folds", "tidy.csv", "--positive", "bad", "--format", "json")
-    assert found.code == 0, found.err
-    measures = {each["measure"] for each in json.loads(found.out)["differences"]}
+    outcome = cli("compare", "--folds", "tidy.csv", "--positive", "bad", "--format", "json")
+    assert outcome.code == 0, outcome.err
+    measures = {each["measure"] for each in json.loads(outcome.out)["differences"]}
     assert {"roc_auc", "f1"} <= measures
 
 
 def test_fragments_are_tables_alone(cli: Cli, here: Path) -> None:
     asked = ("compare", "--folds", "iris.csv", "wine.csv", "--fragment")
-    found = cli(*asked, "--tier", "main", "--out", here / "table.tex")
-    assert found.code == 0, found.err
+    outcome = cli(*asked, "--tier", "main", "--out", here / "table.tex")
+    assert outcome.code == 0, outcome.err
     text = (here / "table.tex").read_text()
     assert text.count("assaytable{Models on each data set") == 1
     assert "documentclass" not in text
@@ -333,8 +335,8 @@ def test_fragments_are_tables_alone(cli: Cli, here: Path) -> None:
 
 @pytest.mark.usefixtures("blank_pages")
 def test_figures_are_drawn(cli: Cli, here: Path) -> None:
-    found = cli("compare", "predictions.csv", *TWO, *QUICK, "--figures", here / "figures")
-    assert found.code == 0, found.err
+    outcome = cli("compare", "predictions.csv", *TWO, *QUICK, "--figures", here / "figures")
+    assert outcome.code == 0, outcome.err
     drawn = ("forest", "hulls", "roc", "det", "precision_recall", "far_dr")
     names = {f"{name}.{kind}" for name in drawn for kind in ("pdf", "svg")}
     assert names <= {path.name for path in (here / "figures").iterdir()}
@@ -358,11 +360,11 @@ def flips(path: Path) -> list[dict[str, Any]]:
 def test_flipped_rows_are_written_with_their_ids(cli: Cli, here: Path, suffix: str) -> None:
     path = here / f"flips{suffix}"
     options = ("--id", "flow", "--family", "family", "--flips", path, "--format", "json")
-    found = cli("compare", "predictions.csv", *TWO, *QUICK, *options)
+    outcome = cli("compare", "predictions.csv", *TWO, *QUICK, *options)
     rows = flips(path)
-    total = json.loads(found.out)["flips"][0]
+    total = json.loads(outcome.out)["flips"][0]
     assert len(rows) == total["fixed"] + total["broken"]
-    assert f"wrote {len(rows):,} rows that flipped" in found.err
+    assert f"wrote {len(rows):,} rows that flipped" in outcome.err
     frame = pl.read_csv(here / "predictions.csv", schema_overrides={"flow": pl.String})
     by_id = {row["flow"]: row for row in frame.to_dicts()}
     for row in rows:
@@ -395,13 +397,13 @@ def test_flips_of_no_row_are_an_empty_table(cli: Cli, here: Path) -> None:
 
 
 def test_flips_that_can_not_be_written_are_told_before_the_work(cli: Cli, here: Path) -> None:
-    found = cli("compare", "predictions.csv", *TWO, "--flips", "flips.xlsx")
-    assert found.code == 2
-    assert ".csv, .jsonl, .parquet" in found.err
+    outcome = cli("compare", "predictions.csv", *TWO, "--flips", "flips.xlsx")
+    assert outcome.code == 2
+    assert ".csv, .jsonl, .parquet" in outcome.err
     assert cli("compare", "predictions.csv", *TWO, "--flips", "no/where.csv").code == 4
-    found = cli("compare", "predictions.csv", *TWO, "--flips", "predictions.csv")
-    assert found.code == 2
-    assert "is an input" in found.err
+    outcome = cli("compare", "predictions.csv", *TWO, "--flips", "predictions.csv")
+    assert outcome.code == 2
+    assert "is an input" in outcome.err
 
 
 # -- what is refused -------------------------------------------------------------------------------
@@ -436,34 +438,34 @@ def test_flips_that_can_not_be_written_are_told_before_the_work(cli: Cli, here: 
     ],
 )
 def test_wrong_usage_is_told_before_anything_is_read(cli: Cli, options: str, said: str) -> None:
-    found = cli("compare", *shlex.split(options))
-    assert found.code == 2, found.err
-    assert found.out == ""
-    assert said in found.err
+    outcome = cli("compare", *shlex.split(options))
+    assert outcome.code == 2, outcome.err
+    assert outcome.out == ""
+    assert said in outcome.err
 
 
 def test_another_file_needs_an_id(cli: Cli, here: Path) -> None:
-    found = cli("compare", "new.csv", "--model", "a=score", "--model", "b=old.parquet:score")
-    assert found.code == 2
-    assert "--id" in found.err
+    outcome = cli("compare", "new.csv", "--model", "a=score", "--model", "b=old.parquet:score")
+    assert outcome.code == 2
+    assert "--id" in outcome.err
 
 
 def test_unmatched_ids_and_other_labels_are_bad_input(cli: Cli, here: Path) -> None:
     frame = pl.read_parquet(here / "old.parquet")
     models = ("--model", "new=score", "--model", "old=odd.parquet:score", "--id", "flow")
     frame.head(1190).write_parquet(here / "odd.parquet")
-    found = cli("compare", "new.csv", *models)
-    assert found.code == 3
-    assert "10 of 1,200 ids of new.csv are not in odd.parquet" in found.err
+    outcome = cli("compare", "new.csv", *models)
+    assert outcome.code == 3
+    assert "10 of 1,200 ids of new.csv are not in odd.parquet" in outcome.err
     skipped = cli("compare", "new.csv", *models, *QUICK, "--on-bad-row", "skip")
     assert skipped.code == 0
     assert "10 of 1,200 rows were refused" in skipped.out
     swapped = pl.when(pl.col("flow") == "00007").then(pl.lit("other")).otherwise(pl.col("label"))
     frame.with_columns(label=swapped).write_parquet(here / "odd.parquet")
-    found = cli("compare", "new.csv", *models)
-    assert found.code == 3
-    assert "id '00007' is" in found.err
-    assert "'other' in odd.parquet" in found.err
+    outcome = cli("compare", "new.csv", *models)
+    assert outcome.code == 3
+    assert "id '00007' is" in outcome.err
+    assert "'other' in odd.parquet" in outcome.err
 
 
 def test_scores_beside_decisions_and_rules_for_decisions_are_bad_input(
@@ -488,17 +490,17 @@ def test_scores_beside_decisions_and_rules_for_decisions_are_bad_input(
 )
 def test_bad_folds_are_bad_input(cli: Cli, here: Path, text: str, said: str) -> None:
     (here / "bad.csv").write_text(text)
-    found = cli("compare", "--folds", "bad.csv")
-    assert found.code == 3, found.err
-    assert said in found.err
+    outcome = cli("compare", "--folds", "bad.csv")
+    assert outcome.code == 3, outcome.err
+    assert said in outcome.err
 
 
 def test_a_report_does_not_replace_an_input(cli: Cli, here: Path) -> None:
     models = ("--model", "new=score", "--model", "old=old.parquet:score", "--id", "flow")
     out = ("--out", "old.parquet", "--format", "json")
-    found = cli("compare", "new.csv", *models, *QUICK, *out)
-    assert found.code == 2
-    assert "is an input" in found.err
+    outcome = cli("compare", "new.csv", *models, *QUICK, *out)
+    assert outcome.code == 2
+    assert "is an input" in outcome.err
 
 
 # -- the examples of the help ----------------------------------------------------------------------
@@ -507,6 +509,6 @@ def test_a_report_does_not_replace_an_input(cli: Cli, here: Path) -> None:
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("line", [line for _, line in EXAMPLES])
 def test_the_examples_of_the_help_run(cli: Cli, here: Path, line: str) -> None:
-    found = cli(*shlex.split(line)[1:])
-    assert found.code == 0, found.err
-    assert found.out or "--out" in line
+    outcome = cli(*shlex.split(line)[1:])
+    assert outcome.code == 0, outcome.err
+    assert outcome.out or "--out" in line

@@ -26,9 +26,9 @@ def told(cli: Cli) -> Callable[..., dict[str, Any]]:
     """The document that a command line gives."""
 
     def document(*options: str) -> dict[str, Any]:
-        found = cli("evaluate", *options, "--format", "json")
-        assert found.code == 0, found.err
-        result: dict[str, Any] = json.loads(found.out)
+        outcome = cli("evaluate", *options, "--format", "json")
+        assert outcome.code == 0, outcome.err
+        result: dict[str, Any] = json.loads(outcome.out)
         return result
 
     return document
@@ -42,14 +42,14 @@ def test_the_orientations_are_those_of_the_library() -> None:
 
 
 def test_cells_give_what_the_library_gives(told: Told) -> None:
-    found = told("--cells", FOREST, "--labels", "normal,attack", "--base-rate", "0.01")
+    document = told("--cells", FOREST, "--labels", "normal,attack", "--base-rate", "0.01")
     expected = assay.evaluate_counts(
         tp=6635, fp=167, fn=324, tn=7743, labels=["normal", "attack"], base_rate=0.01
     ).to_dict()
-    assert found["estimates"] == expected["estimates"]
-    assert found["confusion"] == [[7743, 167], [324, 6635]]
-    assert found["labels"] == ["normal", "attack"]
-    assert found["source"] == {
+    assert document["estimates"] == expected["estimates"]
+    assert document["confusion"] == [[7743, 167], [324, 6635]]
+    assert document["labels"] == ["normal", "attack"]
+    assert document["source"] == {
         "name": "cells",
         "rows_read": 14869,
         "rows_used": 14869,
@@ -59,8 +59,8 @@ def test_cells_give_what_the_library_gives(told: Told) -> None:
 
 
 def test_cells_without_labels_are_negative_and_positive(told: Told) -> None:
-    found = told("--cells", FOREST)
-    assert (found["labels"], found["positive"]) == (["negative", "positive"], "positive")
+    document = told("--cells", FOREST)
+    assert (document["labels"], document["positive"]) == (["negative", "positive"], "positive")
 
 
 def test_the_document_is_of_the_schema(told: Told) -> None:
@@ -72,10 +72,10 @@ def test_the_document_is_of_the_schema(told: Told) -> None:
 
 @pytest.mark.parametrize("text", [THREE, "45,3,2;4,38,3;1,2,52"])
 def test_a_matrix_may_be_typed(told: Told, text: str) -> None:
-    found = told("--matrix", text, "--labels", "A,B,C")
-    assert found["confusion"] == [[45, 3, 2], [4, 38, 3], [1, 2, 52]]
-    assert (found["labels"], found["positive"]) == (["A", "B", "C"], None)
-    assert found["source"]["name"] == "matrix"
+    document = told("--matrix", text, "--labels", "A,B,C")
+    assert document["confusion"] == [[45, 3, 2], [4, 38, 3], [1, 2, 52]]
+    assert (document["labels"], document["positive"]) == (["A", "B", "C"], None)
+    assert document["source"]["name"] == "matrix"
 
 
 def test_the_rows_of_a_matrix_may_be_the_decisions(told: Told) -> None:
@@ -86,8 +86,8 @@ def test_the_rows_of_a_matrix_may_be_the_decisions(told: Told) -> None:
 
 def test_two_classes_of_a_matrix_have_a_positive(told: Told) -> None:
     assert told("--matrix", "4,1;2,3")["positive"] == "1"
-    found = told("--matrix", "3,2;1,4", "--labels", "bad,good", "--positive", "bad")
-    assert (found["labels"], found["confusion"]) == (["good", "bad"], [[4, 1], [2, 3]])
+    document = told("--matrix", "3,2;1,4", "--labels", "bad,good", "--positive", "bad")
+    assert (document["labels"], document["confusion"]) == (["good", "bad"], [[4, 1], [2, 3]])
     assert told("--matrix", "3,2;1,4", "--labels", "a,b", "--negative", "b")["positive"] == "a"
 
 
@@ -102,11 +102,13 @@ def test_one_class_of_many_may_stand_against_the_rest(told: Told) -> None:
 def test_a_file_of_the_matrix_names_the_report(told: Told, tmp_path: Path) -> None:
     path = tmp_path / "confusion.csv"
     path.write_text(",normal,attack\nnormal,7743,167\nattack,324,6635\n")
-    found = told("--matrix", str(path))
-    assert found["source"]["name"] == str(path)
-    assert found["positive"] == "attack"
-    assert found["estimates"] == told("--cells", FOREST, "--labels", "normal,attack")["estimates"]
-    assert told("--matrix", str(path), "--labels", "normal,attack")["labels"] == found["labels"]
+    document = told("--matrix", str(path))
+    assert document["source"]["name"] == str(path)
+    assert document["positive"] == "attack"
+    assert (
+        document["estimates"] == told("--cells", FOREST, "--labels", "normal,attack")["estimates"]
+    )
+    assert told("--matrix", str(path), "--labels", "normal,attack")["labels"] == document["labels"]
 
 
 def test_a_document_of_its_own_is_judged_again(told: Told, tmp_path: Path) -> None:
@@ -121,39 +123,39 @@ def test_a_document_of_its_own_is_judged_again(told: Told, tmp_path: Path) -> No
 
 def test_standard_input_may_hold_the_matrix(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"4,1\n2,3\n")))
-    found = told("--matrix", "-")
-    assert (found["source"]["name"], found["confusion"]) == ("matrix", [[4, 1], [2, 3]])
+    document = told("--matrix", "-")
+    assert (document["source"]["name"], document["confusion"]) == ("matrix", [[4, 1], [2, 3]])
 
 
 def test_counts_of_any_size_are_exact(told: Told) -> None:
-    found = told("--cells", f"tp=1e18,fp={2**53 + 1},fn=1,tn=5e17")
-    assert found["confusion"] == [[5 * 10**17, 2**53 + 1], [1, 10**18]]
-    (precision, *_) = (e for e in found["estimates"] if e["measure"] == "precision")
+    document = told("--cells", f"tp=1e18,fp={2**53 + 1},fn=1,tn=5e17")
+    assert document["confusion"] == [[5 * 10**17, 2**53 + 1], [1, 10**18]]
+    (precision, *_) = (e for e in document["estimates"] if e["measure"] == "precision")
     assert precision["value"] == float(Fraction(10**18, 10**18 + 2**53 + 1))
 
 
 def test_level_interval_volume_and_base_rate_act(told: Told) -> None:
     options = ("--level", "0.8", "--interval", "bootstrap", "--resamples", "50", "--volume", "1e5")
-    found = told("--cells", FOREST, *options, "--base-rate", "1/1000")
-    assert (found["level"], found["volume"]) == (0.8, 1e5)
-    assert {e["base_rate"] for e in found["estimates"]} == {None, 0.001}
-    assert "bootstrap" in {e["method"] for e in found["estimates"]}
-    assert any(e["measure"] == "alerts_per_day" for e in found["estimates"])
+    document = told("--cells", FOREST, *options, "--base-rate", "1/1000")
+    assert (document["level"], document["volume"]) == (0.8, 1e5)
+    assert {e["base_rate"] for e in document["estimates"]} == {None, 0.001}
+    assert "bootstrap" in {e["method"] for e in document["estimates"]}
+    assert any(e["measure"] == "alerts_per_day" for e in document["estimates"])
 
 
 @pytest.mark.parametrize("face", ["terminal", "csv", "markdown", "latex", "html"])
 def test_every_face_has_it(cli: Cli, tmp_path: Path, face: str) -> None:
     out = tmp_path / "report"
-    found = cli("evaluate", "--cells", FOREST, "--format", face, "--out", out)
-    assert found.code == 0, found.err
+    outcome = cli("evaluate", "--cells", FOREST, "--format", face, "--out", out)
+    assert outcome.code == 0, outcome.err
     assert "0.975" in out.read_text("utf-8")
     again = cli("evaluate", "--cells", FOREST, "--format", face, "--out", out)
     assert again.code == 0, again.err
 
 
 def test_figures_are_those_of_decisions(cli: Cli, tmp_path: Path) -> None:
-    found = cli("evaluate", "--matrix", THREE, "--figures", tmp_path / "figures", "--quiet")
-    assert found.code == 0, found.err
+    outcome = cli("evaluate", "--matrix", THREE, "--figures", tmp_path / "figures", "--quiet")
+    assert outcome.code == 0, outcome.err
     assert (tmp_path / "figures" / "confusion.svg").exists()
     assert not (tmp_path / "figures" / "roc.svg").exists()
 
@@ -191,10 +193,10 @@ def test_figures_are_those_of_decisions(cli: Cli, tmp_path: Path) -> None:
     ],
 )
 def test_wrong_usage_is_told_with_exit_2(cli: Cli, options: tuple[str, ...], message: str) -> None:
-    found = cli("evaluate", *options)
-    assert found.code == 2
-    assert message in found.err
-    assert not found.out
+    outcome = cli("evaluate", *options)
+    assert outcome.code == 2
+    assert message in outcome.err
+    assert not outcome.out
 
 
 @pytest.mark.parametrize(
@@ -223,16 +225,16 @@ def test_counts_that_can_not_be_judged_are_told_with_exit_3(
     Path("named.csv").write_text("a,b\n1,2\n3,4\n")
     Path("odd.csv").write_text("1,2\nx,4\n")
     Path("turned.json").write_text('{"matrix":[[1,2],[3,4]],"orientation":"predicted-rows"}')
-    found = cli("evaluate", *options)
-    assert found.code == 3
-    assert message in found.err
-    assert not found.out
+    outcome = cli("evaluate", *options)
+    assert outcome.code == 3
+    assert message in outcome.err
+    assert not outcome.out
 
 
 def test_the_report_may_not_replace_the_matrix(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "confusion.json"
     path.write_text(THREE)
-    found = cli("evaluate", "--matrix", path, "--out", path)
-    assert found.code == 2
-    assert "which it would replace" in found.err
+    outcome = cli("evaluate", "--matrix", path, "--out", path)
+    assert outcome.code == 2
+    assert "which it would replace" in outcome.err
     assert path.read_text() == THREE

@@ -46,8 +46,8 @@ def as_text(table: pl.DataFrame) -> pl.DataFrame:
 @pytest.mark.parametrize("suffix", READERS)
 def test_the_suffix_tells_the_format(cli: Cli, tmp_path: Path, suffix: str) -> None:
     out = tmp_path / f"packets.{suffix}"
-    found = cli("data", "arp", "--rows", 300, "--seed", 5, "--out", out)
-    assert (found.code, found.out) == (0, ""), found.err
+    outcome = cli("data", "arp", "--rows", 300, "--seed", 5, "--out", out)
+    assert (outcome.code, outcome.out) == (0, ""), outcome.err
     table = scenarios.make_arp(300, 5)
     read = READERS[suffix](out)
     if read.schema["time"] == pl.String:
@@ -58,10 +58,10 @@ def test_the_suffix_tells_the_format(cli: Cli, tmp_path: Path, suffix: str) -> N
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_without_out_it_is_csv_on_standard_output(cli: Cli, scenario: str) -> None:
-    found = cli("data", scenario, "--rows", 250)
-    assert (found.code, found.err) == (0, "")
+    outcome = cli("data", scenario, "--rows", 250)
+    assert (outcome.code, outcome.err) == (0, "")
     make = getattr(scenarios, f"make_{scenario}")
-    assert found.out == as_text(make(250)).write_csv()
+    assert outcome.out == as_text(make(250)).write_csv()
 
 
 def test_every_scenario_has_its_columns() -> None:
@@ -73,10 +73,10 @@ def test_every_scenario_has_its_columns() -> None:
 
 def test_it_says_what_was_written_unless_quiet(cli: Cli, tmp_path: Path) -> None:
     out = tmp_path / "flows.csv"
-    found = cli("data", "ddos", "--rows", 3000, "--out", out)
+    outcome = cli("data", "ddos", "--rows", 3000, "--out", out)
     labels = pl.read_csv(out, infer_schema_length=None)["label"]
     normal = int((labels == "normal").sum())
-    assert found.err == (
+    assert outcome.err == (
         f"wrote {out} (csv): 3,000 rows; normal {normal:,}, ddos {3000 - normal:,}\n"
     )
     assert cli("data", "ddos", "--rows", 30, "--out", out, "--quiet").err == ""
@@ -105,16 +105,16 @@ def test_the_examples_of_the_help_run(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    found = cli(*shlex.split(line)[1:], "--rows", 8000 if "week" in line else 200)
-    assert found.code == 0, found.err
-    assert found.out or list(tmp_path.iterdir())
+    outcome = cli(*shlex.split(line)[1:], "--rows", 8000 if "week" in line else 200)
+    assert outcome.code == 0, outcome.err
+    assert outcome.out or list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("difficulty", ["easy", "hard", "0", "1", "0.35"])
 def test_difficulties_have_names_and_numbers(cli: Cli, difficulty: str) -> None:
-    found = cli("data", "darknet", "--rows", 50, "--difficulty", difficulty)
+    outcome = cli("data", "darknet", "--rows", 50, "--difficulty", difficulty)
     given = difficulty if difficulty in ("easy", "hard") else float(difficulty)
-    assert found.out == as_text(scenarios.make_darknet(50, difficulty=given)).write_csv()
+    assert outcome.out == as_text(scenarios.make_darknet(50, difficulty=given)).write_csv()
 
 
 @pytest.mark.parametrize(
@@ -145,20 +145,20 @@ def test_a_wrong_command_line_exits_with_2(
     message: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    found = cli("data", *options)
-    assert (found.code, found.out) == (2, "")
-    assert message in found.err
+    outcome = cli("data", *options)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert message in outcome.err
     assert list(tmp_path.iterdir()) == []
 
 
 def test_what_can_not_be_written_is_told_at_once(cli: Cli, tmp_path: Path) -> None:
     many = 10**12
-    found = cli("data", "arp", "--rows", many, "--out", tmp_path / "missing" / "a.csv")
-    assert found.code == 4
-    assert "there is no folder" in found.err
-    found = cli("data", "arp", "--rows", many, "--out", tmp_path)
-    assert found.code == 4
-    assert "is a folder" in found.err
+    outcome = cli("data", "arp", "--rows", many, "--out", tmp_path / "missing" / "a.csv")
+    assert outcome.code == 4
+    assert "there is no folder" in outcome.err
+    outcome = cli("data", "arp", "--rows", many, "--out", tmp_path)
+    assert outcome.code == 4
+    assert "is a folder" in outcome.err
 
 
 def test_a_format_without_a_suffix_that_tells_it(cli: Cli, tmp_path: Path) -> None:
@@ -221,13 +221,13 @@ def test_a_full_disk_leaves_the_old_file(
 
     out = tmp_path / f"packets.{suffix}"
     out.write_text("old")
-    found = shell(
+    outcome = shell(
         *("data", "arp", "--rows", 2000, "--out", out),
         preexec_fn=small_files,
         env={"PYTHONDONTWRITEBYTECODE": "1"},
     )
-    assert found.code == 4
-    assert f"{out} could not be written: File too large" in found.err
+    assert outcome.code == 4
+    assert f"{out} could not be written: File too large" in outcome.err
     assert out.read_text() == "old"
     assert list(tmp_path.iterdir()) == [out]
 
@@ -273,9 +273,9 @@ def test_out_may_be_a_pipe(face: str) -> None:
 
 def test_a_week_is_a_folder_that_appears_when_it_is_whole(cli: Cli, tmp_path: Path) -> None:
     out = tmp_path / "office"
-    found = cli("data", "week", "--rows", 8000, "--out", out)
-    assert (found.code, found.out) == (0, ""), found.err
-    assert "in conn.log; 907 alerts, 8 of 9 attacks detected" in found.err
+    outcome = cli("data", "week", "--rows", 8000, "--out", out)
+    assert (outcome.code, outcome.out) == (0, ""), outcome.err
+    assert "in conn.log; 907 alerts, 8 of 9 attacks detected" in outcome.err
     files = {"eve.json", "conn.log", "attacks.csv", "flows.csv", "truth.json"}
     assert {file.name for file in out.iterdir()} == files
     again = cli("data", "week", "--rows", 8000, "--seed", 3, "--out", out, "--quiet")
@@ -298,7 +298,7 @@ def test_a_week_is_a_folder_that_appears_when_it_is_whole(cli: Cli, tmp_path: Pa
 def test_what_a_week_is_not_made_with(
     cli: Cli, tmp_path: Path, options: tuple[Any, ...], code: int, said: str
 ) -> None:
-    found = cli("data", "week", "--out", tmp_path / "week", *options)
-    assert found.code == code
-    assert said in found.err
+    outcome = cli("data", "week", "--out", tmp_path / "week", *options)
+    assert outcome.code == code
+    assert said in outcome.err
     assert not list(tmp_path.iterdir())

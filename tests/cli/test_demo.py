@@ -133,8 +133,8 @@ def test_folders_on_the_way_are_made(cli: Cli, here: Path, monkeypatch: pytest.M
     # As `make demo` asks for it in a fresh clone.
     monkeypatch.setattr(demo, "REPORTS", {"report.md": "one is enough"})
     monkeypatch.setattr(demo, "DECISIONS", {})
-    found = cli("demo", "--out", "build/demo", "--format", "csv", "--quiet")
-    assert found.code == 0, found.err
+    outcome = cli("demo", "--out", "build/demo", "--format", "csv", "--quiet")
+    assert outcome.code == 0, outcome.err
     assert (here / "build" / "demo" / "report.md").exists()
 
 
@@ -142,9 +142,9 @@ def test_folders_on_the_way_are_made(cli: Cli, here: Path, monkeypatch: pytest.M
 def test_the_files_of_others_are_left_alone(cli: Cli, here: Path, name: str) -> None:
     (here / "mine").mkdir()
     (here / "mine" / name).write_text("years of work")
-    found = cli("demo", "--out", "mine")
-    assert found.code == 4
-    assert "did not make" in found.err
+    outcome = cli("demo", "--out", "mine")
+    assert outcome.code == 4
+    assert "did not make" in outcome.err
     assert [path.name for path in (here / "mine").iterdir()] == [name]
     assert (here / "mine" / name).read_text() == "years of work"
 
@@ -152,9 +152,9 @@ def test_the_files_of_others_are_left_alone(cli: Cli, here: Path, name: str) -> 
 def test_a_place_that_can_not_be_a_folder_is_refused(cli: Cli, here: Path) -> None:
     (here / "file").write_text("x")
     for place in ("file", "file/inside"):
-        found = cli("demo", "--out", place)
-        assert found.code == 4
-        assert found.out == ""
+        outcome = cli("demo", "--out", place)
+        assert outcome.code == 4
+        assert outcome.out == ""
 
 
 def test_a_folder_that_looks_like_an_option_is_refused(cli: Cli, here: Path) -> None:
@@ -168,9 +168,9 @@ def test_a_full_disk_is_told(cli: Cli, here: Path, monkeypatch: pytest.MonkeyPat
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(demo.atomic_files, "write", full)
-    found = cli("demo")
-    assert found.code == 4
-    assert "predictions.csv could not be written: No space left on device" in found.err
+    outcome = cli("demo")
+    assert outcome.code == 4
+    assert "predictions.csv could not be written: No space left on device" in outcome.err
 
 
 def test_the_predictions_hold_what_was_made(tmp_path: Path) -> None:

@@ -41,15 +41,15 @@ COMMAND = re.compile(r"^\$ (.*(?:\n>(?: .*)?$)*)\n?", re.MULTILINE)
 
 def shown(page: Path) -> list[tuple[str, str]]:
     """The command lines of a page, each with what follows it; ``> `` begins a line that goes on."""
-    found = []
+    examples = []
     for block in BLOCK.findall(page.read_text("utf-8")):
         lines = "\n".join(line[3:] for line in block.splitlines())
         _, *parts = COMMAND.split(lines)
-        found += [
+        examples += [
             (command, output.strip("\n"))
             for command, output in zip(parts[::2], parts[1::2], strict=True)
         ]
-    return found
+    return examples
 
 
 @pytest.fixture
@@ -92,14 +92,14 @@ def ran(folder: Path, command: str) -> str:
     return done.stdout.decode()
 
 
-def with_ids(found: str, output: str, ids: dict[str, str]) -> str:
+def with_ids(content: str, output: str, ids: dict[str, str]) -> str:
     """What was printed, with the ids of runs, which are drawn at random, as the page has them."""
-    told, written = (list(dict.fromkeys(RUN_ID.findall(text))) for text in (found, output))
+    told, written = (list(dict.fromkeys(RUN_ID.findall(text))) for text in (content, output))
     new = [id_ for id_ in told if id_ not in ids]
     ids |= zip(new, (id_ for id_ in written if id_ not in ids.values()), strict=False)
     for real, shown_id in ids.items():
-        found = found.replace(real, shown_id).replace(f" {real[:6]}", f" {shown_id[:6]}")
-    return found
+        content = content.replace(real, shown_id).replace(f" {real[:6]}", f" {shown_id[:6]}")
+    return content
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the pages are written for bash")
@@ -110,18 +110,18 @@ def test_every_command_line_of_a_page_prints_what_the_page_shows(name: str, fold
     text = page.read_text("utf-8")
     ids: dict[str, str] = {}
     for command, output in shown(page):
-        found = "\n".join(line.rstrip() for line in ran(folder, command).strip("\n").splitlines())
-        found = with_ids(found, output, ids)
+        content = "\n".join(line.rstrip() for line in ran(folder, command).strip("\n").splitlines())
+        content = with_ids(content, output, ids)
         if os.environ.get("RENEW_GOLDEN"):
             before, after = (
                 "".join(
                     f"   {line}".rstrip() + "\n" for line in f"$ {command}\n{said}".splitlines()
                 )
-                for said in (output, found)
+                for said in (output, content)
             )
             text = text.replace(before, after)
         else:
-            assert found == output, f"RENEW_GOLDEN=1 renews what follows $ {command}"
+            assert content == output, f"RENEW_GOLDEN=1 renews what follows $ {command}"
     if os.environ.get("RENEW_GOLDEN"):
         page.write_text(text, "utf-8")
 

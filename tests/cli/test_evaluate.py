@@ -28,16 +28,16 @@ def told(cli: Cli, predictions: Path) -> Callable[..., dict[str, Any]]:
     """The document that a command line gives for the twelve predictions."""
 
     def document(*options: str) -> dict[str, Any]:
-        found = cli("evaluate", predictions, *options, "--format", "json")
-        assert found.code == 0, found.err
-        result: dict[str, Any] = json.loads(found.out)
+        outcome = cli("evaluate", predictions, *options, "--format", "json")
+        assert outcome.code == 0, outcome.err
+        result: dict[str, Any] = json.loads(outcome.out)
         return result
 
     return document
 
 
 def estimate(document: dict[str, Any], measure: str, **where: Any) -> dict[str, Any]:
-    found = [
+    estimates = [
         each
         for each in document["estimates"]
         if each["measure"] == measure
@@ -45,7 +45,7 @@ def estimate(document: dict[str, Any], measure: str, **where: Any) -> dict[str, 
             each[key] == value for key, value in {"slice": None, "base_rate": None, **where}.items()
         )
     ]
-    return dict(found[0])
+    return dict(estimates[0])
 
 
 # -- the numbers -----------------------------------------------------------------------------------
@@ -56,11 +56,11 @@ def test_it_gives_what_the_library_gives(
 ) -> None:
     rows = pl.read_csv(predictions)
     expected = assay.evaluate(rows["label"], y_score=rows["score"]).to_dict()
-    found = told()
-    assert found["confusion"] == expected["confusion"] == [[7, 1], [1, 3]]
-    assert found["estimates"] == expected["estimates"]
-    assert found["source"]["name"].endswith("predictions.csv")
-    assert found["source"]["rows_used"] == 12
+    document = told()
+    assert document["confusion"] == expected["confusion"] == [[7, 1], [1, 3]]
+    assert document["estimates"] == expected["estimates"]
+    assert document["source"]["name"].endswith("predictions.csv")
+    assert document["source"]["rows_used"] == 12
 
 
 def test_the_threshold_moves_the_decisions(told: Callable[..., dict[str, Any]]) -> None:
@@ -87,21 +87,21 @@ def test_the_level_widens_the_intervals(told: Callable[..., dict[str, Any]]) -> 
 def test_a_base_rate_may_be_written_in_any_way(
     told: Callable[..., dict[str, Any]], written: str
 ) -> None:
-    found = told("--base-rate", written, "--volume", "1e6")
-    assert estimate(found, "precision", base_rate=0.001)["value"] < 0.01
-    assert estimate(found, "alerts_per_day", base_rate=0.001)["value"] > 1000
-    assert found["volume"] == 1e6
+    document = told("--base-rate", written, "--volume", "1e6")
+    assert estimate(document, "precision", base_rate=0.001)["value"] < 0.01
+    assert estimate(document, "alerts_per_day", base_rate=0.001)["value"] > 1000
+    assert document["volume"] == 1e6
 
 
 def test_several_base_rates_stand_side_by_side(told: Callable[..., dict[str, Any]]) -> None:
-    found = told("--base-rate", "1%", "--base-rate", "0.1%")
-    rates = {each["base_rate"] for each in found["estimates"]} - {None}
+    document = told("--base-rate", "1%", "--base-rate", "0.1%")
+    rates = {each["base_rate"] for each in document["estimates"]} - {None}
     assert rates == {0.01, 0.001}
 
 
 def test_slices_and_families_are_judged(told: Callable[..., dict[str, Any]]) -> None:
-    found = told("--slice", "protocol", "--family", "family")
-    slices = {tuple(each["slice"].values()) for each in found["estimates"] if each["slice"]}
+    document = told("--slice", "protocol", "--family", "family")
+    slices = {tuple(each["slice"].values()) for each in document["estimates"] if each["slice"]}
     assert {("protocol", "tcp"), ("protocol", "udp"), ("family", "dos")} <= slices
 
 
@@ -131,8 +131,8 @@ def test_a_bootstrap_draws_as_often_and_from_the_seed_that_was_asked_for(
     told: Callable[..., dict[str, Any]],
 ) -> None:
     def ends(*options: str) -> list[Any]:
-        found = told("--interval", "bootstrap", *options)["estimates"]
-        return [(each["low"], each["high"]) for each in found if each["method"] == "bootstrap"]
+        estimates = told("--interval", "bootstrap", *options)["estimates"]
+        return [(each["low"], each["high"]) for each in estimates if each["method"] == "bootstrap"]
 
     few = ends("--resamples", "40")
     assert few == ends("--resamples", "40", "--seed", "42")
@@ -147,8 +147,8 @@ def test_labels_may_be_listed(told: Callable[..., dict[str, Any]]) -> None:
 def test_labels_of_numbers_are_given_as_text(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "p.parquet"
     pl.DataFrame({"y_true": [0, 1, 1, 0], "y_pred": [0, 1, 0, 0]}).write_parquet(path)
-    found = cli("evaluate", path, "--positive", "0", "--format", "json")
-    assert json.loads(found.out)["positive"] == "0"
+    outcome = cli("evaluate", path, "--positive", "0", "--format", "json")
+    assert json.loads(outcome.out)["positive"] == "0"
 
 
 def test_probabilities_are_named_one_by_one_or_by_a_pattern(cli: Cli, tmp_path: Path) -> None:
@@ -160,10 +160,10 @@ def test_probabilities_are_named_one_by_one_or_by_a_pattern(cli: Cli, tmp_path: 
     named = (f"--probability={label}=p_{label}" for label in "abc")
     one_by_one = cli("evaluate", path, *named, "--format", "json")
     assert pattern.code == 0, pattern.err
-    found, again = json.loads(pattern.out), json.loads(one_by_one.out)
-    assert found["labels"] == ["a", "b", "c"]
-    assert found.pop("provenance") != again.pop("provenance")
-    assert found == again
+    document, again = json.loads(pattern.out), json.loads(one_by_one.out)
+    assert document["labels"] == ["a", "b", "c"]
+    assert document.pop("provenance") != again.pop("provenance")
+    assert document == again
 
 
 def test_counts_weights_clusters_and_times_are_read(cli: Cli, tmp_path: Path) -> None:
@@ -174,9 +174,9 @@ def test_counts_weights_clusters_and_times_are_read(cli: Cli, tmp_path: Path) ->
     )
     path.write_text("label,score,n,w,host,day\n" + rows)
     for options in (["--count", "n"], ["--weight", "w"], ["--cluster", "host"], ["--time", "day"]):
-        found = cli("evaluate", path, *options, "--format", "json")
-        assert found.code == 0, found.err
-        document = json.loads(found.out)
+        outcome = cli("evaluate", path, *options, "--format", "json")
+        assert outcome.code == 0, outcome.err
+        document = json.loads(outcome.out)
         if options[0] == "--count":
             assert sum(map(sum, document["confusion"])) == 100
         if options[0] == "--cluster":
@@ -189,9 +189,9 @@ def test_measures_are_followed_by_period_and_the_top_of_each_day_is_judged(
     cli: Cli, flows: Path
 ) -> None:
     options = ("--time", "time", "--period", "week", "--top", "5", "--cluster", "host")
-    found = cli("evaluate", flows, *options, "--format", "json")
-    assert found.code == 0, found.err
-    document = json.loads(found.out)
+    outcome = cli("evaluate", flows, *options, "--format", "json")
+    assert outcome.code == 0, outcome.err
+    document = json.loads(outcome.out)
     periods = document["periods"]
     assert (periods["column"], periods["period"]) == ("time", "week")
     assert all(re.fullmatch(r"\d{4}-W\d{2}", name) for name in periods["names"])
@@ -208,17 +208,17 @@ def test_measures_are_followed_by_period_and_the_top_of_each_day_is_judged(
 def test_a_bad_time_is_refused_with_its_row(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "p.csv"
     path.write_text("label,score,at\nattack,0.9,2026-03-01\nnormal,0.1,soon\n")
-    found = cli("evaluate", path, "--time", "at", "--period", "month")
-    assert found.code == 3
-    assert "line 3: column 'at': found 'soon', expected a date" in found.err
+    outcome = cli("evaluate", path, "--time", "at", "--period", "month")
+    assert outcome.code == 3
+    assert "line 3: column 'at': found 'soon', expected a date" in outcome.err
 
 
 def test_a_top_of_decisions_says_what_it_needs(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "p.csv"
     path.write_text("label,decision\nattack,attack\nnormal,normal\n")
-    found = cli("evaluate", path, "--top", "1", "--volume", "10")
-    assert found.code == 3
-    assert "--score" in found.err
+    outcome = cli("evaluate", path, "--top", "1", "--volume", "10")
+    assert outcome.code == 3
+    assert "--score" in outcome.err
 
 
 # -- bad rows and rows without a label -------------------------------------------------------------
@@ -228,8 +228,8 @@ def test_bad_rows_are_left_out_and_listed_on_request(cli: Cli, tmp_path: Path) -
     path = tmp_path / "p.csv"
     path.write_text("label,score\nattack,0.9\nnormal,0.1\nattack,\n,0.5\nnormal,0.2\n")
     assert cli("evaluate", path).code == 3
-    found = cli("evaluate", path, "--on-bad-row", "skip", "--format", "json")
-    source = json.loads(found.out)["source"]
+    outcome = cli("evaluate", path, "--on-bad-row", "skip", "--format", "json")
+    source = json.loads(outcome.out)["source"]
     assert (source["rows_read"], source["rows_used"], source["rows_refused"]) == (5, 3, 2)
     assert [each["row"] for each in source["refused"]] == [3, 4]
 
@@ -238,9 +238,9 @@ def test_rows_without_a_label_are_allowed_on_request(cli: Cli, tmp_path: Path) -
     path = tmp_path / "p.csv"
     path.write_text("label,score\nattack,0.9\nnormal,0.8\nattack,0.7\n,0.1\n,0.2\n")
     assert cli("evaluate", path).code == 3
-    found = json.loads(cli("evaluate", path, "--unlabelled", "allow", "--format", "json").out)
-    assert estimate(found, "precision")["value"] == pytest.approx(2 / 3)
-    assert estimate(found, "recall")["value"] is None
+    document = json.loads(cli("evaluate", path, "--unlabelled", "allow", "--format", "json").out)
+    assert estimate(document, "precision")["value"] == pytest.approx(2 / 3)
+    assert estimate(document, "recall")["value"] is None
 
 
 # -- rows of a label that the model does not know --------------------------------------------------
@@ -258,14 +258,14 @@ def test_an_unknown_label_opens_the_set(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "classes.csv"
     path.write_text(OPEN)
     asked = ("evaluate", path, "--probabilities", "p_*")
-    found = cli(*asked, "--unknown", "botnet", "--format", "json")
-    assert found.code == 0, found.err
-    document = json.loads(found.out)
+    outcome = cli(*asked, "--unknown", "botnet", "--format", "json")
+    assert outcome.code == 0, outcome.err
+    document = json.loads(outcome.out)
     assert document["labels"] == ["dos", "normal", "probe"]
     # Surer than both: two rows; tied with one: two. The third row is taken for another class.
     assert estimate(document, "known_auc")["value"] == pytest.approx((2 + 2 + 0.5 + 0.5) / 8)
     assert estimate(document, "oscr")["value"] == pytest.approx((2 + 2 + 0.5) / 8)
-    assert "2 rows are labelled 'botnet', which the model does not know" in found.err
+    assert "2 rows are labelled 'botnet', which the model does not know" in outcome.err
     for label, said in (("worm", "--unknown 'worm' does not occur"), ("dos", "the model knows it")):
         refused = cli(*asked, "--unknown", label)
         assert refused.code == 3
@@ -281,9 +281,9 @@ def test_standard_input_is_a_dash(
     expected = json.loads(cli("evaluate", predictions, "--format", "json").out)
     with predictions.open("rb") as stream:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stream))
-        found = json.loads(cli("evaluate", "-", "--format", "json").out)
-    assert found["estimates"] == expected["estimates"]
-    (told,), (file,) = (each["provenance"]["inputs"] for each in (found, expected))
+        document = json.loads(cli("evaluate", "-", "--format", "json").out)
+    assert document["estimates"] == expected["estimates"]
+    (told,), (file,) = (each["provenance"]["inputs"] for each in (document, expected))
     assert told == {**file, "name": "standard input"}
     assert told["sha256"] is not None
 
@@ -299,11 +299,11 @@ def test_a_file_that_grows_while_it_is_read_is_told(
     judge = assay.evaluate_files
     monkeypatch.setattr(assay, "evaluate_files", growing)
     for face in ("terminal", "json"):
-        found = cli("evaluate", predictions, "--format", face)
-        assert found.code == 0
-        assert f"warning: {predictions} changed while it was read" in found.err
-    assert json.loads(found.out)["provenance"]["inputs"][0]["sha256"] is None
-    assert any("changed while it was read" in note for note in json.loads(found.out)["notes"])
+        outcome = cli("evaluate", predictions, "--format", face)
+        assert outcome.code == 0
+        assert f"warning: {predictions} changed while it was read" in outcome.err
+    assert json.loads(outcome.out)["provenance"]["inputs"][0]["sha256"] is None
+    assert any("changed while it was read" in note for note in json.loads(outcome.out)["notes"])
 
 
 def test_a_parquet_file_that_is_replaced_while_it_is_read_is_told(
@@ -320,16 +320,16 @@ def test_a_parquet_file_that_is_replaced_while_it_is_read_is_told(
 
     judge = assay.evaluate_files
     monkeypatch.setattr(assay, "evaluate_files", replaced)
-    found = cli("evaluate", file, "--format", "markdown")
-    assert f"warning: {file} changed while it was read" in found.err
-    assert "changed while it was read" in found.out
+    outcome = cli("evaluate", file, "--format", "markdown")
+    assert f"warning: {file} changed while it was read" in outcome.err
+    assert "changed while it was read" in outcome.out
 
 
 def test_several_files_are_read_as_one(cli: Cli, predictions: Path) -> None:
     more = predictions.with_name("more.csv")
     more.write_bytes(predictions.read_bytes())
-    found = json.loads(cli("evaluate", predictions, more, "--format", "json").out)
-    assert found["source"]["rows_used"] == 24
+    document = json.loads(cli("evaluate", predictions, more, "--format", "json").out)
+    assert document["source"]["rows_used"] == 24
 
 
 def test_a_star_is_a_name_unless_glob_is_asked_for(cli: Cli, predictions: Path) -> None:
@@ -342,9 +342,9 @@ def test_an_encoding_and_a_delimiter_may_be_named(cli: Cli, tmp_path: Path) -> N
     path = tmp_path / "p.csv"
     path.write_bytes("label;score\nsécurité;0.9\nnormal;0.1\n".encode("cp1252"))
     options = ["--encoding", "cp1252", "--delimiter", ";", "--positive", "sécurité"]
-    found = cli("evaluate", path, *options, "--format", "json")
-    assert found.code == 0, found.err
-    assert json.loads(found.out)["positive"] == "sécurité"
+    outcome = cli("evaluate", path, *options, "--format", "json")
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)["positive"] == "sécurité"
 
 
 def test_a_name_beginning_with_a_dash_follows_two_dashes(
@@ -359,10 +359,10 @@ def test_a_name_beginning_with_a_dash_follows_two_dashes(
 
 
 def test_guesses_are_told_beside_a_report_for_programs(cli: Cli, predictions: Path) -> None:
-    found = cli("evaluate", predictions, "--format", "json")
-    assert "note: the label is column 'label', recognised by its name\n" in found.err
-    assert "note: the score is column 'score', recognised by its name\n" in found.err
-    assert "note: 'attack' was taken as the positive label" in found.err
+    outcome = cli("evaluate", predictions, "--format", "json")
+    assert "note: the label is column 'label', recognised by its name\n" in outcome.err
+    assert "note: the score is column 'score', recognised by its name\n" in outcome.err
+    assert "note: 'attack' was taken as the positive label" in outcome.err
 
 
 def test_what_was_named_is_not_told(cli: Cli, predictions: Path) -> None:
@@ -376,10 +376,10 @@ def test_findings_are_told_beside_a_report_for_programs(cli: Cli, predictions: P
 
 
 def test_a_report_in_a_terminal_says_it_all_itself(cli: Cli, predictions: Path) -> None:
-    found = cli("evaluate", predictions)
-    assert all("recognised by its name" in line for line in found.err.splitlines())
-    assert "E009" in found.out
-    assert "'attack' was taken as the positive label" in " ".join(found.out.split())
+    outcome = cli("evaluate", predictions)
+    assert all("recognised by its name" in line for line in outcome.err.splitlines())
+    assert "E009" in outcome.out
+    assert "'attack' was taken as the positive label" in " ".join(outcome.out.split())
 
 
 def test_a_report_says_how_it_was_made(cli: Cli, predictions: Path) -> None:
@@ -398,10 +398,10 @@ def test_a_report_says_how_it_was_made(cli: Cli, predictions: Path) -> None:
 def test_figures_are_written_for_a_paper(cli: Cli, predictions: Path) -> None:
     pytest.importorskip("matplotlib")
     folder = predictions.parent / "figures"
-    found = cli("evaluate", predictions, "--figures", folder, "--format", "json")
-    assert found.code == 0, found.err
+    outcome = cli("evaluate", predictions, "--figures", folder, "--format", "json")
+    assert outcome.code == 0, outcome.err
     assert {path.suffix for path in folder.iterdir()} == {".pdf", ".svg"}
-    assert f"figures into {folder}" in found.err
+    assert f"figures into {folder}" in outcome.err
     assert sorted(path.name for path in predictions.parent.iterdir()) == [
         "figures",
         "predictions.csv",
@@ -412,9 +412,9 @@ def test_where_there_is_nothing_to_draw_that_is_told(cli: Cli, tmp_path: Path) -
     pytest.importorskip("matplotlib")
     rows = tmp_path / "rows.csv"
     rows.write_text("label,score\n1,0.9\n0,0.8\n,0.1\n")
-    found = cli("evaluate", rows, "--unlabelled", "allow", "--figures", tmp_path / "figures")
-    assert found.code == 0, found.err
-    assert "nothing to draw" in found.err
+    outcome = cli("evaluate", rows, "--unlabelled", "allow", "--figures", tmp_path / "figures")
+    assert outcome.code == 0, outcome.err
+    assert "nothing to draw" in outcome.err
 
 
 @pytest.mark.parametrize("way", ["file", "link", "folder"])
@@ -425,9 +425,9 @@ def test_a_report_never_replaces_its_input(cli: Cli, predictions: Path, way: str
         out.symlink_to(predictions)
     elif way == "folder":
         asked = predictions.parent
-    found = cli("evaluate", asked, "--out", out)
-    assert found.code == 2
-    assert "is an input, which it would replace" in found.err
+    outcome = cli("evaluate", asked, "--out", out)
+    assert outcome.code == 2
+    assert "is an input, which it would replace" in outcome.err
     assert predictions.read_bytes() == before
 
 
@@ -439,27 +439,27 @@ def test_figures_on_a_full_disk_leave_nothing(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Plots, "save", full)
-    found = cli("evaluate", predictions, "--figures", predictions.parent / "figures")
-    assert found.code == 4
-    assert found.out == ""
-    assert "figures could not be written: No space left on device" in found.err
+    outcome = cli("evaluate", predictions, "--figures", predictions.parent / "figures")
+    assert outcome.code == 4
+    assert outcome.out == ""
+    assert "figures could not be written: No space left on device" in outcome.err
     assert [path.name for path in predictions.parent.iterdir()] == ["predictions.csv"]
 
 
 def test_figures_need_a_place(cli: Cli, predictions: Path) -> None:
     for place in (predictions, predictions / "x", predictions.parent / "no" / "where"):
-        found = cli("evaluate", predictions, "--figures", place)
-        assert found.code == 4
-        assert found.out == ""
+        outcome = cli("evaluate", predictions, "--figures", place)
+        assert outcome.code == 4
+        assert outcome.out == ""
 
 
 def test_figures_without_their_extra_say_how_to_get_it(
     cli: Cli, predictions: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(messages, "find_spec", lambda name: None)
-    found = cli("evaluate", predictions, "--figures", predictions.parent / "figures")
-    assert found.code == 2
-    assert "assay-detectors[plot]" in found.err
+    outcome = cli("evaluate", predictions, "--figures", predictions.parent / "figures")
+    assert outcome.code == 2
+    assert "assay-detectors[plot]" in outcome.err
 
 
 # -- usage -----------------------------------------------------------------------------------------
@@ -500,10 +500,10 @@ def test_figures_without_their_extra_say_how_to_get_it(
     ],
 )
 def test_wrong_usage_is_told_before_anything_is_read(cli: Cli, options: str, said: str) -> None:
-    found = cli("evaluate", "missing.csv", *shlex.split(options))
-    assert found.code == 2, found.err
-    assert found.out == ""
-    assert said in found.err
+    outcome = cli("evaluate", "missing.csv", *shlex.split(options))
+    assert outcome.code == 2, outcome.err
+    assert outcome.out == ""
+    assert said in outcome.err
 
 
 # -- the examples of the help ----------------------------------------------------------------------
@@ -528,9 +528,9 @@ def test_the_examples_of_the_help_run(
     with flows.open("rb") as stream, io.TextIOWrapper(stream) as typed:
         assert before in ("", "cat predictions.csv ")
         monkeypatch.setattr(sys, "stdin", typed)
-        found = cli(*shlex.split(command)[1:])
-    assert found.code == 0, found.err
-    assert found.out or "--out" in line
+        outcome = cli(*shlex.split(command)[1:])
+    assert outcome.code == 0, outcome.err
+    assert outcome.out or "--out" in line
 
 
 @pytest.mark.parametrize("option", [("--top", "5"), ("--unknown", "x"), ("--period", "day")])
@@ -550,9 +550,9 @@ def test_rows_of_an_unknown_label_are_followed_over_time(tmp_path: Path) -> None
     out = tmp_path / "out.json"
     asked = ["--probabilities", "p_*", "--unknown", "z", "--time", "time", "--period", "month"]
     assert run(["evaluate", str(path), *asked, "--out", str(out)]) == 0
-    found = json.loads(out.read_text("utf-8"))
-    assert found["periods"]["names"] == ["2026-01", "2026-02"]
-    measures = {entry["measure"]: entry["value"] for entry in found["estimates"]}
+    document = json.loads(out.read_text("utf-8"))
+    assert document["periods"]["names"] == ["2026-01", "2026-02"]
+    measures = {entry["measure"]: entry["value"] for entry in document["estimates"]}
     assert measures["oscr"] == 0.5
 
 

@@ -308,15 +308,15 @@ def options_in(message: str) -> list[str]:
     # To leave rows out is the last resort.
     better = message.partition("Correct the row")[0]
     advice = re.split(r" or --", better if " --" in better else message)[0]
-    found: list[str] = []
+    names: list[str] = []
     for name, value in re.findall(r"(--[a-z-]+)(?: ('[^']*'|\"[^\"]*\"|[\w.+-]+))?", advice):
         known = [option for option in evaluate.params if name in option.opts]
         assert known, f"{name} is no option"
         if name in flags:
-            found.append(name)
+            names.append(name)
         elif value:
-            found += [name, shlex.split(value)[0].replace("\\t", "\t")]
-    return found
+            names += [name, shlex.split(value)[0].replace("\\t", "\t")]
+    return names
 
 
 def written(folder: Path, name: str, content: str | bytes) -> str:

@@ -79,9 +79,9 @@ def rules(*texts: str) -> list[str]:
 def test_the_exit_code_is_the_verdict(
     ran: Cli, asked: list[str], options: list[str], code: int, outcome: str
 ) -> None:
-    found = ran(*rules(*asked), *options, "--format", "json")
-    assert found.code == code, found.err
-    plain = json.loads(found.out)
+    completed = ran(*rules(*asked), *options, "--format", "json")
+    assert completed.code == code, completed.err
+    plain = json.loads(completed.out)
     assert plain["outcome"] == outcome
     jsonschema.validate(plain, schema_of("assay.gate/1"))
 
@@ -95,7 +95,7 @@ def test_it_gives_what_the_library_gives(ran: Cli) -> None:
         "new-old(f1) >= 0",
     ]
     options = ["--family", "family", "--resamples", "200", "--seed", "7", "--level", "0.9"]
-    found = json.loads(ran(*rules(*asked), *options, "--format", "json").out)
+    document = json.loads(ran(*rules(*asked), *options, "--format", "json").out)
     expected = assay.gate(
         FLOWS.label,
         new=FLOWS.new,
@@ -106,16 +106,16 @@ def test_it_gives_what_the_library_gives(ran: Cli) -> None:
         seed=7,
         level=0.9,
     ).to_dict()
-    assert found["rules"] == expected["rules"]
-    assert (found["level"], found["resamples"], found["seed"]) == (0.9, 200, 7)
+    assert document["rules"] == expected["rules"]
+    assert (document["level"], document["resamples"], document["seed"]) == (0.9, 200, 7)
 
 
 @pytest.mark.parametrize("face", ["terminal", "markdown", "latex", "html", "csv"])
 def test_every_face_says_the_outcome(ran: Cli, face: str) -> None:
-    found = ran(*rules(FAIL, OF_BOTH), "--format", face)
-    assert found.code == 1
-    assert "fail" in found.out.lower()
-    assert found.err == ""
+    outcome = ran(*rules(FAIL, OF_BOTH), "--format", face)
+    assert outcome.code == 1
+    assert "fail" in outcome.out.lower()
+    assert outcome.err == ""
 
 
 def test_columns_of_one_file_need_no_id(cli: Cli, both: Path, ran: Cli) -> None:
@@ -131,20 +131,20 @@ def test_columns_of_one_file_need_no_id(cli: Cli, both: Path, ran: Cli) -> None:
 def test_the_baseline_may_be_the_same_file(cli: Cli, both: Path) -> None:
     files = (both / "new.csv", "--baseline", both / "new.csv", "--id", "flow")
     scores = ("--score", "score", "--baseline-score", "old_score")
-    found = cli("gate", *files, *scores, "--rule", PASS, "--format", "markdown")
-    assert found.code == 0, found.err
+    outcome = cli("gate", *files, *scores, "--rule", PASS, "--format", "markdown")
+    assert outcome.code == 0, outcome.err
 
 
 def test_rules_about_the_new_model_need_no_baseline(cli: Cli, both: Path) -> None:
-    found = cli("gate", both / "new.csv", "--score", "score", *rules(PASS))
-    assert found.code == 0
-    assert "against" not in found.out
+    outcome = cli("gate", both / "new.csv", "--score", "score", *rules(PASS))
+    assert outcome.code == 0
+    assert "against" not in outcome.out
 
 
 def test_thresholds_may_differ(ran: Cli) -> None:
     options = ["--threshold", "0.6", "--baseline-threshold", "0.7", "--format", "json"]
-    found = json.loads(ran(*rules(OF_BOTH), *options).out)["rules"][0]
-    assert found["thresholds"] == {"new": 0.6, "old": 0.7}
+    rule = json.loads(ran(*rules(OF_BOTH), *options).out)["rules"][0]
+    assert rule["thresholds"] == {"new": 0.6, "old": 0.7}
 
 
 def test_clusters_counts_and_joint_rules_are_read(ran: Cli, both: Path, tmp_path: Path) -> None:
@@ -160,16 +160,16 @@ def test_clusters_counts_and_joint_rules_are_read(ran: Cli, both: Path, tmp_path
 def test_decisions_are_judged_too(cli: Cli, tmp_path: Path) -> None:
     said = np.where(FLOWS.new >= 0.5, "attack", "normal")
     path = written(tmp_path / "decided.csv", score=said)
-    found = cli("gate", path, "--score", "score", *rules(PASS, "new(f1) >= 0.5"))
-    assert found.code == 0, found.err
+    outcome = cli("gate", path, "--score", "score", *rules(PASS, "new(f1) >= 0.5"))
+    assert outcome.code == 0, outcome.err
 
 
 def test_families_may_come_from_the_labels(cli: Cli, both: Path) -> None:
-    found = cli(
+    outcome = cli(
         *("gate", both / "new.csv", "--label", "family", "--negative", "normal"),
         *("--score", "score", *rules("new(recall@family=*) >= 0.01"), "--format", "json"),
     )
-    assert {rule["family"] for rule in json.loads(found.out)["rules"]} == {
+    assert {rule["family"] for rule in json.loads(outcome.out)["rules"]} == {
         *FLOWS.family.tolist()
     } - {"normal"}
 
@@ -180,18 +180,18 @@ def test_families_may_come_from_the_labels(cli: Cli, both: Path) -> None:
 def test_rules_come_from_a_file_with_their_reasons(ran: Cli, tmp_path: Path) -> None:
     path = tmp_path / "gate.toml"
     path.write_text(f'[[rule]]\nname = "sees"\nrule = "{PASS}"\nreason = "or why run it"\n')
-    found = ran("--rules", path, "--format", "markdown")
-    assert found.code == 0, found.err
-    assert "| sees | new(recall) &gt;= 0.5 | or why run it |" in found.out
+    outcome = ran("--rules", path, "--format", "markdown")
+    assert outcome.code == 0, outcome.err
+    assert "| sees | new(recall) &gt;= 0.5 | or why run it |" in outcome.out
 
 
 def test_a_file_of_rules_that_is_wrong_is_bad_input(ran: Cli, tmp_path: Path) -> None:
     path = tmp_path / "gate.txt"
     path.write_text(f"{PASS}\nnew(precison) >= 0.5\n")
-    found = ran("--rules", path)
-    assert (found.code, found.out) == (3, "")
-    assert f"{path}, line 2: the rule 'new(precison) >= 0.5'" in found.err
-    assert "did you mean precision" in found.err
+    outcome = ran("--rules", path)
+    assert (outcome.code, outcome.out) == (3, "")
+    assert f"{path}, line 2: the rule 'new(precison) >= 0.5'" in outcome.err
+    assert "did you mean precision" in outcome.err
     assert ran("--rules", tmp_path / "none.txt").code == 3
     assert ran("--rules", tmp_path).code == 3
 
@@ -218,32 +218,32 @@ def test_a_wrong_command_line_is_usage(
     ran: Cli, options: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    found = ran(*options)
-    assert (found.code, found.out) == (2, "")
-    assert said in found.err
+    outcome = ran(*options)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert said in outcome.err
 
 
 def test_a_rule_about_the_old_model_needs_a_baseline_and_a_baseline_needs_ids(
     cli: Cli, both: Path
 ) -> None:
-    found = cli("gate", both / "new.csv", "--score", "score", *rules(OF_BOTH))
-    assert found.code == 2
-    assert "needs --baseline" in found.err
-    found = cli(
+    outcome = cli("gate", both / "new.csv", "--score", "score", *rules(OF_BOTH))
+    assert outcome.code == 2
+    assert "needs --baseline" in outcome.err
+    outcome = cli(
         "gate", both / "new.csv", "--score", "score", "--baseline", both / "old.csv", *rules(PASS)
     )
-    assert found.code == 2
-    assert "--baseline needs --id" in found.err
-    found = cli("gate", "-", "--baseline", "-", "--id", "id", "--score", "score", *rules(OF_BOTH))
-    assert found.code == 2
-    assert "standard input can't be FILE and --baseline at once" in found.err
+    assert outcome.code == 2
+    assert "--baseline needs --id" in outcome.err
+    outcome = cli("gate", "-", "--baseline", "-", "--id", "id", "--score", "score", *rules(OF_BOTH))
+    assert outcome.code == 2
+    assert "standard input can't be FILE and --baseline at once" in outcome.err
 
 
 def test_rows_without_a_match_are_refused_and_counted(ran: Cli, tmp_path: Path) -> None:
     fewer = written(tmp_path / "old.csv", score=FLOWS.old, order=range(3, len(FLOWS)))
-    found = ran(*rules(OF_BOTH), old=fewer)
-    assert (found.code, found.out) == (3, "")
-    assert "3 of 2,000 ids" in found.err
+    outcome = ran(*rules(OF_BOTH), old=fewer)
+    assert (outcome.code, outcome.out) == (3, "")
+    assert "3 of 2,000 ids" in outcome.err
     skipped = ran(*rules(OF_BOTH), "--on-bad-row", "skip", "--format", "json", old=fewer)
     assert skipped.code == 0
     assert json.loads(skipped.out)["source"]["rows_refused"] == 3
@@ -253,9 +253,9 @@ def test_a_label_that_differs_is_refused(ran: Cli, tmp_path: Path) -> None:
     other = np.where(np.arange(len(FLOWS)) == 5, "normal", FLOWS.label)
     other[5] = "normal" if FLOWS.label[5] == "attack" else "attack"
     path = written(tmp_path / "old.csv", score=FLOWS.old, label=other)
-    found = ran(*rules(OF_BOTH), old=path)
-    assert found.code == 3
-    assert "the label of 1 ids differs" in found.err
+    outcome = ran(*rules(OF_BOTH), old=path)
+    assert outcome.code == 3
+    assert "the label of 1 ids differs" in outcome.err
 
 
 @pytest.mark.parametrize(
@@ -269,16 +269,16 @@ def test_a_label_that_differs_is_refused(ran: Cli, tmp_path: Path) -> None:
     ],
 )
 def test_what_the_data_can_not_answer_is_bad_input(ran: Cli, options: list[str], said: str) -> None:
-    found = ran(*rules(PASS), *options)
-    assert (found.code, found.out) == (3, "")
-    assert said in found.err
+    outcome = ran(*rules(PASS), *options)
+    assert (outcome.code, outcome.out) == (3, "")
+    assert said in outcome.err
 
 
 def test_scores_beyond_a_half_ask_for_a_threshold_by_its_option(cli: Cli, tmp_path: Path) -> None:
     path = written(tmp_path / "new.csv", score=FLOWS.new * 10)
-    found = cli("gate", path, "--score", "score", *rules(PASS, "new(f1@threshold=5) > 0"))
-    assert found.code == 3
-    assert "say --threshold, or write @threshold= or @max-far= in it" in found.err
+    outcome = cli("gate", path, "--score", "score", *rules(PASS, "new(f1@threshold=5) > 0"))
+    assert outcome.code == 3
+    assert "say --threshold, or write @threshold= or @max-far= in it" in outcome.err
     assert cli("gate", path, "--score", "score", *rules("new(f1@threshold=5) > 0")).code == 0
 
 
@@ -297,9 +297,9 @@ def test_an_error_of_ours_is_no_verdict(
     monkeypatch.setattr(assay, "gate_files", broken)
     junit = tmp_path / "gate.xml"
     junit.write_text("<testsuites/>")
-    found = ran(*rules(PASS), "--junit", junit)
-    assert (found.code, found.out) == (5, "")
-    assert "This is an error of ours" in found.err
+    outcome = ran(*rules(PASS), "--junit", junit)
+    assert (outcome.code, outcome.out) == (5, "")
+    assert "This is an error of ours" in outcome.err
     assert suite(junit).get("errors") == "1"
 
 
@@ -322,8 +322,8 @@ def test_junit_tells_the_build_server(
     ran: Cli, asked: list[str], options: list[str], failures: str, skipped: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "gate.xml"
-    found = ran(*rules(*asked), *options, "--junit", path)
-    assert f"wrote {path} (JUnit)" in found.err
+    outcome = ran(*rules(*asked), *options, "--junit", path)
+    assert f"wrote {path} (JUnit)" in outcome.err
     assert (suite(path).get("failures"), suite(path).get("skipped")) == (failures, skipped)
     assert suite(path).get("tests") == str(len(asked))
     assert [file.name for file in tmp_path.iterdir()] == ["gate.xml"]
@@ -344,15 +344,15 @@ def test_a_run_without_a_verdict_leaves_an_error_and_no_older_verdict(
     assert ran(*rules(PASS), "--junit", path).code == 0
     assert suite(path).get("errors") == "0"
     assert ran(*options, "--junit", path).code == code
-    found = suite(path)
-    assert (found.get("tests"), found.get("errors"), found.get("failures")) == ("1", "1", "0")
+    element = suite(path)
+    assert (element.get("tests"), element.get("errors"), element.get("failures")) == ("1", "1", "0")
 
 
 def test_junit_replaces_no_input(ran: Cli, both: Path, tmp_path: Path) -> None:
     before = (both / "new.csv").read_bytes()
-    found = ran(*rules(PASS), "--junit", both / "new.csv")
-    assert found.code == 2
-    assert "is an input" in found.err
+    outcome = ran(*rules(PASS), "--junit", both / "new.csv")
+    assert outcome.code == 2
+    assert "is an input" in outcome.err
     assert (both / "new.csv").read_bytes() == before
     asked = tmp_path / "rules.txt"
     asked.write_text(PASS)
@@ -380,9 +380,9 @@ def test_the_examples_of_the_help_run(
     if "last-passed" in line:
         first = ("--score", "score", "--rule", "new(recall) >= 0.01", "--record", "flows")
         assert cli("gate", "old.csv", *first).code == 0
-    found = cli(*shlex.split(line)[1:])
-    assert found.code in (0, 1), found.err
-    assert "rule" in found.out
+    outcome = cli(*shlex.split(line)[1:])
+    assert outcome.code in (0, 1), outcome.err
+    assert "rule" in outcome.out
 
 
 def test_figures_are_drawn(ran: Cli, tmp_path: Path) -> None:
@@ -414,13 +414,13 @@ def test_the_workflow_of_the_guide_runs_a_command_line_that_works(
         (tmp_path / name).write_bytes((both / name).read_bytes())
     (tmp_path / "gate.toml").write_bytes((PROJECT / "examples/gate.toml").read_bytes())
     monkeypatch.chdir(tmp_path)
-    found = cli(*shlex.split(" ".join(lines))[1:])
-    assert found.code in (0, 1), found.err
+    outcome = cli(*shlex.split(" ".join(lines))[1:])
+    assert outcome.code in (0, 1), outcome.err
     assert "no family is forgotten" in Path("gate.md").read_text("utf-8")
     assert int(suite(Path("gate.xml")).get("tests")) > 3
 
 
 def test_a_level_that_draws_too_much_names_the_option_that_allows_it(ran: Cli) -> None:
-    found = ran(*rules("new(detection_rate@max-far=0.1) >= 0.1"), "--level", "0.99999")
-    assert found.code == 3
-    assert "say --resamples 200000, or a lower --level" in found.err
+    outcome = ran(*rules("new(detection_rate@max-far=0.1) >= 0.1"), "--level", "0.99999")
+    assert outcome.code == 3
+    assert "say --resamples 200000, or a lower --level" in outcome.err

@@ -30,26 +30,26 @@ def told(cli: Cli, week: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
     monkeypatch.chdir(week)
 
     def document(*options: str) -> dict[str, Any]:
-        found = cli("incidents", *options, "--format", "json", "--quiet")
-        assert (found.code, found.err) == (0, "")
-        result: dict[str, Any] = json.loads(found.out)
+        outcome = cli("incidents", *options, "--format", "json", "--quiet")
+        assert (outcome.code, outcome.err) == (0, "")
+        result: dict[str, Any] = json.loads(outcome.out)
         return result
 
     return document
 
 
 def test_a_week_is_told_as_it_was_made(told: Callable[..., dict[str, Any]], week: Path) -> None:
-    found, truth = told(*LOGS), json.loads((week / "truth.json").read_text())
+    document, truth = told(*LOGS), json.loads((week / "truth.json").read_text())
     keys = ("attack", "start", "end", "detected", "delay", "alerts")
-    assert [{key: each[key] for key in keys} for each in found["incidents"]] == [
+    assert [{key: each[key] for key in keys} for each in document["incidents"]] == [
         {key: each[key] for key in keys} for each in truth["attacks"]
     ]
-    assert {day["day"]: day["false_alarms"] for day in found["days"] if day["alerts"]} == truth[
+    assert {day["day"]: day["false_alarms"] for day in document["days"] if day["alerts"]} == truth[
         "false_alarms_by_day"
     ]
-    by_rule = {rule["rule"].split()[0]: rule["false_alarms"] for rule in found["rules"]}
+    by_rule = {rule["rule"].split()[0]: rule["false_alarms"] for rule in document["rules"]}
     assert by_rule == truth["false_alarms_by_rule"]
-    assert sum(day["alerts"] for day in found["days"]) == truth["alerts"]
+    assert sum(day["alerts"] for day in document["days"]) == truth["alerts"]
 
 
 def test_alerts_of_a_minute_after_the_end_belong_with_grace(
@@ -69,7 +69,7 @@ def test_it_gives_what_the_library_gives(
     told: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch, week: Path
 ) -> None:
     monkeypatch.chdir(week)
-    found = told(
+    document = told(
         *LOGS,
         *("--match", "src_ip,dst_ip", "--directed", "--grace", "30s", "--gap", "1h", "--key"),
         *("rule", "--skew", "-5s", "--score", "alert.severity", "--threshold", "2", "--level"),
@@ -92,18 +92,18 @@ def test_it_gives_what_the_library_gives(
         max_delay="1h",
         confidence=0.8,
     )
-    del found["headline"]
-    assert found.pop("not_finite") == {"/estimates/1/high": "inf"}
-    made = found.pop("provenance")
+    del document["headline"]
+    assert document.pop("not_finite") == {"/estimates/1/high": "inf"}
+    made = document.pop("provenance")
     assert [Path(each["name"]).name for each in made["inputs"]] == [
         *("eve.json", "conn.log", "attacks.csv")
     ]
-    assert found == json.loads(json.dumps(expected.to_dict()))
+    assert document == json.loads(json.dumps(expected.to_dict()))
 
 
 def test_rows_of_a_table_name_their_incidents(told: Callable[..., dict[str, Any]]) -> None:
     columns = ("--incident", "incident", "--time", "time", "--family", "family")
-    found = told("rows.csv", *columns, "--score", "score", "--threshold", "0.9", "--key", "host")
+    document = told("rows.csv", *columns, "--score", "score", "--threshold", "0.9", "--key", "host")
     expected = incidents(
         "rows.csv",
         incident="incident",
@@ -113,8 +113,8 @@ def test_rows_of_a_table_name_their_incidents(told: Callable[..., dict[str, Any]
         threshold=0.9,
         key=["host"],
     )
-    assert found["incidents"] == json.loads(json.dumps(expected.to_dict()))["incidents"]
-    assert found["total"] == 9
+    assert document["incidents"] == json.loads(json.dumps(expected.to_dict()))["incidents"]
+    assert document["total"] == 9
     decided = told("rows.csv", *columns[:4], "--decision", "label")
     assert decided["detected"] == 9
     assert sum(day["false_alarms"] for day in decided["days"]) == 0
@@ -127,9 +127,9 @@ def test_examples_of_the_help_run(
     for path in week.iterdir():
         shutil.copy(path, tmp_path)
     monkeypatch.chdir(tmp_path)
-    found = cli(*shlex.split(line)[1:])
-    assert found.code == 0, found.err
-    assert "incidents" in found.out or (tmp_path / "week.json").exists()
+    outcome = cli(*shlex.split(line)[1:])
+    assert outcome.code == 0, outcome.err
+    assert "incidents" in outcome.out or (tmp_path / "week.json").exists()
 
 
 def test_a_result_is_kept_and_shown_again(
@@ -137,14 +137,14 @@ def test_a_result_is_kept_and_shown_again(
 ) -> None:
     monkeypatch.chdir(week)
     store = tmp_path / "runs.db"
-    found = cli("incidents", *LOGS, "--record", "ids", "--store", store)
-    assert found.code == 0, found.err
+    outcome = cli("incidents", *LOGS, "--record", "ids", "--store", store)
+    assert outcome.code == 0, outcome.err
     listed = json.loads(cli("runs", "list", "--store", store, "--format", "json").out)["runs"]
     assert [(run["name"], run["kind"]) for run in listed] == [("ids", "incidents")]
     assert listed[0]["headline"].startswith("8 of 9 incidents were detected")
     path = tmp_path / "week.json"
     assert cli("incidents", *LOGS, "--out", path).code == 0
-    assert cli("show", path).out == found.out
+    assert cli("show", path).out == outcome.out
 
 
 @pytest.mark.usefixtures("blank_pages")
@@ -153,8 +153,8 @@ def test_figures_are_written(
 ) -> None:
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(week)
-    found = cli("incidents", *LOGS, "--figures", tmp_path / "figures", "--quiet")
-    assert found.code == 0, found.err
+    outcome = cli("incidents", *LOGS, "--figures", tmp_path / "figures", "--quiet")
+    assert outcome.code == 0, outcome.err
     assert any((tmp_path / "figures").iterdir())
 
 
@@ -175,9 +175,9 @@ def test_a_wrong_use_is_told(
     options: tuple[str, ...], message: str, cli: Cli, week: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(week)
-    found = cli("incidents", *options)
-    assert found.code == 2
-    assert message in " ".join(found.err.split())
+    outcome = cli("incidents", *options)
+    assert outcome.code == 2
+    assert message in " ".join(outcome.err.split())
 
 
 @pytest.mark.parametrize(
@@ -196,10 +196,10 @@ def test_bad_input_is_told(
     options: tuple[str, ...], message: str, cli: Cli, week: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(week)
-    found = cli("incidents", *options)
-    assert found.code == 3, found.err
-    assert message in " ".join(found.err.split())
-    assert "Traceback" not in found.err
+    outcome = cli("incidents", *options)
+    assert outcome.code == 3, outcome.err
+    assert message in " ".join(outcome.err.split())
+    assert "Traceback" not in outcome.err
 
 
 def test_a_schedule_without_zones_is_refused_unless_one_is_given(

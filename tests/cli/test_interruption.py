@@ -98,8 +98,8 @@ def test_ctrl_c_ends_it_promptly_and_leaves_nothing(tmp_path: Path, work: str) -
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_being_told_to_end_is_obeyed_too(tmp_path: Path, number: int, code: int) -> None:
     process = started(SCRIPT.format(folder=str(tmp_path), work=WORK["sleep"]))
-    found, err, seconds = sent(process, number)
-    assert found == code
+    exit_code, err, seconds = sent(process, number)
+    assert exit_code == code
     assert "stopped by signal" in err
     assert seconds < PROMPT
     assert list(tmp_path.iterdir()) == []

@@ -232,8 +232,8 @@ def test_bad_input_is_told_with_its_place(
 ) -> None:
     case.write(tmp_path / case.name)
     monkeypatch.chdir(tmp_path)
-    found = cli("evaluate", case.asked.format(case.name), *case.options, "--format", "json")
-    check(case, found.code, found.out, found.err)
+    outcome = cli("evaluate", case.asked.format(case.name), *case.options, "--format", "json")
+    check(case, outcome.code, outcome.out, outcome.err)
 
 
 def test_the_table_is_long_enough() -> None:
@@ -247,8 +247,8 @@ def test_a_process_of_its_own_says_the_same(
 ) -> None:
     case.write(tmp_path / case.name)
     asked = case.asked.format(case.name)
-    found = shell("evaluate", asked, *case.options, "--out", "out.html", cwd=tmp_path)
-    check(case, found.code, found.out, found.err)
+    outcome = shell("evaluate", asked, *case.options, "--out", "out.html", cwd=tmp_path)
+    check(case, outcome.code, outcome.out, outcome.err)
     assert not (tmp_path / "out.html").exists()
 
 
@@ -303,9 +303,9 @@ def test_nothing_is_written_to_an_empty_name(
 
 
 def test_nothing_on_standard_input_is_told(shell: Callable[..., Any]) -> None:
-    found = shell("evaluate", "-")
-    assert found.code == 3
-    assert "standard input" in found.err
+    outcome = shell("evaluate", "-")
+    assert outcome.code == 3
+    assert "standard input" in outcome.err
 
 
 def test_files_that_do_not_belong_together_are_told(
@@ -314,10 +314,10 @@ def test_files_that_do_not_belong_together_are_told(
     one, two = tmp_path / "one.csv", tmp_path / "two.csv"
     one.write_text(GOOD)
     two.write_text(GOOD.replace("score", "rank"))
-    found = cli("evaluate", one, two)
-    assert found.code == 3
-    assert "two.csv" in found.err
-    assert "'score'" in found.err
+    outcome = cli("evaluate", one, two)
+    assert outcome.code == 3
+    assert "two.csv" in outcome.err
+    assert "'score'" in outcome.err
     twice = cli("evaluate", one, one)
     assert twice.code == 3
     assert "given twice" in twice.err
@@ -331,21 +331,21 @@ def test_a_bomb_is_counted_within_the_memory_that_is_allowed(
     rows = gzip.compress(b"attack,0.5\nnormal,0.5\n" * 100_000)
     path.write_bytes(gzip.compress(b"label,score\n") + 60 * rows)
     assert path.stat().st_size < 1_000_000
-    found = shell("evaluate", path, "--max-memory", "200MB", "--format", "json")
-    assert found.code == 0
-    assert json.loads(found.out)["source"]["rows_read"] == 12_000_000
+    outcome = shell("evaluate", path, "--max-memory", "200MB", "--format", "json")
+    assert outcome.code == 0
+    assert json.loads(outcome.out)["source"]["rows_read"] == 12_000_000
 
 
 def test_a_process_that_takes_too_much_memory_ends_itself(
     shell: Callable[..., Any], flows: Path, tmp_path: Path
 ) -> None:
-    found = shell("evaluate", flows, "--max-memory", "30MB", "--out", tmp_path / "r.html")
-    assert found.code == 3
-    assert found.out == ""
-    assert found.err.startswith("assay: error: ")
-    assert "--max-memory" in found.err
-    before = re.search(r"; ([0-9]+) MB are needed before any row is read\. ", found.err)
+    outcome = shell("evaluate", flows, "--max-memory", "30MB", "--out", tmp_path / "r.html")
+    assert outcome.code == 3
+    assert outcome.out == ""
+    assert outcome.err.startswith("assay: error: ")
+    assert "--max-memory" in outcome.err
+    before = re.search(r"; ([0-9]+) MB are needed before any row is read\. ", outcome.err)
     assert before is not None
     assert int(before[1]) > 0
-    assert found.err.count("\n") == 1
+    assert outcome.err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []

@@ -16,10 +16,10 @@ def test_all_measures_are_listed_by_group(
     cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")  # in fewer columns long names are folded
-    found = cli("measures")
-    assert (found.code, found.err) == (0, "")
-    assert all(measure.name in found.out for measure in CATALOGUE)
-    places = [found.out.index(f"\n{group.capitalize()}\n") for group in GROUPS]
+    outcome = cli("measures")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert all(measure.name in outcome.out for measure in CATALOGUE)
+    places = [outcome.out.index(f"\n{group.capitalize()}\n") for group in GROUPS]
     assert places == sorted(places)
 
 
@@ -29,17 +29,17 @@ def test_groups_are_those_of_the_catalogue() -> None:
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_a_group_is_listed_alone(cli: Callable[..., Any], group: str) -> None:
-    found = cli("measures", "--group", group, "--format", "json")
+    outcome = cli("measures", "--group", group, "--format", "json")
     expected = [measure.name for measure in CATALOGUE if measure.group == group]
-    assert [each["name"] for each in json.loads(found.out)["measures"]] == expected
+    assert [each["name"] for each in json.loads(outcome.out)["measures"]] == expected
 
 
 @pytest.mark.parametrize("name", [measure.name for measure in CATALOGUE])
 def test_every_measure_has_its_page(cli: Callable[..., Any], name: str) -> None:
-    found = cli("measures", name)
-    assert (found.code, found.err) == (0, "")
+    outcome = cli("measures", name)
+    assert (outcome.code, outcome.err) == (0, "")
     for heading in ("Formula", "When it misleads", "Example"):
-        assert f"\n{heading}\n" in found.out
+        assert f"\n{heading}\n" in outcome.out
 
 
 def test_an_alias_finds_its_measure(cli: Callable[..., Any]) -> None:
@@ -48,13 +48,13 @@ def test_an_alias_finds_its_measure(cli: Callable[..., Any]) -> None:
 
 @pytest.mark.parametrize("typed", [["fbeta", "--beta", "1.5"], ["f_beta", "--beta", "1.5"]])
 def test_f_beta_is_told_at_any_beta(cli: Callable[..., Any], typed: list[str]) -> None:
-    found = cli("measures", *typed, "--format", "json")
-    (told,) = json.loads(found.out)["measures"]
+    outcome = cli("measures", *typed, "--format", "json")
+    (told,) = json.loads(outcome.out)["measures"]
     assert told["name"] == "f1.5"
     assert told["formula"] == "(13/4) TP / ((13/4) TP + FP + (9/4) FN)"
     # (1 + b^2) TP / ((1 + b^2) TP + FP + b^2 FN) of 3, 1 and 2
     assert told["example"]["value"] == 9.75 / (9.75 + 1 + 4.5)
-    assert found.out == cli("measures", "f1.5", "--format", "json").out
+    assert outcome.out == cli("measures", "f1.5", "--format", "json").out
     page = cli("measures", *typed)
     assert page.out.startswith("F1.5\n")
     assert "leaning towards recall (beta = 1.5)" in page.out
@@ -66,8 +66,8 @@ def test_a_beta_of_one_is_f1(cli: Callable[..., Any]) -> None:
 
 
 def test_a_beta_keeps_its_digits(cli: Callable[..., Any]) -> None:
-    found = cli("measures", "fbeta", "--beta", "1.23456789", "--format", "json")
-    assert json.loads(found.out)["measures"][0]["name"] == "f1.23456789"
+    outcome = cli("measures", "fbeta", "--beta", "1.23456789", "--format", "json")
+    assert json.loads(outcome.out)["measures"][0]["name"] == "f1.23456789"
 
 
 def test_formulas_are_left_to_the_list_of_a_group(
@@ -89,9 +89,9 @@ def test_the_quick_reference_comes_in_every_format(
     cli: Callable[..., Any], tmp_path: Path, face: str
 ) -> None:
     path = tmp_path / "measures"
-    found = cli("measures", "--format", face, "--out", path)
-    assert found.code == 0
-    assert found.out == ""
+    outcome = cli("measures", "--format", face, "--out", path)
+    assert outcome.code == 0
+    assert outcome.out == ""
     assert "mcc" in path.read_text("utf-8")
 
 
@@ -117,10 +117,10 @@ def test_the_quick_reference_comes_in_every_format(
 def test_what_is_not_there_is_wrong_usage(
     cli: Callable[..., Any], typed: list[str], said: str
 ) -> None:
-    found = cli("measures", *typed)
-    assert found.code == 2
-    assert found.out == ""
-    assert said in found.err
+    outcome = cli("measures", *typed)
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert said in outcome.err
 
 
 @pytest.mark.parametrize("line", [line for _, line in EXAMPLES])

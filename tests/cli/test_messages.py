@@ -13,9 +13,9 @@ from assay import errors as ours
 from assay.cli import messages
 
 EVERY_ERROR = [
-    found
-    for found in vars(ours).values()
-    if isinstance(found, type) and issubclass(found, BaseException)
+    member
+    for member in vars(ours).values()
+    if isinstance(member, type) and issubclass(member, BaseException)
 ]
 
 

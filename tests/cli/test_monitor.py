@@ -53,8 +53,8 @@ def test_a_rule_that_holds_ends_with_0_and_a_broken_one_with_1(cli: Callable, fo
 def test_json_keeps_its_schema_and_the_contract(cli: Callable, folder: Path) -> None:
     import jsonschema
 
-    found = cli("monitor", "bad.csv", "--time", "time", *RULES, "--format", "json", "--quiet")
-    document = json.loads(found.out)
+    outcome = cli("monitor", "bad.csv", "--time", "time", *RULES, "--format", "json", "--quiet")
+    document = json.loads(outcome.out)
     jsonschema.Draft202012Validator(schema_of("assay.monitor/1")).validate(document)
     assert document["schema"] == "assay.monitor/1"
     assert document["rules"][0]["outcome"] == "broken"
@@ -71,7 +71,7 @@ def test_a_state_gives_the_same_bits_as_all_rows_at_once(cli: Callable, folder: 
     assert "wrote parts.tally (the state, until 2026-03-14)" in first.err
     second = cli("monitor", "late.csv", *asked, "--state", "parts.tally", "--format", "json")
     assert Path("parts.tally").read_bytes() == Path("whole.tally").read_bytes()
-    one, other = (json.loads(found.out) for found in (whole, second))
+    one, other = (json.loads(each.out) for each in (whole, second))
     for key in ("periods", "rules", "shift", "findings", "maturity", "headline"):
         assert one[key] == other[key], key
     # The reference is in the state: it need not be given again.
@@ -130,20 +130,20 @@ def test_runs_go_on_from_the_last_one_in_the_store(cli: Callable, folder: Path) 
 
 def test_labels_that_wait_give_bounds(cli: Callable, folder: Path) -> None:
     Path("waiting.csv").write_text(table(range(1, 29), late=4))
-    found = cli("monitor", "waiting.csv", "--time", "time", "--format", "csv")
-    rows = list(csv.DictReader(io.StringIO(found.out, newline="")))
+    outcome = cli("monitor", "waiting.csv", "--time", "time", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(outcome.out, newline="")))
     last = [r for r in rows if (r["scope"], r["measure"]) == ("period", "precision")][-1]
     assert last["value"] == ""
     assert float(last["least"]) < float(last["most"])
-    assert "info M002" in found.err
+    assert "info M002" in outcome.err
 
 
 def test_two_models_and_metrics_for_prometheus(cli: Callable, folder: Path) -> None:
-    found = cli(
+    outcome = cli(
         *("monitor", "all.csv", "--time", "time", "--score", "score", "--baseline-score", "old"),
         *("--rule", "new-old(alert_rate) >= 0", "--every", "week", "--metrics", "assay.prom"),
     )
-    assert found.code == 0
+    assert outcome.code == 0
     text = Path("assay.prom").read_text()
     assert 'assay_rule_holds{rule="new-old(alert_rate) >= 0"} 1.0' in text
     assert 'assay_watched{measure="alert_rate",subject="new-old"}' in text
@@ -176,26 +176,28 @@ def test_two_models_and_metrics_for_prometheus(cli: Callable, folder: Path) -> N
 def test_what_is_wrong_is_said(
     cli: Callable, folder: Path, options: tuple[str, ...], code: int, told: str
 ) -> None:
-    found = cli("monitor", "all.csv", *options)
-    assert (found.code, told in found.err) == (code, True), found.err
-    assert "Traceback" not in found.err
+    outcome = cli("monitor", "all.csv", *options)
+    assert (outcome.code, told in outcome.err) == (code, True), outcome.err
+    assert "Traceback" not in outcome.err
 
 
 def test_what_is_no_state_is_refused(cli: Callable, folder: Path) -> None:
     Path("s.tally").write_bytes(b"something else")
-    found = cli("monitor", "all.csv", "--time", "time", "--state", "s.tally")
-    assert (found.code, "s.tally is no state of a monitor" in found.err) == (3, True)
+    outcome = cli("monitor", "all.csv", "--time", "time", "--state", "s.tally")
+    assert (outcome.code, "s.tally is no state of a monitor" in outcome.err) == (3, True)
 
 
 def test_bad_rows_are_skipped_counted_and_listed(cli: Callable, folder: Path) -> None:
     text = Path("all.csv").read_text() + "2026-03-28,attack,not a number,0,1\n"
     Path("all.csv").write_text(text)
     assert cli("monitor", "all.csv", "--time", "time").code == 3
-    found = cli("monitor", "all.csv", "--time", "time", "--on-bad-row", "skip")
-    assert found.code == 3  # a day without a zone beside moments with one
+    outcome = cli("monitor", "all.csv", "--time", "time", "--on-bad-row", "skip")
+    assert outcome.code == 3  # a day without a zone beside moments with one
     Path("all.csv").write_text(text.replace("2026-03-28,attack", "2026-03-28T00:00:00Z,attack"))
-    found = cli("monitor", "all.csv", "--time", "time", "--on-bad-row", "skip", "--format", "json")
-    source = json.loads(found.out)["source"]
+    outcome = cli(
+        "monitor", "all.csv", "--time", "time", "--on-bad-row", "skip", "--format", "json"
+    )
+    source = json.loads(outcome.out)["source"]
     assert (source["rows_read"], source["rows_used"], source["rows_refused"]) == (1121, 1120, 1)
 
 

@@ -17,17 +17,17 @@ Cli = Callable[..., Any]
 @pytest.fixture
 def told(cli: Cli) -> Callable[..., dict[str, Any]]:
     def document(*options: str) -> dict[str, Any]:
-        found = cli("plan", *options, "--format", "json")
-        assert found.code == 0, found.err
-        assert found.err == ""
-        result: dict[str, Any] = json.loads(found.out)
+        outcome = cli("plan", *options, "--format", "json")
+        assert outcome.code == 0, outcome.err
+        assert outcome.err == ""
+        result: dict[str, Any] = json.loads(outcome.out)
         return result
 
     return document
 
 
 def test_it_gives_what_the_library_gives(told: Callable[..., dict[str, Any]]) -> None:
-    found = told(
+    document = told(
         *("--max-fpr", "1/1000", "--min-dr", "90%", "--min-dr", "dos=0.5", "--max-far", "0.2"),
         *("--base-rate", "1%", "--width", "0.05", "--difference", "2%", "--discordant", "0.1"),
         *("--expected-fpr", "2e-4", "--expected-dr", "0.95", "--expected", "0.3"),
@@ -49,15 +49,15 @@ def test_it_gives_what_the_library_gives(told: Callable[..., dict[str, Any]]) ->
         confidence=0.95,
         level=0.9,
     )
-    del found["headline"]
-    assert found.pop("provenance")["inputs"] == []
-    assert found == json.loads(json.dumps(expected.to_dict()))
+    del document["headline"]
+    assert document.pop("provenance")["inputs"] == []
+    assert document == json.loads(json.dumps(expected.to_dict()))
 
 
 def test_one_in_ten_thousand_takes_23025_negatives(cli: Cli) -> None:
-    found = cli("plan", "--max-fpr", "1/10000")
-    assert found.code == 0
-    assert "23,025 negatives without one false alarm" in " ".join(found.out.split())
+    outcome = cli("plan", "--max-fpr", "1/10000")
+    assert outcome.code == 0
+    assert "23,025 negatives without one false alarm" in " ".join(outcome.out.split())
 
 
 def test_a_rare_attack_takes_over_200000_negatives(told: Callable[..., dict[str, Any]]) -> None:
@@ -72,14 +72,14 @@ def test_the_examples_of_the_help_run_in_every_format(
     cli: Cli, tmp_path: Path, line: str, suffix: str
 ) -> None:
     out = tmp_path / f"plan.{suffix}"
-    found = cli(*shlex.split(line)[1:], "--out", out)
-    assert found.code == 0, found.err
+    outcome = cli(*shlex.split(line)[1:], "--out", out)
+    assert outcome.code == 0, outcome.err
     assert out.stat().st_size > 200
 
 
 def test_a_page_tells_how_it_was_made(cli: Cli) -> None:
-    found = cli("plan", "--width", "0.1", "--format", "markdown")
-    assert "`assay plan --width 0.1 --format markdown`" in found.out
+    outcome = cli("plan", "--width", "0.1", "--format", "markdown")
+    assert "`assay plan --width 0.1 --format markdown`" in outcome.out
 
 
 @pytest.mark.parametrize(
@@ -99,13 +99,13 @@ def test_a_page_tells_how_it_was_made(cli: Cli) -> None:
     ],
 )
 def test_a_wrong_command_line_exits_with_2(cli: Cli, options: list[str], message: str) -> None:
-    found = cli("plan", *options)
-    assert found.code == 2
-    assert message in found.err
-    assert found.out == ""
+    outcome = cli("plan", *options)
+    assert outcome.code == 2
+    assert message in outcome.err
+    assert outcome.out == ""
 
 
 def test_what_nobody_can_label_is_refused(cli: Cli) -> None:
-    found = cli("plan", "--max-fpr", "1e-18")
-    assert found.code == 3
-    assert "rows would be needed" in found.err
+    outcome = cli("plan", "--max-fpr", "1e-18")
+    assert outcome.code == 3
+    assert "rows would be needed" in outcome.err

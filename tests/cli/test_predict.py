@@ -99,16 +99,16 @@ def test_rows_that_the_model_learned_from_are_told(cli: Cli, tmp_path: Path) -> 
 
 
 def test_scores_go_to_standard_output_as_csv(cli: Cli, run: Path, new: Path) -> None:
-    found = cli("predict", run, new)
-    assert found.code == 0, found.err
-    rows = pl.read_csv(io.StringIO(found.out))
+    outcome = cli("predict", run, new)
+    assert outcome.code == 0, outcome.err
+    rows = pl.read_csv(io.StringIO(outcome.out))
     assert rows.columns == ["row", "score", "decision"]
     expected = load_model(run).pipeline.predict_proba(table(200, seed=2))[:, 1]
     assert rows["score"].to_list() == expected.tolist()
-    assert "note: the model does not use 'flow', 'label'\n" in found.err
+    assert "note: the model does not use 'flow', 'label'\n" in outcome.err
     flagged = int((expected >= 0.5).sum())
     said = f"200 rows, decided {200 - flagged} 'normal', {flagged} 'attack' (threshold 0.5)\n"
-    assert said in found.err
+    assert said in outcome.err
 
 
 def test_the_model_may_be_named_by_its_file_or_its_folder(cli: Cli, run: Path, new: Path) -> None:
@@ -120,9 +120,9 @@ def test_the_suffix_tells_the_format(
     cli: Cli, run: Path, new: Path, tmp_path: Path, suffix: str
 ) -> None:
     out = tmp_path / f"p.{suffix}"
-    found = cli("predict", run, new, "--id", "flow", "--keep", "label", "--out", out)
-    assert (found.code, found.out) == (0, "")
-    assert f"wrote {out}: 200 rows" in found.err
+    outcome = cli("predict", run, new, "--id", "flow", "--keep", "label", "--out", out)
+    assert (outcome.code, outcome.out) == (0, "")
+    assert f"wrote {out}: 200 rows" in outcome.err
     readers = {"csv": pl.read_csv, "parquet": pl.read_parquet, "arrow": pl.read_ipc}
     rows = readers.get(suffix, pl.read_ndjson)(out)
     assert rows.columns == ["flow", "label", "score", "decision"]
@@ -132,8 +132,8 @@ def test_the_suffix_tells_the_format(
 
 
 def test_the_format_may_be_said(cli: Cli, run: Path, new: Path, tmp_path: Path) -> None:
-    found = cli("predict", run, new, "--format", "jsonl")
-    assert set(json.loads(found.out.splitlines()[0])) == {"row", "score", "decision"}
+    outcome = cli("predict", run, new, "--format", "jsonl")
+    assert set(json.loads(outcome.out.splitlines()[0])) == {"row", "score", "decision"}
     out = tmp_path / "rows"
     assert cli("predict", run, new, "--format", "parquet", "--out", out).code == 0
     assert pl.read_parquet(out).height == 200
@@ -157,9 +157,9 @@ def test_predictions_can_be_judged_at_once(
 ) -> None:
     out = tmp_path / f"p.{suffix}"
     assert cli("predict", run, new, "--keep", "label", "--out", out).code == 0
-    found = cli("evaluate", out, "--format", "json")
-    assert found.code == 0, found.err
-    document = json.loads(found.out)
+    outcome = cli("evaluate", out, "--format", "json")
+    assert outcome.code == 0, outcome.err
+    document = json.loads(outcome.out)
     assert document["source"]["rows_used"] == 200
     rows = pl.read_parquet(out) if suffix == "parquet" else pl.read_csv(out)
     right = int((rows["label"] == rows["decision"]).sum())
@@ -181,9 +181,9 @@ def test_predictions_of_three_labels_can_be_judged_at_once(
     out = tmp_path / "p.parquet"
     command = ("predict", tmp_path / "model.skops", new, "--keep", "label", "--out", out)
     assert cli(*command).code == 0
-    found = cli("evaluate", out, "--probabilities", "p_*", "--format", "json")
-    assert found.code == 0, found.err
-    assert json.loads(found.out)["labels"] == ["-1", "0", "=x"]
+    outcome = cli("evaluate", out, "--probabilities", "p_*", "--format", "json")
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)["labels"] == ["-1", "0", "=x"]
 
 
 def test_formulas_are_made_harmless_in_csv_and_numbers_are_left(
@@ -191,37 +191,37 @@ def test_formulas_are_made_harmless_in_csv_and_numbers_are_left(
 ) -> None:
     rows = table(5).with_columns(flow=pl.Series(["=1+1", "-1", "+1e5", "@x", "a,b"]))
     rows.write_csv(tmp_path / "odd.csv")
-    found = cli("predict", run, tmp_path / "odd.csv", "--id", "flow")
-    kept = pl.read_csv(io.StringIO(found.out))["flow"].to_list()
+    outcome = cli("predict", run, tmp_path / "odd.csv", "--id", "flow")
+    kept = pl.read_csv(io.StringIO(outcome.out))["flow"].to_list()
     assert kept == ["'=1+1", "-1", "+1e5", "'@x", "a,b"]
-    found = cli("predict", run, tmp_path / "odd.csv", "--id", "flow", "--format", "jsonl")
-    assert [json.loads(line)["flow"] for line in found.out.splitlines()] == rows["flow"].to_list()
+    outcome = cli("predict", run, tmp_path / "odd.csv", "--id", "flow", "--format", "jsonl")
+    assert [json.loads(line)["flow"] for line in outcome.out.splitlines()] == rows["flow"].to_list()
 
 
 @settings(max_examples=200)
 @given(st.lists(st.text(max_size=6) | st.sampled_from(["=1", " @x", "\u200b-2+3", "'", "\uff0d1"])))
 def test_formulas_are_those_that_reports_know(texts: list[str]) -> None:
-    found = outputs._neutralised(pl.Series("x", texts, pl.String)).to_list()
+    lines = outputs._neutralised(pl.Series("x", texts, pl.String)).to_list()
     numbers = [re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text) for text in texts]
     expected = [
         text if number else neutralised(text) for text, number in zip(texts, numbers, strict=True)
     ]
-    assert found == expected
+    assert lines == expected
 
 
 @pytest.mark.slow
 def test_standard_input_is_read(cli: Cli, run: Path, new: Path, shell: Cli) -> None:
     with new.open("rb") as stream:
-        found = shell("predict", run, "-", stdin=stream)
-    assert found.code == 0, found.err
-    assert found.out == cli("predict", run, new).out
+        outcome = shell("predict", run, "-", stdin=stream)
+    assert outcome.code == 0, outcome.err
+    assert outcome.out == cli("predict", run, new).out
 
 
 def test_a_threshold_of_ones_own_decides(cli: Cli, run: Path, new: Path) -> None:
-    found = cli("predict", run, new, "--threshold", "0.9")
-    rows = pl.read_csv(io.StringIO(found.out))
+    outcome = cli("predict", run, new, "--threshold", "0.9")
+    rows = pl.read_csv(io.StringIO(outcome.out))
     assert ((rows["score"] >= 0.9) == (rows["decision"] == "attack")).all()
-    assert "(threshold 0.9)" in found.err
+    assert "(threshold 0.9)" in outcome.err
 
 
 def test_quiet_says_nothing(cli: Cli, run: Path, new: Path) -> None:
@@ -240,24 +240,24 @@ def test_a_file_that_grows_while_it_is_read_is_told(
     out = tmp_path / "p.csv"
     assert "changed" not in cli("predict", run, new, "--out", out).err
     monkeypatch.setattr(predicting, "predict", growing)
-    found = cli("predict", run, new, "--out", out)
-    assert found.code == 0
-    assert f"warning: {new} changed while it was read; the predictions are of what" in found.err
+    outcome = cli("predict", run, new, "--out", out)
+    assert outcome.code == 0
+    assert f"warning: {new} changed while it was read; the predictions are of what" in outcome.err
     assert len(out.read_text().splitlines()) == 202
 
 
 def test_bad_rows_stop_or_are_left_out_and_listed(cli: Cli, run: Path, tmp_path: Path) -> None:
     path = tmp_path / "bad.csv"
     path.write_text("size,rate,protocol\n1,2,tcp\n1,two,tcp\n3,4,udp\n")
-    found = cli("predict", run, path)
-    assert found.code == 3
+    outcome = cli("predict", run, path)
+    assert outcome.code == 3
     for part in ("bad.csv", "line 3", "'rate'", "'two'", "--on-bad-row skip"):
-        assert part in found.err
-    found = cli("predict", run, path, "--on-bad-row", "skip")
-    assert found.code == 0
-    assert "note: 1 of 3 rows was refused" in found.err
-    assert "line 3" in found.err
-    assert [line.split(",")[0] for line in found.out.splitlines()] == ["row", "1", "3"]
+        assert part in outcome.err
+    outcome = cli("predict", run, path, "--on-bad-row", "skip")
+    assert outcome.code == 0
+    assert "note: 1 of 3 rows was refused" in outcome.err
+    assert "line 3" in outcome.err
+    assert [line.split(",")[0] for line in outcome.out.splitlines()] == ["row", "1", "3"]
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
@@ -268,9 +268,9 @@ def test_a_file_is_written_whole_or_not_at_all(
     path.write_text("size,rate,protocol\n" + "1,2,tcp\n" * 70_000 + "1,two,tcp\n")
     out = tmp_path / f"p.{suffix}"
     out.write_text("before")
-    found = cli("predict", run, path, "--out", out)
-    assert found.code == 3
-    assert "line 70002" in found.err.replace(",", "")
+    outcome = cli("predict", run, path, "--out", out)
+    assert outcome.code == 3
+    assert "line 70002" in outcome.err.replace(",", "")
     assert out.read_text() == "before"
     assert sorted(each.name for each in tmp_path.iterdir()) == ["bad.csv", out.name]
 
@@ -290,29 +290,29 @@ def test_the_examples_do_what_they_say(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "run").symlink_to(run)
     for _, line in EXAMPLES:
-        found = cli(*shlex.split(line)[1:])
-        assert found.code == 0, (line, found.err)
+        outcome = cli(*shlex.split(line)[1:])
+        assert outcome.code == 0, (line, outcome.err)
 
 
 # -- what is refused -------------------------------------------------------------------------------
 
 
-def refused(found: Any, code: int, *parts: str) -> None:
-    assert found.code == code, found.err
-    assert found.out == ""
-    assert found.err.startswith("assay: error: ")
-    assert "Traceback" not in found.err
+def refused(outcome: Any, code: int, *parts: str) -> None:
+    assert outcome.code == code, outcome.err
+    assert outcome.out == ""
+    assert outcome.err.startswith("assay: error: ")
+    assert "Traceback" not in outcome.err
     for part in parts:
-        assert part in found.err
+        assert part in outcome.err
 
 
 def test_types_that_are_not_trusted_are_refused_by_name(cli: Cli, own: Path, new: Path) -> None:
-    found = cli("predict", own, new)
+    outcome = cli("predict", own, new)
     names = (
         "sklearn.ensemble._forest.ExtraTreesClassifier",
         "sklearn.tree._classes.ExtraTreeClassifier",
     )
-    refused(found, 3, "model.skops", *(f"--trust {name}" for name in names))
+    refused(outcome, 3, "model.skops", *(f"--trust {name}" for name in names))
     trust = [part for name in names for part in ("--trust", name)]
     assert cli("predict", own, new, *trust).code == 0
     refused(cli("predict", own, new, *trust[:2]), 3, names[1])
@@ -429,8 +429,8 @@ def test_the_model_is_not_replaced_by_its_predictions(
     (tmp_path / "run").mkdir()
     inside = tmp_path / "run" / "model.skops"
     inside.write_bytes(model.read_bytes())
-    found = cli("predict", inside.parent, new, "--out", inside, "--format", "csv")
-    refused(found, 2, "is the model")
+    outcome = cli("predict", inside.parent, new, "--out", inside, "--format", "csv")
+    refused(outcome, 2, "is the model")
 
 
 def test_without_the_extra_it_says_what_to_install(
@@ -462,9 +462,9 @@ def test_a_full_device_is_an_output_that_could_not_be_written(
     run: Path, new: Path, shell: Cli
 ) -> None:
     with Path("/dev/full").open("wb") as full:
-        found = shell("predict", run, new, stdout=full)
-    assert found.code == 4
-    assert "could not be written" in found.err
+        outcome = shell("predict", run, new, stdout=full)
+    assert outcome.code == 4
+    assert "could not be written" in outcome.err
 
 
 @pytest.mark.slow

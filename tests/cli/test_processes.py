@@ -28,17 +28,17 @@ needs_full = pytest.mark.skipif(not FULL.exists(), reason="this system has no /d
 def test_the_report_goes_to_standard_output_and_all_else_to_standard_error(
     shell: Callable[..., Any], predictions: Path
 ) -> None:
-    found = shell("evaluate", predictions, "--format", "json")
-    assert found.code == 0
-    assert json.loads(found.out)["schema"] == "assay.evaluation/1"
-    assert "'attack'" in found.err
-    assert "Traceback" not in found.err
+    outcome = shell("evaluate", predictions, "--format", "json")
+    assert outcome.code == 0
+    assert json.loads(outcome.out)["schema"] == "assay.evaluation/1"
+    assert "'attack'" in outcome.err
+    assert "Traceback" not in outcome.err
 
 
 @pytest.mark.slow
 def test_quiet_leaves_standard_error_empty(shell: Callable[..., Any], predictions: Path) -> None:
-    found = shell("evaluate", predictions, "--format", "json", "--quiet")
-    assert (found.code, found.err) == (0, "")
+    outcome = shell("evaluate", predictions, "--format", "json", "--quiet")
+    assert (outcome.code, outcome.err) == (0, "")
 
 
 def test_the_installed_script_is_the_module() -> None:
@@ -57,10 +57,10 @@ def test_a_full_standard_output_is_an_error(
     shell: Callable[..., Any], predictions: Path, arguments: list[str]
 ) -> None:
     with FULL.open("wb") as full:
-        found = shell(*(predictions if a == "FILE" else a for a in arguments), stdout=full)
-    assert found.code == 4
-    assert "could not be written" in found.err
-    assert "Exception ignored" not in found.err
+        outcome = shell(*(predictions if a == "FILE" else a for a in arguments), stdout=full)
+    assert outcome.code == 4
+    assert "could not be written" in outcome.err
+    assert "Exception ignored" not in outcome.err
 
 
 @needs_full
@@ -74,9 +74,9 @@ def test_a_full_standard_error_changes_no_exit_code(
 
 @pytest.mark.slow
 def test_closed_streams_are_told_apart(shell: Callable[..., Any], predictions: Path) -> None:
-    found = shell("evaluate", predictions, stdout=None, preexec_fn=lambda: os.close(1))
-    assert found.code == 4
-    assert "standard output is closed" in found.err
+    outcome = shell("evaluate", predictions, stdout=None, preexec_fn=lambda: os.close(1))
+    assert outcome.code == 4
+    assert "standard output is closed" in outcome.err
     assert shell("evaluate", predictions, stderr=None, preexec_fn=lambda: os.close(2)).code == 0
 
 
@@ -106,12 +106,12 @@ def test_a_full_disk_leaves_the_old_file(
     out = tmp_path / "out" / "report"
     out.parent.mkdir()
     out.write_text("old")
-    found = shell(
+    outcome = shell(
         "evaluate", predictions, "--out", out, "--format", face,
         preexec_fn=small_files, env={"PYTHONDONTWRITEBYTECODE": "1"},
     )  # fmt: skip
-    assert found.code == 4
-    assert f"{out} could not be written: File too large" in found.err
+    assert outcome.code == 4
+    assert f"{out} could not be written: File too large" in outcome.err
     assert out.read_text() == "old"
     assert list(out.parent.iterdir()) == [out]
 
@@ -122,9 +122,9 @@ def test_a_folder_without_permission_is_an_error_of_output(
 ) -> None:
     folder = tmp_path / "locked"
     folder.mkdir(mode=0o500)
-    found = shell("evaluate", predictions, "--out", folder / "r.json")
-    assert found.code == 4
-    assert "Permission denied" in found.err
+    outcome = shell("evaluate", predictions, "--out", folder / "r.json")
+    assert outcome.code == 4
+    assert "Permission denied" in outcome.err
 
 
 # -- interruption ----------------------------------------------------------------------------------
@@ -196,9 +196,9 @@ def test_a_signal_that_comes_when_all_is_done_changes_nothing() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="this system has no /dev/stdout")
 def test_out_may_be_a_pipe(shell: Callable[..., Any], predictions: Path) -> None:
-    found = shell("evaluate", predictions, "--out", "/dev/stdout", "--format", "json")
-    assert found.code == 0, found.err
-    assert json.loads(found.out)["schema"] == "assay.evaluation/1"
+    outcome = shell("evaluate", predictions, "--out", "/dev/stdout", "--format", "json")
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)["schema"] == "assay.evaluation/1"
 
 
 def test_a_closed_standard_input_is_told(flows: Path) -> None:
@@ -231,5 +231,5 @@ def test_a_table_of_duckdb_leaves_nothing_on_standard_error(
         connection.sql(
             "create table flows as select i % 3 = 0 as label, i / 50.0 as score from range(50) t(i)"
         )
-    found = shell("evaluate", f"duckdb:{path}?select label, score from flows", "--quiet")
-    assert (found.code, found.err) == (0, "")
+    outcome = shell("evaluate", f"duckdb:{path}?select label, score from flows", "--quiet")
+    assert (outcome.code, outcome.err) == (0, "")

@@ -31,9 +31,9 @@ class Screen(io.TextIOWrapper):
 
     def shown(self) -> str:
         self.file.seek(0)
-        found = self.file.read().decode()
+        text = self.file.read().decode()
         self.close()
-        return found
+        return text
 
 
 @pytest.fixture
@@ -53,9 +53,9 @@ def shown(monkeypatch: pytest.MonkeyPatch, *, terminal: bool, quiet: bool, wait:
 
 @pytest.mark.usefixtures("impatient")
 def test_a_bar_appears_and_is_erased_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = shown(monkeypatch, terminal=True, quiet=False, wait=60)
-    assert " 30%" in found
-    assert found.endswith("\r\x1b[K")
+    text = shown(monkeypatch, terminal=True, quiet=False, wait=60)
+    assert " 30%" in text
+    assert text.endswith("\r\x1b[K")
 
 
 def test_nothing_is_shown_before_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:

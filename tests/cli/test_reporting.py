@@ -47,8 +47,8 @@ def asked(*arguments: str) -> Reporting:
     def command(*, reporting: Reporting) -> Reporting:
         return reporting
 
-    found: Reporting = command.main(list(arguments), standalone_mode=False)
-    return found
+    options: Reporting = command.main(list(arguments), standalone_mode=False)
+    return options
 
 
 # -- what is asked for -----------------------------------------------------------------------------
@@ -85,8 +85,8 @@ def test_formats_are_those_of_the_reports() -> None:
 
 
 def test_defaults_are_those_of_the_contract() -> None:
-    found = asked()
-    assert (found.level, found.seed, found.quiet) == (0.95, 42, False)
+    options = asked()
+    assert (options.level, options.seed, options.quiet) == (0.95, 42, False)
     assert asked("--level", "99%").level == 0.99
 
 

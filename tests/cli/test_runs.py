@@ -82,17 +82,17 @@ def test_runs_are_listed_in_every_format(cli: Cli, two: list[str]) -> None:
     assert [each["id"] for each in plain["runs"]] == two[::-1]
     assert plain["runs"][0]["headline"].startswith("Catches ")
     for face in ("terminal", "csv", "markdown", "latex", "html"):
-        found = cli("runs", "list", "--tag", "old", "--format", face)
-        assert two[0] in found.out
-        assert two[1] not in found.out
+        outcome = cli("runs", "list", "--tag", "old", "--format", face)
+        assert two[0] in outcome.out
+        assert two[1] not in outcome.out
     assert "There are no runs here yet" in cli("runs", "--name", "other").out
 
 
 def test_a_trend_joins_runs_on_the_same_rows_and_breaks_where_they_change(
     cli: Cli, two: list[str], tmp_path: Path
 ) -> None:
-    found = cli("runs", "trend", "flows", "--measure", "detection_rate", "--format", "json")
-    plain = json.loads(found.out)
+    outcome = cli("runs", "trend", "flows", "--measure", "detection_rate", "--format", "json")
+    plain = json.loads(outcome.out)
     jsonschema.validate(plain, schema_of("assay.trend/1"))
     assert [point["run"] for point in plain["points"]] == two
     assert plain["test_sets"] == 1
@@ -110,8 +110,8 @@ def test_a_trend_joins_runs_on_the_same_rows_and_breaks_where_they_change(
 
 def test_a_trend_is_drawn(cli: Cli, two: list[str]) -> None:
     pytest.importorskip("matplotlib")
-    found = cli("runs", "trend", "flows", "--measure", "recall", "--figures", "figures")
-    assert found.err == "wrote 2 figures into figures\n"
+    outcome = cli("runs", "trend", "flows", "--measure", "recall", "--figures", "figures")
+    assert outcome.err == "wrote 2 figures into figures\n"
     assert Path("figures/trend.svg").stat().st_size > 1000
 
 
@@ -165,8 +165,8 @@ def test_runs_without_rows_are_compared_unpaired_and_say_so(
     assert "the rows of bare were not kept (--keep-rows keeps them)" in plain["notes"][0]
     pairs = json.loads(cli("runs", "compare", *two, "--format", "json").out)
     wide, narrow = (
-        next(each for each in found["differences"] if each["measure"] == "roc_auc")
-        for found in (plain, pairs)
+        next(each for each in document["differences"] if each["measure"] == "roc_auc")
+        for document in (plain, pairs)
     )
     assert wide["difference"] == pytest.approx(narrow["difference"])
     assert wide["high"] - wide["low"] > 0.9 * (narrow["high"] - narrow["low"])
@@ -192,13 +192,13 @@ def test_the_rows_that_are_kept_are_those_that_were_judged(cli: Cli) -> None:
     lines[3:5] = ["f3,normal,0.1,soon", "f4,attack,,2026-11-05"]  # no time, no score
     Path("a.csv").write_text("flow,label,score,day\n" + "\n".join(lines) + "\n")
     told = ["evaluate", "a.csv", "--time", "day", "--on-bad-row", "skip", "--id", "flow"]
-    found = cli(*told, "--record", "a", "--keep-rows", "--format", "json")
-    assert found.code == 0, found.err
+    outcome = cli(*told, "--record", "a", "--keep-rows", "--format", "json")
+    assert outcome.code == 0, outcome.err
     with Store(read_only=True) as store:
         rows = store.find("last").rows()
     assert rows is not None
     assert rows.ids == tuple(f"f{i}" for i in range(40) if i not in (3, 4))
-    source = json.loads(found.out)["source"]
+    source = json.loads(outcome.out)["source"]
     assert (source["rows_used"], source["labels_sha256"]) == (38, rows.test_set)
 
 
@@ -211,10 +211,10 @@ def test_rows_that_are_no_longer_the_same_are_not_kept(
     text = Path("new.csv").read_text()
     Path("odd.csv").write_text(text.replace("f7,", ",", 1))
     told = ["--record", "odd", "--keep-rows", "--id", "flow", "--on-bad-row", "skip"]
-    found = cli(*command, "odd.csv", *told)
-    assert found.code == 3
-    assert "the 599 rows to keep are not the 600 that were judged" in found.err
-    assert "rows lack what --id names. Judge again, or without --keep-rows" in found.err
+    outcome = cli(*command, "odd.csv", *told)
+    assert outcome.code == 3
+    assert "the 599 rows to keep are not the 600 that were judged" in outcome.err
+    assert "rows lack what --id names. Judge again, or without --keep-rows" in outcome.err
     assert json.loads(cli("runs", "--name", "odd", "--format", "json").out)["runs"] == []
 
 
@@ -273,15 +273,15 @@ def test_an_alarm_that_is_none_in_the_baseline_is_refused(
         assert cli("evaluate", "old.csv", "--record", "bare", "--quiet").code == 0
     gate = ["gate", "new.csv", "--score", "score", "--rule", "new-old(recall) >= -0.01", *told]
     run = ["--baseline", f"run:{two[0]}" if told else "last"]
-    found = cli(*gate, *run, "--positive", "normal")
-    assert found.code == 3
-    assert "the alarm is 'attack' in the old run and 'normal' in the new one" in found.err
-    assert "judge both with one --positive" in found.err
+    outcome = cli(*gate, *run, "--positive", "normal")
+    assert outcome.code == 3
+    assert "the alarm is 'attack' in the old run and 'normal' in the new one" in outcome.err
+    assert "judge both with one --positive" in outcome.err
     assert cli(*gate, *run, "--positive", "attack").code == 0
     assert cli("evaluate", "new.csv", "--positive", "normal", "--record", "other").code == 0
-    found = cli("runs", "compare", two[0], "last")
-    assert found.code == 3
-    assert "the alarm is 'attack' in the old run and 'normal' in the new one" in found.err
+    outcome = cli("runs", "compare", two[0], "last")
+    assert outcome.code == 3
+    assert "the alarm is 'attack' in the old run and 'normal' in the new one" in outcome.err
 
 
 def test_all_labels_but_one_are_the_alarm_of_a_baseline_too(cli: Cli, tmp_path: Path) -> None:
@@ -293,9 +293,9 @@ def test_all_labels_but_one_are_the_alarm_of_a_baseline_too(cli: Cli, tmp_path: 
     told = ["--negative", "normal", "--record", "a", "--keep-rows", "--quiet"]
     assert cli("evaluate", "old.csv", *told).code == 0
     gate = ["gate", "new.csv", "--score", "score", "--rule", "new-old(recall) >= -0.1"]
-    found = cli(*gate, "--baseline", "last", "--negative", "normal", "--format", "json")
-    assert found.code == 0, found.err
-    assert json.loads(found.out)["positive"] == "not normal"
+    outcome = cli(*gate, "--baseline", "last", "--negative", "normal", "--format", "json")
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)["positive"] == "not normal"
 
 
 def test_a_gate_by_intervals_lists_each_rule_once_and_in_order(cli: Cli, tmp_path: Path) -> None:
@@ -309,10 +309,10 @@ def test_a_gate_by_intervals_lists_each_rule_once_and_in_order(cli: Cli, tmp_pat
     ]
     told = [word for rule in rules for word in ("--rule", rule)]
     gate = ["gate", "a.csv", "--score", "score", "--family", "family", "--format", "json"]
-    found = cli(*gate, "--baseline", "last", *told)
-    assert found.code == 0, found.err
+    outcome = cli(*gate, "--baseline", "last", *told)
+    assert outcome.code == 0, outcome.err
     expanded = [*rules[:2], *(rules[2].replace("*", name) for name in ("dos", "scan")), *rules[3:]]
-    judged = json.loads(found.out)["rules"]
+    judged = json.loads(outcome.out)["rules"]
     assert [rule["rule"] for rule in judged] == expanded
     assert [rule["n"] for rule in judged] == [40, 80, 40, 40, 160, 40, 80, 240, 80]
 
@@ -355,8 +355,10 @@ def test_a_gate_is_judged_against_the_last_one_that_passed(cli: Cli, two: list[s
     assert "no gate that passed named 'gates'" in missing.err
     assert cli("gate", "old.csv", *told, "--rule", "new(recall) >= 0.1").code == 0
     assert cli("gate", "old.csv", *told, "--rule", "new(recall) >= 0.999").code == 1
-    found = cli("gate", "new.csv", "--baseline", "last-passed", *told, "--rule", "new-old(f1) >= 0")
-    assert found.code == 0
+    outcome = cli(
+        "gate", "new.csv", "--baseline", "last-passed", *told, "--rule", "new-old(f1) >= 0"
+    )
+    assert outcome.code == 0
     xml = cli("runs", "export", "last-passed", "--to", "junit").out
     assert 'failures="0"' in xml
     assert "new-old(f1)" in xml
@@ -390,11 +392,11 @@ def test_every_command_that_judges_records(cli: Cli, two: list[str], command: li
         '[[claim]]\nname = "a"\nconfusion = { tn = 5, fp = 1, fn = 2, tp = 4 }\n'
         'reported = { accuracy = "75.0%" }\n'
     )
-    found = cli(*command, "--record", "other", "--store", "runs.db", "--format", "json")
-    assert found.code in (0, 1), found.err
+    outcome = cli(*command, "--record", "other", "--store", "runs.db", "--format", "json")
+    assert outcome.code in (0, 1), outcome.err
     with Store("runs.db", read_only=True) as store:
         (kept,) = store.runs().runs
-        assert kept.document == found.out
+        assert kept.document == outcome.out
         assert kept.kind == command[0]
         assert kept.has_rows == ("--keep-rows" in command)
 
@@ -402,15 +404,15 @@ def test_every_command_that_judges_records(cli: Cli, two: list[str], command: li
 def test_training_records_its_run_with_its_rows(cli: Cli, two: list[str]) -> None:
     pytest.importorskip("sklearn")
     model = ["sklearn.tree:DecisionTreeClassifier", "old.csv", "--label", "label", "--drop", "flow"]
-    found = cli("train", *model, "--record", "trees", "--keep-rows", "--format", "json")
-    assert found.code == 0, found.err
+    outcome = cli("train", *model, "--record", "trees", "--keep-rows", "--format", "json")
+    assert outcome.code == 0, outcome.err
     with Store(read_only=True) as store:
         kept = store.find("last")
         rows = kept.rows()
         assert rows is not None
         assert len(rows) == 180
         assert kept.kind == "training"
-        assert kept.document == found.out
+        assert kept.document == outcome.out
     assert cli("runs", "export", "last", "--to", "card").out.startswith("---\n")
 
 
@@ -473,9 +475,9 @@ def test_what_is_said_of_runs_and_was_changed_is_refused(
             for odd in (5, "x", [5], [{}], None):
                 changed = {**json.loads(told[1]), key: odd}
                 Path("odd.json").write_text(json.dumps(changed))
-                found = cli("show", "odd.json")
-                assert found.code == 3 or (key, odd) == ("provenance", None), (key, odd, value)
-                assert "Traceback" not in found.err
+                outcome = cli("show", "odd.json")
+                assert outcome.code == 3 or (key, odd) == ("provenance", None), (key, odd, value)
+                assert "Traceback" not in outcome.err
 
 
 # -- change, and go elsewhere ----------------------------------------------------------------------
@@ -512,10 +514,10 @@ def test_runs_go_to_another_store_and_to_prometheus(cli: Cli, two: list[str]) ->
     with Store() as store:
         sha256 = store.run(two[0]).contents["document"]
         store._connection().all("UPDATE content SET data = ? WHERE sha256 = ?", (b"odd", sha256))
-    found = cli("runs", "export", "--to", "json", "--out", "rest.jsonl")
-    assert found.code == 3
-    assert "wrote 1 run to rest.jsonl (json)\n" in found.err
-    assert f"were left out: run {two[0]}: its document can't be read" in found.err
+    outcome = cli("runs", "export", "--to", "json", "--out", "rest.jsonl")
+    assert outcome.code == 3
+    assert "wrote 1 run to rest.jsonl (json)\n" in outcome.err
+    assert f"were left out: run {two[0]}: its document can't be read" in outcome.err
     assert cli("runs", "import", "rest.jsonl", "--store", "c.db").err == (
         "read 1 run from rest.jsonl\n"
     )
@@ -551,8 +553,8 @@ def test_runs_go_to_another_store_and_to_prometheus(cli: Cli, two: list[str]) ->
 def test_mistakes_are_told(
     cli: Cli, two: list[str], command: list[str], code: int, said: str
 ) -> None:
-    found = cli(*command)
-    assert (found.code, said in found.err) == (code, True), found.err
+    outcome = cli(*command)
+    assert (outcome.code, said in outcome.err) == (code, True), outcome.err
     assert not Path("x.db").exists()
 
 
@@ -563,13 +565,13 @@ def test_a_place_where_nothing_can_be_kept_is_refused_before_anything_is_read(
     assert "there is no file none.csv" in cli(*told).err
     with monkeypatch.context() as patched:
         patched.setattr("assay.store.databases.network_of", lambda _: "nfs4")
-        found = cli(*told)
-        assert (found.code, "on a network file system (nfs4)" in found.err) == (4, True)
+        outcome = cli(*told)
+        assert (outcome.code, "on a network file system (nfs4)" in outcome.err) == (4, True)
     with monkeypatch.context() as patched:
         # Root may write anywhere, so it is told otherwise.
         patched.setattr(os, "access", lambda *_: False)
-        found = cli(*told)
-        assert (found.code, "the store assay.db can't be written" in found.err) == (4, True)
+        outcome = cli(*told)
+        assert (outcome.code, "the store assay.db can't be written" in outcome.err) == (4, True)
     assert not Path("assay.db").exists()
 
 
@@ -608,5 +610,5 @@ def test_the_examples_of_the_help_run(cli: Cli, two: list[str], line: str, tmp_p
     if "mlflow.db" in line:
         pytest.skip("its own tests read a database of MLflow")
     typed = line.replace("3f9a12:forest", two[0]).replace("77b0c1:forest", two[1])
-    found = cli(*shlex.split(typed.replace("3f9a12", two[0]))[1:])
-    assert found.code == 0, found.err
+    outcome = cli(*shlex.split(typed.replace("3f9a12", two[0]))[1:])
+    assert outcome.code == 0, outcome.err

@@ -38,10 +38,12 @@ def flows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_what_was_drawn_is_labelled_and_evaluated(cli: Cli, flows: Path) -> None:
-    found = cli("sample", "flows.csv", "--score", "score", "--labels", "2000", "--out", "some.csv")
-    assert found.code == 0, found.err
-    assert "2,000 of 20,000 rows are to be labelled, drawn by 7 strata" in found.out
-    assert "wrote some.csv: 2,000 rows to label" in found.err
+    outcome = cli(
+        "sample", "flows.csv", "--score", "score", "--labels", "2000", "--out", "some.csv"
+    )
+    assert outcome.code == 0, outcome.err
+    assert "2,000 of 20,000 rows are to be labelled, drawn by 7 strata" in outcome.out
+    assert "wrote some.csv: 2,000 rows to label" in outcome.err
     rows = pl.read_csv("some.csv")
     assert rows["text"].unique().to_list() == ["'=1+1"]
     judged = cli(
@@ -66,12 +68,12 @@ def test_what_was_drawn_is_labelled_and_evaluated(cli: Cli, flows: Path) -> None
 def test_the_document_keeps_its_schema(cli: Cli, flows: Path) -> None:
     import jsonschema
 
-    found = cli(
+    outcome = cli(
         *("sample", str(flows), "--score", "score", "--labels", "500", "--strata", "4"),
         *("--threshold", "0.4", "--seed", "7", "--out", "some.parquet", "--format", "json"),
     )
-    assert found.code == 0, found.err
-    document = json.loads(found.out)
+    assert outcome.code == 0, outcome.err
+    document = json.loads(outcome.out)
     jsonschema.validate(document, schema_of("assay.sample/1"))
     assert (document["labels"], len(document["strata"]), document["seed"]) == (500, 4, 7)
     assert document["threshold"] == 0.4
@@ -81,12 +83,12 @@ def test_the_document_keeps_its_schema(cli: Cli, flows: Path) -> None:
 
 @pytest.mark.parametrize("face", ["terminal", "csv", "markdown", "latex", "html"])
 def test_every_face_tells_the_strata(cli: Cli, flows: Path, face: str) -> None:
-    found = cli(
+    outcome = cli(
         *("sample", str(flows), "--score", "score", "--labels", "500", "--out", "some.jsonl"),
         *("--format", face),
     )
-    assert found.code == 0, found.err
-    assert "stratum" in found.out
+    assert outcome.code == 0, outcome.err
+    assert "stratum" in outcome.out
 
 
 @pytest.mark.parametrize(
@@ -112,25 +114,25 @@ def test_every_face_tells_the_strata(cli: Cli, flows: Path, face: str) -> None:
 def test_what_is_wrong_is_said(
     cli: Cli, flows: Path, options: tuple[str, ...], code: int, says: str
 ) -> None:
-    found = cli("sample", flows.name, *options)
-    assert found.code == code
-    assert says in found.err
+    outcome = cli("sample", flows.name, *options)
+    assert outcome.code == code
+    assert says in outcome.err
     assert not Path("x.csv").exists()
 
 
 def test_strata_without_weights_are_refused(cli: Cli, flows: Path) -> None:
-    found = cli("evaluate", flows.name, "--strata", "text")
-    assert found.code == 3
-    assert "--strata is where rows were drawn from, and --weight" in found.err
+    outcome = cli("evaluate", flows.name, "--strata", "text")
+    assert outcome.code == 3
+    assert "--strata is where rows were drawn from, and --weight" in outcome.err
 
 
 def test_a_sample_is_kept_and_shown_again(cli: Cli, flows: Path) -> None:
-    found = cli(
+    outcome = cli(
         *("sample", flows.name, "--score", "score", "--labels", "500", "--out", "some.csv"),
         *("--record", "labels", "--store", "runs.db", "--format", "json"),
     )
-    assert found.code == 0, found.err
-    Path("sample.json").write_text(found.out)
+    assert outcome.code == 0, outcome.err
+    Path("sample.json").write_text(outcome.out)
     shown = cli("show", "sample.json")
     assert shown.code == 0, shown.err
     assert "Which rows to label" in shown.out
@@ -140,8 +142,8 @@ def test_a_sample_is_kept_and_shown_again(cli: Cli, flows: Path) -> None:
 
 @pytest.mark.parametrize("line", [line for _, line in EXAMPLES])
 def test_the_examples_of_the_help_run(cli: Cli, flows: Path, line: str) -> None:
-    found = cli(*shlex.split(line)[1:])
-    assert found.code == 0, found.err
+    outcome = cli(*shlex.split(line)[1:])
+    assert outcome.code == 0, outcome.err
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,9 @@ FACES = ("terminal", "json", "csv", "markdown", "latex", "html")
 
 def made(folder: Path, name: str = "a", **given: Any) -> Path:
     scores = [0.9, 0.8, 0.4, 0.3, 0.2, 0.1, 0.7, 0.6]
-    found = evaluate([1, 1, 1, 0, 0, 0, 0, 1], y_score=scores, **given)
+    evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 1], y_score=scores, **given)
     path = folder / f"{name}.json"
-    path.write_text(document_of(found).to_json())
+    path.write_text(document_of(evaluation).to_json())
     return path
 
 
@@ -57,24 +57,24 @@ def test_a_stored_report_is_drawn_as_it_was(
 def test_provenance_is_in_the_json(cli: Cli, tmp_path: Path) -> None:
     table = tmp_path / "rows.csv"
     table.write_bytes(b"label,score\n1,0.9\n0,0.2\n")
-    found = json.loads(cli("evaluate", str(table), "--format", "json").out)["provenance"]
+    provenance = json.loads(cli("evaluate", str(table), "--format", "json").out)["provenance"]
     digest = hashlib.sha256(table.read_bytes()).hexdigest()
-    assert found["inputs"] == [{"name": str(table), "bytes": 24, "sha256": digest}]
-    assert found["rows"] == 2
-    assert found["seed"] == 42
-    assert found["made"] == "2025-06-15T15:06:40Z"
-    assert found["command"].startswith("assay evaluate ")
-    assert found["arguments"] == {"files": [str(table)], "face": "json"}
-    assert found["platform"]
+    assert provenance["inputs"] == [{"name": str(table), "bytes": 24, "sha256": digest}]
+    assert provenance["rows"] == 2
+    assert provenance["seed"] == 42
+    assert provenance["made"] == "2025-06-15T15:06:40Z"
+    assert provenance["command"].startswith("assay evaluate ")
+    assert provenance["arguments"] == {"files": [str(table)], "face": "json"}
+    assert provenance["platform"]
 
 
 def test_differences_are_told_in_the_order_that_was_typed(cli: Cli, tmp_path: Path) -> None:
     one, other = made(tmp_path, "a"), made(tmp_path, "b", threshold=0.35)
     for asked in (["--diff", str(one), str(other)], [str(one), "--diff", str(other)]):
-        found = json.loads(cli("show", *asked, "--format", "json").out)
-        jsonschema.Draft202012Validator(schema_of(found["schema"])).validate(found)
-        assert (found["first"]["name"], found["second"]["name"]) == (str(one), str(other))
-        (threshold,) = (each for each in found["numbers"] if each["key"] == "threshold")
+        document = json.loads(cli("show", *asked, "--format", "json").out)
+        jsonschema.Draft202012Validator(schema_of(document["schema"])).validate(document)
+        assert (document["first"]["name"], document["second"]["name"]) == (str(one), str(other))
+        (threshold,) = (each for each in document["numbers"] if each["key"] == "threshold")
         assert (threshold["first"], threshold["second"]) == (0.5, 0.35)
         assert threshold["difference"] == pytest.approx(-0.15)
     assert "recall" in cli("show", "--diff", str(one), str(other)).out
@@ -125,10 +125,10 @@ BAD = {
 def test_what_is_no_document_is_refused(cli: Cli, tmp_path: Path, text: str) -> None:
     path = tmp_path / "bad.json"
     path.write_bytes(text.encode(errors="surrogateescape"))
-    found = cli("show", str(path))
-    assert found.code == 3
-    assert "bad.json" in found.err
-    assert "Traceback" not in found.err
+    outcome = cli("show", str(path))
+    assert outcome.code == 3
+    assert "bad.json" in outcome.err
+    assert "Traceback" not in outcome.err
 
 
 def test_a_newer_schema_is_refused_by_name(cli: Cli, tmp_path: Path) -> None:
@@ -138,16 +138,16 @@ def test_a_newer_schema_is_refused_by_name(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_a_face_that_a_document_has_not_is_refused(cli: Cli, tmp_path: Path) -> None:
-    found = cli("show", str(made(tmp_path)), "--format", "junit")
-    assert (found.code, "only a gate" in found.err) == (3, True)
+    outcome = cli("show", str(made(tmp_path)), "--format", "junit")
+    assert (outcome.code, "only a gate" in outcome.err) == (3, True)
 
 
 def places(tree: Any, at: tuple = ()) -> list[tuple]:
-    found = [at]
+    trails = [at]
     if isinstance(tree, dict | list):
         for key, part in tree.items() if isinstance(tree, dict) else enumerate(tree):
-            found += places(part, (*at, key))
-    return found
+            trails += places(part, (*at, key))
+    return trails
 
 
 PLAIN = document_of(
@@ -193,10 +193,10 @@ def test_a_changed_document_is_drawn_or_refused(
 def test_markup_in_a_stored_document_is_shown_as_it_is(cli: Cli, tmp_path: Path, name: str) -> None:
     path = tmp_path / "odd.json"
     path.write_text(json.dumps(PLAIN).replace('"no"', json.dumps(name)).replace("E0", name))
-    found = cli("show", str(path), "--format", "html")
-    assert found.code == 0
-    assert name not in found.out
-    assert "&lt;" in found.out
+    outcome = cli("show", str(path), "--format", "html")
+    assert outcome.code == 0
+    assert name not in outcome.out
+    assert "&lt;" in outcome.out
 
 
 @pytest.mark.parametrize("line", [line for _, line in EXAMPLES])
@@ -206,6 +206,6 @@ def test_every_example_runs(
     monkeypatch.chdir(tmp_path)
     for name in ("report", "last-week", "a", "b"):
         made(tmp_path, name)
-    found = gate([1, 0] * 20, new=[0.9, 0.1] * 20, rules="new(roc_auc) >= 0.5")
-    (tmp_path / "gate.json").write_text(document_of(found).to_json())
+    judgement = gate([1, 0] * 20, new=[0.9, 0.1] * 20, rules="new(roc_auc) >= 0.5")
+    (tmp_path / "gate.json").write_text(document_of(judgement).to_json())
     assert cli(*shlex.split(line)[1:]).code == 0

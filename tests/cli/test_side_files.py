@@ -34,9 +34,9 @@ def test_a_file_without_an_end_is_refused(
     monkeypatch.chdir(tmp_path)
     lines = (f"2026-03-0{1 + i % 5},{'attack' if i % 3 else 'normal'},{i / 60}" for i in range(60))
     Path("rows.csv").write_text("\n".join(["time,label,score", *lines, ""]))
-    found = cli(*args)
-    assert found.code == 3, found.err
-    assert told in found.err
+    outcome = cli(*args)
+    assert outcome.code == 3, outcome.err
+    assert told in outcome.err
 
 
 def test_rules_may_be_as_large_as_the_bound(tmp_path: Path) -> None:

@@ -29,9 +29,9 @@ def told(cli: Cli, flows: Path) -> Told:
     """The document that a command line gives for the flows of the demo."""
 
     def document(*options: str, files: tuple[Path, ...] = ()) -> dict[str, Any]:
-        found = cli("threshold", *(files or (flows,)), *options, *FEW, "--format", "json")
-        assert found.code == 0, found.err
-        result: dict[str, Any] = json.loads(found.out)
+        outcome = cli("threshold", *(files or (flows,)), *options, *FEW, "--format", "json")
+        assert outcome.code == 0, outcome.err
+        result: dict[str, Any] = json.loads(outcome.out)
         return result
 
     return document
@@ -52,35 +52,35 @@ def halves(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def value(point: dict[str, Any], measure: str, base_rate: float | None = None) -> float:
-    (found,) = [
+    (number,) = [
         each["value"]
         for each in point["estimates"]
         if (each["measure"], each["slice"], each["base_rate"]) == (measure, None, base_rate)
     ]
-    return float(found)
+    return float(number)
 
 
 # -- the numbers -----------------------------------------------------------------------------------
 
 
 def test_it_gives_what_the_library_gives(told: Told, flows: Path) -> None:
-    found = told("--max-fpr", "0.2%", "--family", "family", "--base-rate", "1/1000")
+    document = told("--max-fpr", "0.2%", "--family", "family", "--base-rate", "1/1000")
     expected: Choice = choose_threshold_files(
         str(flows), Request(family="family"), max_fpr=0.002, base_rate=0.001, resamples=20
     )
     plain = expected.to_dict()
-    del found["headline"], found["provenance"]
-    assert found == json.loads(json.dumps(plain))
-    assert found["schema"] == "assay.threshold/1"
+    del document["headline"], document["provenance"]
+    assert document == json.loads(json.dumps(plain))
+    assert document["schema"] == "assay.threshold/1"
 
 
 def test_a_promise_is_safer_than_the_optimum_of_the_rows(told: Told) -> None:
-    found = told("--max-fpr", "0.01")
-    assert found["guaranteed"]["threshold"] > found["empirical"]["threshold"]
-    assert value(found["empirical"], "false_positive_rate") <= 0.01
-    assert found["guaranteed"]["confidence"] == 0.9
-    assert found["empirical"]["confidence"] is None
-    assert BREAKS in found["empirical"]["rule"]
+    document = told("--max-fpr", "0.01")
+    assert document["guaranteed"]["threshold"] > document["empirical"]["threshold"]
+    assert value(document["empirical"], "false_positive_rate") <= 0.01
+    assert document["guaranteed"]["confidence"] == 0.9
+    assert document["empirical"]["confidence"] is None
+    assert BREAKS in document["empirical"]["rule"]
 
 
 def test_more_confidence_takes_a_higher_threshold(told: Told) -> None:
@@ -109,14 +109,14 @@ def test_the_detection_rate_may_be_asked_of_families(told: Told) -> None:
 
 def test_every_label_but_the_negative_is_a_family(cli: Cli, halves: tuple[Path, Path]) -> None:
     options = ("--label", "family", "--negative", "normal", "--min-dr", "dos=0.5")
-    found = cli("threshold", halves[0], *options, *FEW, "--format", "json")
-    assert found.code == 0, found.err
-    assert json.loads(found.out)["constraints"] == {"min_dr.dos": 0.5}
+    outcome = cli("threshold", halves[0], *options, *FEW, "--format", "json")
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)["constraints"] == {"min_dr.dos": 0.5}
 
 
 def test_a_budget_of_alerts_is_kept(told: Told) -> None:
-    found = told("--max-alerts", "3000", "--volume", "1e6", "--base-rate", "0.1%")
-    for point in (found["guaranteed"], found["empirical"]):
+    document = told("--max-alerts", "3000", "--volume", "1e6", "--base-rate", "0.1%")
+    for point in (document["guaranteed"], document["empirical"]):
         assert value(point, "alerts_per_day", 0.001) <= 3000
         assert 0 <= value(point, "days_over_budget", 0.001) <= 1
 
@@ -128,17 +128,17 @@ def test_costs_choose_the_cheapest(told: Told) -> None:
 
 
 def test_without_constraints_the_usual_thresholds_are_shown(told: Told) -> None:
-    found = told()
-    assert found["empirical"] is found["guaranteed"] is found["infeasible"] is None
-    names = [point["name"] for point in found["candidates"]]
+    document = told()
+    assert document["empirical"] is document["guaranteed"] is document["infeasible"] is None
+    names = [point["name"] for point in document["candidates"]]
     assert names == ["Youden", "best F1", "best MCC", "equal error"]
 
 
 def test_what_is_not_possible_is_an_answer_and_comes_first(cli: Cli, flows: Path) -> None:
     options = ("--max-far", "10%", "--base-rate", "1e-4", *FEW)
-    found = cli("threshold", flows, *options)
-    assert found.code == 0
-    said = found.out.split("\n\n")[1]
+    outcome = cli("threshold", flows, *options)
+    assert outcome.code == 0
+    said = outcome.out.split("\n\n")[1]
     assert said.startswith("Not possible on this data")
     assert "negatives without one false alarm" in " ".join(said.split())
     document = json.loads(cli("threshold", flows, *options, "--format", "json").out)
@@ -152,13 +152,13 @@ def test_what_is_not_possible_is_an_answer_and_comes_first(cli: Cli, flows: Path
 def test_a_holdout_judges_the_threshold(told: Told, halves: tuple[Path, Path]) -> None:
     first, second = halves
     options = ("--max-fpr", "0.005", "--family", "family")
-    found = told(*options, "--holdout", str(second), files=(first,))
-    assert found["holdout"]["of"] == "guaranteed"
-    assert found["holdout"]["threshold"] == found["guaranteed"]["threshold"]
-    assert found["holdout"]["source"]["rows_used"] == 10_000
-    (constraint,) = found["holdout"]["constraints"]
+    document = told(*options, "--holdout", str(second), files=(first,))
+    assert document["holdout"]["of"] == "guaranteed"
+    assert document["holdout"]["threshold"] == document["guaranteed"]["threshold"]
+    assert document["holdout"]["source"]["rows_used"] == 10_000
+    (constraint,) = document["holdout"]["constraints"]
     assert (constraint["constraint"], constraint["held"]) == ("max_fpr", True)
-    codes = {finding["code"] for finding in found["findings"]}
+    codes = {finding["code"] for finding in document["findings"]}
     assert "T001" not in codes
     assert "T001" in {finding["code"] for finding in told(*options, files=(first,))["findings"]}
 
@@ -168,9 +168,9 @@ def test_rows_that_judge_themselves_are_a_finding_in_every_face(
     cli: Cli, halves: tuple[Path, Path], face: str
 ) -> None:
     options = ("--max-fpr", "0.1", *FEW, "--format", face)
-    found = cli("threshold", halves[0], "--holdout", halves[0], *options)
-    assert found.code == 0, found.err
-    assert "T002" in found.out
+    outcome = cli("threshold", halves[0], "--holdout", halves[0], *options)
+    assert outcome.code == 0, outcome.err
+    assert "T002" in outcome.out
 
 
 def test_bad_input_of_a_holdout_names_the_holdout(
@@ -179,9 +179,9 @@ def test_bad_input_of_a_holdout_names_the_holdout(
     other = tmp_path / "other.csv"
     for text in ("label,risk\nattack,1\n", "label,score\nworm,1\nnormal,0\n"):
         other.write_text(text)
-        found = cli("threshold", halves[0], "--score", "score", "--holdout", other)
-        assert found.code == 3
-        assert found.err.startswith(f"assay: error: {other}")
+        outcome = cli("threshold", halves[0], "--score", "score", "--holdout", other)
+        assert outcome.code == 3
+        assert outcome.err.startswith(f"assay: error: {other}")
 
 
 def test_several_files_are_read_as_one(told: Told, flows: Path, halves: tuple[Path, Path]) -> None:
@@ -194,15 +194,15 @@ def test_standard_input_is_a_dash(
 ) -> None:
     with halves[0].open("rb") as stream:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stream))
-        found = cli("threshold", "-", "--max-fpr", "0.01", *FEW, "--format", "json")
-    assert found.code == 0, found.err
-    assert json.loads(found.out)["source"]["rows_used"] == 10_000
+        outcome = cli("threshold", "-", "--max-fpr", "0.01", *FEW, "--format", "json")
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)["source"]["rows_used"] == 10_000
 
 
 def test_clusters_promise_nothing(cli: Cli, halves: tuple[Path, Path]) -> None:
-    found = cli("threshold", halves[0], "--max-fpr", "0.01", "--cluster", "host", *FEW)
-    assert found.code == 0, found.err
-    assert found.out.split("\n\n")[1].startswith("Not possible on this data")
+    outcome = cli("threshold", halves[0], "--max-fpr", "0.01", "--cluster", "host", *FEW)
+    assert outcome.code == 0, outcome.err
+    assert outcome.out.split("\n\n")[1].startswith("Not possible on this data")
 
 
 def test_bad_rows_are_left_out_and_listed_on_request(cli: Cli, tmp_path: Path) -> None:
@@ -210,9 +210,9 @@ def test_bad_rows_are_left_out_and_listed_on_request(cli: Cli, tmp_path: Path) -
     rows = "".join(f"attack,{0.5 + i / 100}\nnormal,{i / 100}\n" for i in range(40))
     path.write_text("label,score\nattack,\n" + rows)
     assert cli("threshold", path, "--max-fpr", "0.2").code == 3
-    found = cli("threshold", path, "--max-fpr", "0.2", "--on-bad-row", "skip", *FEW)
-    assert found.code == 0, found.err
-    assert "1 of 81 rows was refused" in found.out
+    outcome = cli("threshold", path, "--max-fpr", "0.2", "--on-bad-row", "skip", *FEW)
+    assert outcome.code == 0, outcome.err
+    assert "1 of 81 rows was refused" in outcome.out
 
 
 @pytest.mark.skipif(not REAL.exists(), reason=f"the real data are absent: {REAL.name}")
@@ -221,12 +221,12 @@ def test_a_real_network_keeps_its_promise_in_deployment(cli: Cli, tmp_path: Path
     paths = {name: tmp_path / f"{name}.parquet" for name in ("test", "deploy")}
     for name, path in paths.items():
         frame.filter(pl.col("split") == name).write_parquet(path)
-    found = cli(
+    outcome = cli(
         *("threshold", paths["test"], "--holdout", paths["deploy"], "--max-fpr", "2%"),
         *("--min-dr", "50%", "--confidence", "99%", "--format", "json", *FEW),
     )
-    assert found.code == 0, found.err
-    judged = json.loads(found.out)["holdout"]["constraints"]
+    assert outcome.code == 0, outcome.err
+    judged = json.loads(outcome.out)["holdout"]["constraints"]
     assert [each["constraint"] for each in judged] == ["max_fpr", "min_dr"]
     # A sample may lie beyond a rate that is kept, but not for sure.
     assert not any(each["held"] is False and each["sure"] for each in judged)
@@ -238,18 +238,18 @@ def test_a_real_network_keeps_its_promise_in_deployment(cli: Cli, tmp_path: Path
 @pytest.mark.parametrize("suffix", ["txt", "json", "csv", "md", "tex", "html"])
 def test_every_format_is_written(cli: Cli, flows: Path, tmp_path: Path, suffix: str) -> None:
     out = tmp_path / f"report.{suffix}"
-    found = cli("threshold", flows, "--max-fpr", "0.002", *FEW, "--out", out)
-    assert found.code == 0, found.err
-    assert found.out == ""
-    assert found.err.endswith(f"wrote {out} ({found.err.split('(')[-1]}")
+    outcome = cli("threshold", flows, "--max-fpr", "0.002", *FEW, "--out", out)
+    assert outcome.code == 0, outcome.err
+    assert outcome.out == ""
+    assert outcome.err.endswith(f"wrote {out} ({outcome.err.split('(')[-1]}")
     assert len(out.read_text("utf-8")) > 500
 
 
 @pytest.mark.slow
 def test_figures_are_written_into_a_folder(cli: Cli, flows: Path, tmp_path: Path) -> None:
     folder = tmp_path / "figures"
-    found = cli("threshold", flows, "--max-fpr", "0.002", *FEW, "--figures", folder)
-    assert found.code == 0, found.err
+    outcome = cli("threshold", flows, "--max-fpr", "0.002", *FEW, "--figures", folder)
+    assert outcome.code == 0, outcome.err
     assert {path.name for path in folder.iterdir()} == {
         "roc.pdf",
         "roc.svg",
@@ -262,10 +262,10 @@ def test_figures_are_written_into_a_folder(cli: Cli, flows: Path, tmp_path: Path
 
 
 def test_what_was_guessed_is_said_on_standard_error(cli: Cli, flows: Path) -> None:
-    found = cli("threshold", flows, "--max-fpr", "0.002", *FEW, "--format", "markdown")
-    assert "note: the label is column 'label', recognised by its name" in found.err
-    assert "info T001" in found.err
-    assert "Made by assay" in found.out
+    outcome = cli("threshold", flows, "--max-fpr", "0.002", *FEW, "--format", "markdown")
+    assert "note: the label is column 'label', recognised by its name" in outcome.err
+    assert "info T001" in outcome.err
+    assert "Made by assay" in outcome.out
     quiet = cli("threshold", flows, "--max-fpr", "0.002", *FEW, "--format", "markdown", "--quiet")
     assert quiet.err == ""
 
@@ -283,8 +283,8 @@ def test_the_examples_of_the_help_run(
     for path in (flows, *halves):
         Path(path.name).symlink_to(path)
     _, *arguments = shlex.split(line)
-    found = cli(*arguments, *FEW)
-    assert found.code == 0, found.err
+    outcome = cli(*arguments, *FEW)
+    assert outcome.code == 0, outcome.err
 
 
 # -- what makes no sense ---------------------------------------------------------------------------
@@ -318,10 +318,10 @@ def test_the_examples_of_the_help_run(
 def test_a_wrong_command_line_exits_with_2(
     cli: Cli, predictions: Path, options: list[str], message: str
 ) -> None:
-    found = cli("threshold", predictions, *options)
-    assert found.code == 2
-    assert message in found.err
-    assert found.out == ""
+    outcome = cli("threshold", predictions, *options)
+    assert outcome.code == 2
+    assert message in outcome.err
+    assert outcome.out == ""
 
 
 @pytest.mark.parametrize(
@@ -337,18 +337,18 @@ def test_a_wrong_command_line_exits_with_2(
 def test_bad_input_exits_with_3(
     cli: Cli, predictions: Path, options: list[str], message: str
 ) -> None:
-    found = cli("threshold", predictions, *options)
-    assert found.code == 3
-    assert message in found.err
-    assert "Traceback" not in found.err
+    outcome = cli("threshold", predictions, *options)
+    assert outcome.code == 3
+    assert message in outcome.err
+    assert "Traceback" not in outcome.err
 
 
 def test_a_report_never_replaces_what_it_is_about(cli: Cli, halves: tuple[Path, Path]) -> None:
     first, second = halves
     for path in halves:
-        found = cli("threshold", first, "--holdout", second, "--max-fpr", "0.1", "--out", path)
-        assert found.code == 2
-        assert "is an input" in found.err
+        outcome = cli("threshold", first, "--holdout", second, "--max-fpr", "0.1", "--out", path)
+        assert outcome.code == 2
+        assert "is an input" in outcome.err
 
 
 def test_a_family_may_have_an_equals_sign_in_its_name() -> None:

@@ -68,7 +68,7 @@ def test_the_same_command_gives_the_same_bytes_times_apart(
     before = {path.name: path.read_bytes() for path in (here / "run").iterdir()}
     assert cli(*command) == first
     after = {path.name: path.read_bytes() for path in (here / "run").iterdir()}
-    records = [json.loads(found.pop("run.json")) for found in (before, after)]
+    records = [json.loads(each.pop("run.json")) for each in (before, after)]
     assert before == after
     for record in records:
         assert set(record.pop("times")) == {"started", "ended", "seconds"}
@@ -88,8 +88,8 @@ def test_the_predictions_are_what_the_other_commands_judge(
     ]
     assert cli("threshold", predictions, "--score", "score", "--max-fpr", "0.1").code == 0
     both = ("--model", f"a={predictions}:score", "--model", f"b={predictions}:score")
-    found = cli("compare", predictions, "--label", "label", "--id", "row", *both)
-    assert found.code == 0, found.err
+    outcome = cli("compare", predictions, "--label", "label", "--id", "row", *both)
+    assert outcome.code == 0, outcome.err
 
 
 @pytest.mark.slow
@@ -102,9 +102,9 @@ def test_the_folds_of_two_runs_are_what_compare_reads(cli: Cli, packets: Path, h
     # A measure without a value in some fold is in one of them only.
     shared_columns = [column for column in one.columns if column in other.columns]
     pl.concat([one.select(shared_columns), other.select(shared_columns)]).write_csv("both.csv")
-    found = cli("compare", "--folds", "both.csv", "--format", "json")
-    assert found.code == 0, found.err
-    assert json.loads(found.out)["models"] == ["forest", "tree"]
+    outcome = cli("compare", "--folds", "both.csv", "--format", "json")
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)["models"] == ["forest", "tree"]
     assert cli("compare", "--folds", "both.csv").code == 0
 
 
@@ -112,8 +112,8 @@ def test_the_model_scores_new_rows_as_it_scored_judged_ones(
     cli: Cli, packets: Path, here: Path
 ) -> None:
     assert cli(*forest(packets, "--out", "run")).code == 0
-    found = cli("predict", "run", packets, "--out", "p.parquet")
-    assert found.code == 0, found.err
+    outcome = cli("predict", "run", packets, "--out", "p.parquet")
+    assert outcome.code == 0, outcome.err
     judged = pl.read_parquet(here / "run" / "predictions.parquet")
     scored = pl.read_parquet(here / "p.parquet").filter(
         pl.col("row").is_in(judged["row"].implode())
@@ -137,9 +137,9 @@ def test_every_format_is_alone_on_standard_output(cli: Cli, packets: Path, face:
     assert shown.out.lower().startswith(starts[face])
     assert "note: nothing is kept; --out DIR keeps the model" in shown.err
     if face == "json":
-        found = json.loads(shown.out)
-        assert found["schema"] == "assay.evaluation/1"
-        assert found["training"]["recipe"] == "forest"
+        document = json.loads(shown.out)
+        assert document["schema"] == "assay.evaluation/1"
+        assert document["training"]["recipe"] == "forest"
 
 
 def test_an_official_split_judges_the_other_file(cli: Cli, packets: Path, here: Path) -> None:
@@ -151,10 +151,10 @@ def test_an_official_split_judges_the_other_file(cli: Cli, packets: Path, here: 
         "train", "forest", "train.csv", *options, "--validation", "file:test.csv",
         "--format", "json",
     )  # fmt: skip
-    found = json.loads(shown.out)
-    assert found["training"]["rows_judged"] == 300
-    assert found["training"]["test"]["name"].endswith("test.csv")
-    assert found["source"]["rows_used"] == 300
+    document = json.loads(shown.out)
+    assert document["training"]["rows_judged"] == 300
+    assert document["training"]["test"]["name"].endswith("test.csv")
+    assert document["source"]["rows_used"] == 300
 
 
 def test_with_a_negative_label_the_others_are_the_families(
@@ -165,8 +165,8 @@ def test_with_a_negative_label_the_others_are_the_families(
         *("--drop", "label", "--drop", "time", *FEW, "--validation", "leave-one-out:family"),
         *("--out", "run", "--format", "json"),
     )
-    found = json.loads(shown.out)
-    assert found["labels"] == ["normal", "not normal"]
+    document = json.loads(shown.out)
+    assert document["labels"] == ["normal", "not normal"]
     rows = pl.read_parquet(here / "run" / "predictions.parquet")
     attacks = rows.filter(pl.col("label") == "not normal")
     assert attacks["fold"].to_list() == attacks["family"].to_list()
@@ -281,10 +281,10 @@ def test_refused_rows_are_counted_and_listed(cli: Cli, packets: Path, here: Path
 def test_a_wrong_command_line_ends_with_2(
     cli: Cli, packets: Path, here: Path, options: tuple[str, ...], said: str
 ) -> None:
-    found = cli("train", *(part.format(packets) for part in options))
-    assert found.code == 2
-    assert said in found.err
-    assert found.out == ""
+    outcome = cli("train", *(part.format(packets) for part in options))
+    assert outcome.code == 2
+    assert said in outcome.err
+    assert outcome.out == ""
 
 
 @pytest.mark.parametrize(
@@ -303,9 +303,9 @@ def test_a_wrong_command_line_ends_with_2(
 def test_bad_input_ends_with_3_and_leaves_nothing(
     cli: Cli, packets: Path, here: Path, options: tuple[str, ...], said: str
 ) -> None:
-    found = cli("train", "forest", *(part.format(packets) for part in options), "--out", "x")
-    assert found.code == 3, found.err
-    assert said in found.err
+    outcome = cli("train", "forest", *(part.format(packets) for part in options), "--out", "x")
+    assert outcome.code == 3, outcome.err
+    assert said in outcome.err
     assert list(here.iterdir()) == []
 
 
@@ -314,8 +314,8 @@ def test_the_folder_of_somebody_else_is_left_alone(cli: Cli, packets: Path, here
     (here / "mine" / "run.json").write_text('{"my": "file"}')
     (here / "file").write_text("x")
     for place in ("mine", "file", "no/such/folder"):
-        found = cli(*forest(packets, "--out", place))
-        assert found.code == 4, place
+        outcome = cli(*forest(packets, "--out", place))
+        assert outcome.code == 4, place
     assert [path.name for path in (here / "mine").iterdir()] == ["run.json"]
     assert (here / "mine" / "run.json").read_text() == '{"my": "file"}'
 
@@ -323,9 +323,9 @@ def test_the_folder_of_somebody_else_is_left_alone(cli: Cli, packets: Path, here
 def test_an_input_is_not_replaced(cli: Cli, packets: Path, here: Path) -> None:
     assert cli(*forest(packets, "--out", "run", "--quiet")).code == 0
     options = ("--label", "label", "--drop", "time", "--out", "run")
-    found = cli("train", "forest", "run/predictions.parquet", *options)
-    assert found.code == 2
-    assert "which it would replace" in found.err
+    outcome = cli("train", "forest", "run/predictions.parquet", *options)
+    assert outcome.code == 2
+    assert "which it would replace" in outcome.err
 
 
 def test_without_the_extra_it_says_how_to_get_it(
@@ -333,9 +333,9 @@ def test_without_the_extra_it_says_how_to_get_it(
 ) -> None:
     monkeypatch.setattr(messages, "find_spec", lambda name: None)
     for arguments in (forest(packets), ("train", "--list")):
-        found = cli(*arguments)
-        assert found.code == 2
-        assert "pip install 'assay-detectors[learn]'" in found.err
+        outcome = cli(*arguments)
+        assert outcome.code == 2
+        assert "pip install 'assay-detectors[learn]'" in outcome.err
     assert cli("train", "--help").code == 0
 
 
@@ -431,8 +431,8 @@ def test_the_examples_of_the_help_run(
     }
     for _, line in EXAMPLES:
         arguments = shlex.split(line)[1:]
-        found = cli(*arguments, *quick[arguments[1]])
-        assert found.code == 0, found.err
+        outcome = cli(*arguments, *quick[arguments[1]])
+        assert outcome.code == 0, outcome.err
 
 
 # -- official splits -------------------------------------------------------------------------------
@@ -468,11 +468,11 @@ def test_classes_of_an_official_test_are_those_learned(
     shown = cli(*official(learned.split(), judged.split()), *option, "--out", "run", "--quiet")
     assert shown.code == 0, shown.err
     assert json.loads((here / "run" / "run.json").read_text())["labels"] == labels.split(",")
-    found = pl.read_parquet("run/predictions.parquet")
-    assert set(found["label"]) <= set(labels.split(","))
+    frame = pl.read_parquet("run/predictions.parquet")
+    assert set(frame["label"]) <= set(labels.split(","))
     if "--negative" in option:
-        assert set(found["family"]) == set(judged.split())
-        assert ((found["family"] == "normal") == (found["label"] == "normal")).all()
+        assert set(frame["family"]) == set(judged.split())
+        assert ((frame["family"] == "normal") == (frame["label"] == "normal")).all()
 
 
 @pytest.mark.parametrize("option", [(), ("--positive", "dos")])

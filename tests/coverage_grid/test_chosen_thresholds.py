@@ -30,8 +30,8 @@ def test_thresholds_chosen_anew_cover_and_thresholds_taken_as_given_do_not() -> 
         anew = compare(truth, scores=scores, at=MaxFpr(0.02), resamples=100, seed=seed)
         said = {name: (s >= anew.thresholds[name]).astype(int) for name, s in scores.items()}
         given = compare(truth, decisions=said, resamples=100, seed=seed)
-        for kind, found in (("anew", anew), ("given", given)):
-            gap = found.difference("recall").difference
+        for kind, coverage in (("anew", anew), ("given", given)):
+            gap = coverage.difference("recall").difference
             held[kind] += gap.low <= TRUTH <= gap.high
     assert held["anew"] / SAMPLES >= 0.9
     assert held["given"] / SAMPLES <= 0.85

@@ -43,11 +43,13 @@ def promised_shares() -> list[tuple[float, int]]:
     return [(p, n) for n in (41, 100, 500, 3000, 20_000) for p in shares if n * p * (1 - p) >= 10]
 
 
-def simulated(truth: float, found: Iterable[tuple[int, Estimate]]) -> tuple[float, float, Counter]:
+def simulated(
+    truth: float, estimates: Iterable[tuple[int, Estimate]]
+) -> tuple[float, float, Counter]:
     """The share of samples whose interval held the truth, its standard error, and the methods."""
     held = drawn = 0
     methods: Counter[str] = Counter()
-    for times, estimate in found:
+    for times, estimate in estimates:
         assert not math.isnan(estimate.low)
         held += times * (estimate.low <= truth <= estimate.high)
         drawn += times
@@ -231,12 +233,12 @@ def test_area_and_slope_over_time_cover_as_promised(periods: int) -> None:
     shares = np.linspace(0.9, 0.7, periods)
     drawn = list(shares_over_time(shares, 150, 1500, seed=6))
     area = float(np.trapezoid(shares) / (periods - 1))
-    for truth, found in (
+    for truth, estimates in (
         (area, [area_under_time(sample) for sample in drawn]),
         (-0.2 / (periods - 1), [slope(range(periods), sample).estimate for sample in drawn]),
         (-0.2, [change(sample) for sample in drawn]),
     ):
-        share, error, _ = simulated(truth, ((1, estimate) for estimate in found))
+        share, error, _ = simulated(truth, ((1, estimate) for estimate in estimates))
         assert LOW - 3 * error <= share <= HIGH + 3 * error
 
 

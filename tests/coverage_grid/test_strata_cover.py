@@ -29,12 +29,12 @@ def study() -> ModuleType:
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(6))
 def test_intervals_cover_and_strata_save_labels(study: ModuleType, number: int) -> None:
-    found = list(study.study(study.POPULATIONS[number], LABELS, SAMPLES, seed=1))
-    for outcome in found:
+    coverages = list(study.study(study.POPULATIONS[number], LABELS, SAMPLES, seed=1))
+    for outcome in coverages:
         if outcome.way == "fay-feuer":
             # By chance alone 95% of 400 are less than 92.2% once in 100 times.
             assert outcome.covered >= 0.922, outcome
-    recall = {outcome.way: outcome for outcome in found if outcome.measure == RECALL.name}
+    recall = {outcome.way: outcome for outcome in coverages if outcome.measure == RECALL.name}
     assert recall["fay-feuer"].width <= 0.65 * recall["at random"].width
     assert recall["fay-feuer"].error <= 0.5 * recall["at random"].error
     assert recall["tiwari"].width <= recall["fay-feuer"].width
@@ -45,8 +45,8 @@ def test_intervals_cover_and_strata_save_labels(study: ModuleType, number: int) 
 def test_where_strata_can_not_help_intervals_cover_all_the_same(
     study: ModuleType, number: int
 ) -> None:
-    found = study.study(study.HARD[number], LABELS, SAMPLES, seed=1)
-    recall = {outcome.way: outcome for outcome in found if outcome.measure == RECALL.name}
+    coverage = study.study(study.HARD[number], LABELS, SAMPLES, seed=1)
+    recall = {outcome.way: outcome for outcome in coverage if outcome.measure == RECALL.name}
     assert recall["fay-feuer"].covered >= 0.96
     # Weights alone, without the strata, see no attack that no drawn row showed.
     assert recall["weights alone"].covered < 0.94
@@ -55,6 +55,6 @@ def test_where_strata_can_not_help_intervals_cover_all_the_same(
 @pytest.mark.slow
 def test_two_populations_of_a_hundred_thousand_rows_are_covered(study: ModuleType) -> None:
     for population in (study.POPULATIONS[0], study.HARD[0]):
-        found = study.study(population, 1000, 60, seed=2, size=100_000)
-        covered = [outcome.covered for outcome in found if outcome.way == "fay-feuer"]
+        coverage = study.study(population, 1000, 60, seed=2, size=100_000)
+        covered = [outcome.covered for outcome in coverage if outcome.way == "fay-feuer"]
         assert min(covered) >= 0.87

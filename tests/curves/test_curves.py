@@ -66,8 +66,8 @@ def test_a_sweep_counts_what_is_flagged_at_each_threshold(rows: Rows) -> None:
         math.inf,
         *sorted({float(s) for _, s in rows}, reverse=True),
     ]
-    found = list(zip(swept.tp.tolist(), swept.fp.tolist(), strict=True))
-    assert found == [flagged(rows, threshold) for threshold in swept.threshold]
+    pairs = list(zip(swept.tp.tolist(), swept.fp.tolist(), strict=True))
+    assert pairs == [flagged(rows, threshold) for threshold in swept.threshold]
 
 
 @given(ANY)
@@ -296,16 +296,16 @@ def test_a_measure_along_the_thresholds_is_the_measure_at_each(name: str, rows: 
     swept = sweep(tally_of(rows))
     curve = trace(swept, name, find(name))
     assert curve.x is None
-    found = dict(zip(curve["threshold"].tolist(), curve[name].tolist(), strict=True))
+    by_threshold = dict(zip(curve["threshold"].tolist(), curve[name].tolist(), strict=True))
     positives = sum(label for label, _ in rows)
     for threshold in swept.threshold.tolist():
         tp, fp = flagged(rows, threshold)
         fn, tn = positives - tp, len(rows) - positives - fp
         expected = getattr(assay, name)(tp=tp, fp=fp, fn=fn, tn=tn).value
         if math.isnan(expected):
-            assert threshold not in found
+            assert threshold not in by_threshold
         else:
-            assert found[threshold] == pytest.approx(expected, rel=1e-12, abs=1e-12)
+            assert by_threshold[threshold] == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
 def test_a_measure_is_found_by_its_alias_too() -> None:
@@ -371,8 +371,8 @@ def test_recall_at_a_limit_is_the_best_of_all_thresholds(
     for threshold in [math.inf, *sorted({s for _, s in rows}, reverse=True)]:
         tp, fp = flagged(rows, threshold)
         fn, tn = positives - tp, len(rows) - positives - fp
-        found = getattr(assay, name)(tp=tp, fp=fp, fn=fn, tn=tn).value
-        if found <= limit and tp / positives > best:
+        value = getattr(assay, name)(tp=tp, fp=fp, fn=fn, tn=tn).value
+        if value <= limit and tp / positives > best:
             best, at = tp / positives, threshold
     recall, threshold = recall_at(tally_of(rows), {name: limit})
     assert recall == best

@@ -223,9 +223,9 @@ def test_the_hull_of_a_few_scores() -> None:
 def test_a_hull_is_the_same_for_any_blocks(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(assay.curves, "BLOCK", block)
     monkeypatch.setattr(assay.curves, "map_blocks", partial(map_blocks, block=block))
-    found = vertices(STEPS)
-    assert found.threshold.tolist() == [math.inf, 0.9, 0.6, 0.2]
-    assert (found.fp.tolist(), found.tp.tolist()) == ([0, 0, 1, 4], [0, 2, 4, 4])
+    corners = vertices(STEPS)
+    assert corners.threshold.tolist() == [math.inf, 0.9, 0.6, 0.2]
+    assert (corners.fp.tolist(), corners.tp.tolist()) == ([0, 0, 1, 4], [0, 2, 4, 4])
 
 
 def test_what_a_probability_cost_is() -> None:

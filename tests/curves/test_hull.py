@@ -56,13 +56,13 @@ def test_vertices_are_the_points_that_no_two_others_hold_up(rows: Rows) -> None:
         )
 
     strict = [point for i, point in enumerate(points) if not held_up(i)]
-    found = vertices(tally_of(rows))
-    assert list(zip(map(int, found.fp), map(int, found.tp), strict=True)) == strict
+    corners = vertices(tally_of(rows))
+    assert list(zip(map(int, corners.fp), map(int, corners.tp), strict=True)) == strict
 
 
 @given(BOTH)
 def test_at_every_cost_the_best_threshold_is_a_vertex(rows: Rows) -> None:
-    full, found = sweep(tally_of(rows), points=None), vertices(tally_of(rows))
+    full, corners = sweep(tally_of(rows), points=None), vertices(tally_of(rows))
     p, n = int(full.positives), int(full.negatives)
 
     def least(swept, pc: Fraction) -> Fraction:
@@ -72,7 +72,7 @@ def test_at_every_cost_the_best_threshold_is_a_vertex(rows: Rows) -> None:
         )
 
     for i in range(33):
-        assert least(full, Fraction(i, 32)) == least(found, Fraction(i, 32))
+        assert least(full, Fraction(i, 32)) == least(corners, Fraction(i, 32))
 
 
 @given(BOTH)
@@ -93,9 +93,9 @@ def test_each_vertex_is_the_best_exactly_in_its_range(rows: Rows) -> None:
 @pytest.mark.parametrize("size", [50, 2000, 200_000])
 def test_hull_is_that_of_scipy(size: int) -> None:
     tally = large(size)
-    full, found = sweep(tally, points=None), vertices(tally)
+    full, envelope = sweep(tally, points=None), vertices(tally)
     points = np.column_stack([full.fp / full.negatives, full.tp / full.positives])
-    ours = np.column_stack([found.fp / found.negatives, found.tp / found.positives])
+    ours = np.column_stack([envelope.fp / envelope.negatives, envelope.tp / envelope.positives])
     # The lower right corner closes the upper hull.
     theirs = ConvexHull(np.vstack([points, [1.0, 0.0]]))
     corners = theirs.points[theirs.vertices]
@@ -147,30 +147,30 @@ def test_pruning_many_points_at_once_leaves_the_same_vertices(seed: int, size: i
                 break
             chain.pop()
         chain.append(i)
-    found = upper_hull(x, y)
-    assert (x[found].tolist(), y[found].tolist()) == (x[chain].tolist(), y[chain].tolist())
+    corners = upper_hull(x, y)
+    assert (x[corners].tolist(), y[corners].tolist()) == (x[chain].tolist(), y[chain].tolist())
 
 
 def test_products_beyond_64_bits_are_exact() -> None:
     big = 3 * 10**9
     counts = np.array([[big, 1, big], [big + 1, big, 2]], np.uint64)
     tally = ScoreTally(("no", "yes"), np.array([0.1, 0.5, 0.9]), counts)
-    found = vertices(tally)
+    corners = vertices(tally)
     n, p = 2 * big + 1, 2 * big + 3
     points = [(0, 0), (big, 2), (big + 1, big + 2), (n, p)]
     across, up = (np.array(part, object) for part in zip(*points, strict=True))
     expected = [points[i] for i in upper_hull(across, up)]
-    assert list(zip(map(int, found.fp), map(int, found.tp), strict=True)) == expected
+    assert list(zip(map(int, corners.fp), map(int, corners.tp), strict=True)) == expected
     assert n * p > 2**63
 
 
 def test_weights_have_a_hull_too() -> None:
     scores, truth = np.array([0.9, 0.6, 0.4, 0.2]), np.array([1, 0, 1, 0])
     weights = np.array([1.5, 0.5, 2.0, 1.0])
-    found = vertices(ScoreTally.of_rows(("no", "yes"), scores, truth, weights=weights))
-    assert found.weighted
-    assert found.tp.tolist() == pytest.approx([0, 1.5, 3.5, 3.5])
-    assert found.fp.tolist() == pytest.approx([0, 0, 0.5, 1.5])
+    corners = vertices(ScoreTally.of_rows(("no", "yes"), scores, truth, weights=weights))
+    assert corners.weighted
+    assert corners.tp.tolist() == pytest.approx([0, 1.5, 3.5, 3.5])
+    assert corners.fp.tolist() == pytest.approx([0, 0, 0.5, 1.5])
 
 
 @pytest.mark.parametrize("label", [0, 1])
@@ -181,9 +181,9 @@ def test_one_class_has_no_hull(label: int) -> None:
 
 
 def test_thresholds_fall_along_the_hull() -> None:
-    found = vertices(large(5000))
-    assert found.threshold[0] == math.inf
-    assert all(a > b for a, b in pairwise(found.threshold))
+    corners = vertices(large(5000))
+    assert corners.threshold[0] == math.inf
+    assert all(a > b for a, b in pairwise(corners.threshold))
 
 
 def test_probability_cost_is_drummond_and_holtes() -> None:

@@ -119,11 +119,11 @@ def comparison(request: pytest.FixtureRequest) -> Comparison:
 
 @pytest.mark.parametrize("name", [*COUNTED, *SCORED])
 def test_difference_is_that_of_the_two_evaluations(name: str) -> None:
-    found = by_scores().difference(name)
+    difference = by_scores().difference(name)
     poor, good = (evaluated(model)[name] for model in ("poor", "good"))
-    assert (found.value_a, found.value_b) == pytest.approx((float(poor), float(good)))
-    assert found.difference == pytest.approx(float(good) - float(poor))
-    assert found.difference.low <= found.difference <= found.difference.high
+    assert (difference.value_a, difference.value_b) == pytest.approx((float(poor), float(good)))
+    assert difference.difference == pytest.approx(float(good) - float(poor))
+    assert difference.difference.low <= difference.difference <= difference.difference.high
 
 
 @cache
@@ -141,7 +141,7 @@ def test_decisions_have_the_same_differences_as_scores_at_their_threshold() -> N
 
 
 def test_decisions_alone_have_no_difference_of_scores() -> None:
-    assert {found.measure for found in by_decisions().differences} == set(COUNTED)
+    assert {difference.measure for difference in by_decisions().differences} == set(COUNTED)
     with pytest.raises(InputError, match="no difference of 'roc_auc' between 'poor' and 'good'"):
         by_decisions().difference("roc_auc")
 
@@ -152,17 +152,17 @@ def test_difference_is_found_by_an_alias() -> None:
 
 
 def test_measures_of_many_classes() -> None:
-    found = {difference.measure for difference in of_classes().differences}
-    assert {"accuracy", "kappa", "mcc", "precision.macro", "f1.macro"} <= found
-    assert "precision" not in found
+    measures = {difference.measure for difference in of_classes().differences}
+    assert {"accuracy", "kappa", "mcc", "precision.macro", "f1.macro"} <= measures
+    assert "precision" not in measures
 
 
 def test_scores_that_are_no_probabilities_have_no_losses() -> None:
     truth, scores = rows()
-    found = compare(
+    compared_models = compare(
         truth, scores={name: 10 * column for name, column in two(scores).items()}, threshold=5
     )
-    measures = {difference.measure for difference in found.differences}
+    measures = {difference.measure for difference in compared_models.differences}
     assert "roc_auc" in measures
     assert not {"log_loss", "brier"} & measures
 
@@ -170,12 +170,12 @@ def test_scores_that_are_no_probabilities_have_no_losses() -> None:
 def test_area_is_compared_by_delong() -> None:
     truth, scores = rows()
     expected = delong_test(truth, scores["poor"], scores["good"])
-    found = by_scores().difference("roc_auc")
-    assert found.p == pytest.approx(expected.p)
-    assert (found.difference.low, found.difference.high) == pytest.approx(
+    difference = by_scores().difference("roc_auc")
+    assert difference.p == pytest.approx(expected.p)
+    assert (difference.difference.low, difference.difference.high) == pytest.approx(
         (expected.effect.low, expected.effect.high)
     )
-    assert found.difference.method == "delong"
+    assert difference.difference.method == "delong"
 
 
 def test_counts_are_compared_by_the_paired_bootstrap_and_scores_by_influence() -> None:
@@ -186,10 +186,12 @@ def test_counts_are_compared_by_the_paired_bootstrap_and_scores_by_influence() -
 
 def test_everything_can_be_resampled() -> None:
     truth, scores = rows()
-    found = compare(truth, scores=two(scores), interval="bootstrap", resamples=100)
-    assert {difference.difference.method for difference in found.differences} == {"bootstrap"}
+    compared_models = compare(truth, scores=two(scores), interval="bootstrap", resamples=100)
+    assert {difference.difference.method for difference in compared_models.differences} == {
+        "bootstrap"
+    }
     plain = by_scores().difference("roc_auc").difference
-    drawn = found.difference("roc_auc").difference
+    drawn = compared_models.difference("roc_auc").difference
     assert drawn == pytest.approx(float(plain))
     assert drawn.low == pytest.approx(plain.low, abs=0.05)
 
@@ -203,11 +205,13 @@ def test_of_many_models_a_clear_difference_is_still_told() -> None:
         for i in range(9)
     }
     # p of 1,000 resamples is 0.002 at the least, and Holm multiplies it by 36 pairs.
-    found = compare(truth.astype(int), decisions=said)
-    assert {verdict.outcome for verdict in found.verdicts if verdict.a == "m0"} == {"better"}
+    compared_models = compare(truth.astype(int), decisions=said)
+    assert {verdict.outcome for verdict in compared_models.verdicts if verdict.a == "m0"} == {
+        "better"
+    }
     few = compare(truth.astype(int), decisions=said, resamples=1000)
     assert any("1,000 resamples are too few" in note for note in few.notes)
-    assert not any("too few" in note for note in found.notes)
+    assert not any("too few" in note for note in compared_models.notes)
 
 
 def test_seed_and_resamples_are_taken() -> None:
@@ -224,7 +228,7 @@ def test_level_widens_every_interval() -> None:
     truth, scores = rows()
     narrow, wide = (compare(truth, scores=two(scores), level=level) for level in (0.8, 0.99))
     for name in (*COUNTED, *SCORED):
-        a, b = (found.difference(name).difference for found in (narrow, wide))
+        a, b = (each.difference(name).difference for each in (narrow, wide))
         assert b.low <= a.low
         assert a.high <= b.high
         assert (a.level, b.level) == (0.8, 0.99)
@@ -244,16 +248,16 @@ def test_counts_are_repetitions() -> None:
 def test_threshold_may_be_one_a_model() -> None:
     truth, scores = rows()
     moved = {"poor": scores["poor"], "good": scores["good"] * 10}
-    found = compare(truth, scores=moved, threshold={"poor": 0.5, "good": 5})
-    assert found.difference("recall").value_b == by_scores().difference("recall").value_b
+    compared_models = compare(truth, scores=moved, threshold={"poor": 0.5, "good": 5})
+    assert compared_models.difference("recall").value_b == by_scores().difference("recall").value_b
 
 
 def test_columns_may_be_of_any_kind() -> None:
     truth, scores = rows()
-    found = compare(
+    compared_models = compare(
         pl.Series(truth.tolist()), scores={name: list(s) for name, s in two(scores).items()}
     )
-    assert found.to_dict() == by_scores().to_dict()
+    assert compared_models.to_dict() == by_scores().to_dict()
 
 
 def test_swapping_the_models_turns_every_difference() -> None:
@@ -271,7 +275,7 @@ def test_swapping_the_models_turns_every_difference() -> None:
 
 def test_mcnemar_counts_who_is_right_on_all_rows_on_positives_and_on_negatives() -> None:
     truth, decisions = decided()
-    for found, kept in (
+    for side, kept in (
         ("all", truth == truth),  # noqa: PLR0124 - every row
         ("positives", truth == "attack"),
         ("negatives", truth == "normal"),
@@ -280,7 +284,7 @@ def test_mcnemar_counts_who_is_right_on_all_rows_on_positives_and_on_negatives()
         only_a = int((right["poor"] & ~right["good"]).sum())
         only_b = int((~right["poor"] & right["good"]).sum())
         expected = mcnemar(only_a, only_b)
-        (test,) = [t for t in by_decisions().tests if (t.test, t.on) == ("mcnemar", found)]
+        (test,) = [t for t in by_decisions().tests if (t.test, t.on) == ("mcnemar", side)]
         assert (test.table["only_a"], test.table["only_b"]) == (only_a, only_b)
         assert test.p == expected.p
         assert test.statistic == expected.statistic
@@ -298,30 +302,30 @@ def test_many_classes_are_tested_on_all_rows_only() -> None:
 
 
 def test_three_models_are_compared_by_pairs_and_all_together() -> None:
-    found = of_three()
+    compared_models = of_three()
     pairs = [("poor", "fair"), ("poor", "good"), ("fair", "good")]
-    assert [(a, b) for a, b, _ in found.verdicts] == pairs
-    assert {(d.a, d.b) for d in found.differences} == set(pairs)
-    kinds = [t.test for t in found.tests]
+    assert [(a, b) for a, b, _ in compared_models.verdicts] == pairs
+    assert {(d.a, d.b) for d in compared_models.differences} == set(pairs)
+    kinds = [t.test for t in compared_models.tests]
     assert kinds.count("mcnemar") == 9
     assert kinds.count("delong") == 3
     assert kinds.count("cochran_q") == kinds.count("friedman") == 1
     assert kinds.count("nemenyi") == 3
     truth, decisions = decided()
     right = {name: int((said == truth).sum()) for name, said in decisions.items()}
-    assert found.tests[-1].table["right"] == right
-    assert found.difference("recall", "fair", "good").a == "fair"
+    assert compared_models.tests[-1].table["right"] == right
+    assert compared_models.difference("recall", "fair", "good").a == "fair"
 
 
 def test_holm_adjusts_differences_and_tests_each_among_themselves(comparison: Comparison) -> None:
     by_measure: dict[str, list[Any]] = {}
-    for found in comparison.differences:
-        by_measure.setdefault(found.measure, []).append(found)
+    for difference in comparison.differences:
+        by_measure.setdefault(difference.measure, []).append(difference)
     for results in (*by_measure.values(), comparison.tests):
-        known = [found for found in results if not math.isnan(found.p)]
-        assert [found.p_adjusted for found in known] == holm([found.p for found in known])
-        for found in known:
-            assert found.p_adjusted >= found.p
+        known = [test for test in results if not math.isnan(test.p)]
+        assert [test.p_adjusted for test in known] == holm([test.p for test in known])
+        for each in known:
+            assert each.p_adjusted >= each.p
 
 
 # -- the document ----------------------------------------------------------------------------------
@@ -337,12 +341,12 @@ def test_keys_of_the_contract_are_all_there_and_in_their_order(comparison: Compa
     keys = ["models", "differences", "tests", "verdicts"]
     assert [key for key in document if key in keys] == keys
     assert document["schema"] == "assay.compare/1"
-    for found in document["differences"]:
-        assert [key for key in found if key in DIFFERENCE_KEYS] == DIFFERENCE_KEYS
-    for found in document["tests"]:
-        assert [key for key in found if key in TEST_KEYS] == TEST_KEYS
-    for found in document["verdicts"]:
-        assert list(found)[:4] == ["a", "b", "text", "outcome"]
+    for difference in document["differences"]:
+        assert [key for key in difference if key in DIFFERENCE_KEYS] == DIFFERENCE_KEYS
+    for test in document["tests"]:
+        assert [key for key in test if key in TEST_KEYS] == TEST_KEYS
+    for judgement in document["verdicts"]:
+        assert list(judgement)[:4] == ["a", "b", "text", "outcome"]
 
 
 def test_every_test_names_its_pair_except_that_of_all() -> None:
@@ -354,26 +358,26 @@ def test_every_test_names_its_pair_except_that_of_all() -> None:
 
 
 def test_undefined_difference_is_null() -> None:
-    found = compare(
+    compared_models = compare(
         ["attack", "normal"] * 10,
         decisions={"never": ["normal"] * 20, "right": ["attack", "normal"] * 10},
     )
-    precision = found.difference("precision").to_dict()
+    precision = compared_models.difference("precision").to_dict()
     assert precision["value_a"] is None
     assert precision["difference"] is None
     assert precision["p"] is None
     assert precision["p_adjusted"] is None
-    json.dumps(found.to_dict(), allow_nan=False)
+    json.dumps(compared_models.to_dict(), allow_nan=False)
 
 
 @pytest.mark.parametrize("truth", [[0] * 20 + [1], [0] * 21, [1] * 21])
 def test_few_or_no_positives_are_still_json(truth) -> None:
     generator = np.random.default_rng(0)
     scores = {"a": generator.random(21), "b": generator.random(21)}
-    found = compare(truth, scores=scores, labels=[0, 1])
-    json.dumps(found.to_dict(), allow_nan=False)
-    assert "nan" not in verdict(found)
-    assert ("roc_auc" in {d.measure for d in found.differences}) == (0 < sum(truth) < 21)
+    compared_models = compare(truth, scores=scores, labels=[0, 1])
+    json.dumps(compared_models.to_dict(), allow_nan=False)
+    assert "nan" not in verdict(compared_models)
+    assert ("roc_auc" in {d.measure for d in compared_models.differences}) == (0 < sum(truth) < 21)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -396,8 +400,8 @@ def test_notes_say_what_was_inferred() -> None:
 # -- verdicts --------------------------------------------------------------------------------------
 
 
-def verdict(found: Comparison) -> str:
-    return found.verdicts[0].text
+def verdict(compared_models: Comparison) -> str:
+    return compared_models.verdicts[0].text
 
 
 def test_better() -> None:
@@ -408,26 +412,30 @@ def test_better() -> None:
 
 def test_worse() -> None:
     truth, decisions = decided()
-    found = compare(truth, decisions={"good": decisions["good"], "poor": decisions["poor"]})
-    gap = found.difference("accuracy").difference
+    compared_models = compare(
+        truth, decisions={"good": decisions["good"], "poor": decisions["poor"]}
+    )
+    gap = compared_models.difference("accuracy").difference
     assert gap.high < 0
     shown = f"{-gap:.3f} [{-gap.high:.3f}, {-gap.low:.3f}]"
-    assert verdict(found) == f"poor is worse than good: accuracy is lower by {shown}."
+    assert verdict(compared_models) == f"poor is worse than good: accuracy is lower by {shown}."
 
 
 def test_equivalent() -> None:
     truth, scores = rows()
     nudged = scores["good"] + np.where(np.arange(240) % 40 == 0, 0.001, 0)
-    found = compare(truth, scores={"old": scores["good"], "new": nudged}, margin=0.02)
-    assert verdict(found) == "old and new are equivalent: roc_auc differs by less than 0.02."
+    compared_models = compare(truth, scores={"old": scores["good"], "new": nudged}, margin=0.02)
+    assert (
+        verdict(compared_models) == "old and new are equivalent: roc_auc differs by less than 0.02."
+    )
 
 
 def test_not_enough() -> None:
     truth, scores = rows(24)
-    found = compare(truth, scores={"fair": scores["fair"], "good": scores["good"]})
-    gap = found.difference("roc_auc").difference
+    compared_models = compare(truth, scores={"fair": scores["fair"], "good": scores["good"]})
+    gap = compared_models.difference("roc_auc").difference
     assert gap.low < -0.01 < gap.high
-    said = found.verdicts[0]
+    said = compared_models.verdicts[0]
     assert said.text == (
         "Not enough data to tell fair from good: the difference in roc_auc lies between "
         f"{gap.low:+.3f} and {gap.high:+.3f}. About {said.enough} rows like these would be enough "
@@ -449,9 +457,9 @@ def test_accuracy_is_judged_where_there_are_only_decisions() -> None:
 
 def test_models_that_differ_without_spread_are_not_called_better() -> None:
     truth = [0, 1] * 30
-    found = compare(truth, scores={"perfect": [0.0, 1.0] * 30, "constant": [0.5] * 60})
-    assert "nan" not in verdict(found)
-    assert "is better" not in verdict(found)
+    compared_models = compare(truth, scores={"perfect": [0.0, 1.0] * 30, "constant": [0.5] * 60})
+    assert "nan" not in verdict(compared_models)
+    assert "is better" not in verdict(compared_models)
 
 
 # -- identical models ------------------------------------------------------------------------------
@@ -460,23 +468,23 @@ def test_models_that_differ_without_spread_are_not_called_better() -> None:
 @pytest.mark.parametrize("kind", ["scores", "decisions"])
 def test_identical_models_have_p_one_everywhere(kind: str) -> None:
     truth, columns = rows() if kind == "scores" else decided()
-    found = compare(truth, **{kind: {"old": columns["fair"], "new": columns["fair"]}})
-    for difference in found.differences:
+    compared_models = compare(truth, **{kind: {"old": columns["fair"], "new": columns["fair"]}})
+    for difference in compared_models.differences:
         assert difference.p == 1.0
         assert difference.p_adjusted == 1.0
         assert difference.difference == 0.0
         assert (difference.difference.low, difference.difference.high) == (0.0, 0.0)
-    for test in found.tests:
+    for test in compared_models.tests:
         assert test.p == 1.0
         assert test.p_adjusted == 1.0
-    assert "no row tells a difference" in verdict(found)
+    assert "no row tells a difference" in verdict(compared_models)
 
 
 def test_identical_models_in_clusters_have_p_one_everywhere() -> None:
     truth, scores = rows()
     models = {"old": scores["fair"], "new": scores["fair"]}
-    found = compare(truth, scores=models, clusters=np.arange(240) // 8)
-    assert {difference.p for difference in found.differences} == {1.0}
+    compared_models = compare(truth, scores=models, clusters=np.arange(240) // 8)
+    assert {difference.p for difference in compared_models.differences} == {1.0}
 
 
 # -- how far it is ---------------------------------------------------------------------------------
@@ -516,22 +524,22 @@ def test_resamples_are_told_of_where_there_are_some() -> None:
 
 def test_clusters_take_the_place_of_rows() -> None:
     truth, scores = rows()
-    found = compare(truth, scores=two(scores), clusters=np.arange(240) // 8)
-    methods = {d.measure: d.difference.method for d in found.differences}
+    compared_models = compare(truth, scores=two(scores), clusters=np.arange(240) // 8)
+    methods = {d.measure: d.difference.method for d in compared_models.differences}
     assert methods["roc_auc"] == "cluster delta"
     assert methods["accuracy"].endswith("bootstrap")
     assert set(methods) >= {*COUNTED, *SCORED}
     for name in methods:
-        assert found.difference(name).difference == pytest.approx(
+        assert compared_models.difference(name).difference == pytest.approx(
             float(by_scores().difference(name).difference)
         )
 
 
 def test_tests_that_take_rows_as_independent_are_left_out_and_it_is_said() -> None:
     truth, scores = rows()
-    found = compare(truth, scores=scores, clusters=np.arange(240) // 8)
-    assert found.tests == ()
-    assert any("clusters" in note and "left out" in note for note in found.notes)
+    compared_models = compare(truth, scores=scores, clusters=np.arange(240) // 8)
+    assert compared_models.tests == ()
+    assert any("clusters" in note and "left out" in note for note in compared_models.notes)
 
 
 def test_repeating_each_row_within_its_cluster_does_not_narrow_a_difference() -> None:
@@ -553,8 +561,8 @@ def test_repeating_each_row_within_its_cluster_does_not_narrow_a_difference() ->
 def test_clusters_of_decisions_of_many_classes() -> None:
     truth = np.array(["a", "b", "c"] * 30)
     said = {"one": truth, "other": np.where(np.arange(90) % 9 == 1, "a", truth)}
-    found = compare(truth, decisions=said, clusters=np.arange(90) // 5)
-    assert found.difference("accuracy").difference == pytest.approx(-1 / 9)
+    compared_models = compare(truth, decisions=said, clusters=np.arange(90) // 5)
+    assert compared_models.difference("accuracy").difference == pytest.approx(-1 / 9)
 
 
 @pytest.mark.parametrize("options", [{}, {"interval": "bootstrap", "resamples": 20}])
@@ -594,9 +602,9 @@ def test_one_cluster_is_refused() -> None:
 def test_label_that_only_one_model_decides_counts_as_a_class(labels) -> None:
     a, b, c, d = labels
     truth = [a, b, c] * 10
-    found = compare(truth, decisions={"one": truth, "other": [a, b, d] * 10})
-    assert found.difference("accuracy").difference == pytest.approx(-1 / 3)
-    assert found.tests[0].table["only_a"] == 10
+    compared_models = compare(truth, decisions={"one": truth, "other": [a, b, d] * 10})
+    assert compared_models.difference("accuracy").difference == pytest.approx(-1 / 3)
+    assert compared_models.tests[0].table["only_a"] == 10
 
 
 def test_positive_and_negative_may_be_told() -> None:
@@ -630,17 +638,19 @@ def class_rows(size: int = 300) -> tuple[np.ndarray, dict[str, np.ndarray]]:
 
 def test_class_probabilities_are_compared_by_every_measure_of_them() -> None:
     truth, tables = class_rows()
-    found = compare(truth, probabilities=tables)
+    compared_models = compare(truth, probabilities=tables)
     for name in (*OF_CLASSES, "f1.weighted", "f1.micro", "precision.weighted", "recall.weighted"):
         each = [evaluate(truth, y_proba=table)[name] for table in tables.values()]
-        difference = found.difference(name)
+        difference = compared_models.difference(name)
         assert (difference.value_a, difference.value_b) == pytest.approx([float(e) for e in each])
         gap = difference.difference
         assert gap.low < gap < gap.high
-        assert found.estimates["poor"][name].low == each[0].low
-    assert found.verdicts[0].measure == "roc_auc.macro"
-    assert verdict(found).startswith("good is better than poor: roc_auc.macro is higher by")
-    assert [test.test for test in found.tests] == ["mcnemar"]
+        assert compared_models.estimates["poor"][name].low == each[0].low
+    assert compared_models.verdicts[0].measure == "roc_auc.macro"
+    assert verdict(compared_models).startswith(
+        "good is better than poor: roc_auc.macro is higher by"
+    )
+    assert [test.test for test in compared_models.tests] == ["mcnemar"]
 
 
 @pytest.mark.slow
@@ -652,7 +662,7 @@ def test_influence_and_bootstrap_agree_on_class_probabilities(clusters: Any) -> 
     by_influence, drawn = (compare(truth, interval=i, **given) for i in (None, "bootstrap"))
     unit = "" if clusters is None else "cluster "
     for name in OF_CLASSES:
-        one, other = (found.difference(name).difference for found in (by_influence, drawn))
+        one, other = (each.difference(name).difference for each in (by_influence, drawn))
         assert (one.method, other.method) == (f"{unit}delta", f"{unit}bootstrap")
         near = pytest.approx([one.low, one.high], abs=(one.high - one.low) / 6)
         assert [other.low, other.high] == near, name
@@ -672,11 +682,11 @@ def test_a_class_without_rows_leaves_the_weighted_average() -> None:
     truth, tables = class_rows()
     kept = truth != "probe"
     given = {name: table[kept] for name, table in tables.items()}
-    found = compare(truth[kept], probabilities=given, labels=CLASSES)
-    assert math.isnan(found.difference("roc_auc.macro").difference)
-    assert math.isnan(found.difference("roc_auc_ovo").difference)
-    assert found.difference("roc_auc.weighted").difference > 0
-    json.dumps(found.to_dict(), allow_nan=False)
+    compared_models = compare(truth[kept], probabilities=given, labels=CLASSES)
+    assert math.isnan(compared_models.difference("roc_auc.macro").difference)
+    assert math.isnan(compared_models.difference("roc_auc_ovo").difference)
+    assert compared_models.difference("roc_auc.weighted").difference > 0
+    json.dumps(compared_models.to_dict(), allow_nan=False)
 
 
 def test_a_bad_table_of_probabilities_is_refused_with_its_model() -> None:
@@ -729,8 +739,8 @@ def test_labels_that_tell_no_positive_are_refused() -> None:
 
 
 def test_scores_outside_of_the_unit_interval_need_a_threshold() -> None:
-    found = compare([0, 1, 0, 1], scores={"a": [1, 2, 3, 4], "b": [1, 4, 3, 2]})
-    measures = {difference.measure for difference in found.differences}
+    compared_models = compare([0, 1, 0, 1], scores={"a": [1, 2, 3, 4], "b": [1, 4, 3, 2]})
+    measures = {difference.measure for difference in compared_models.differences}
     assert "roc_auc" in measures
     assert "recall" not in measures
 

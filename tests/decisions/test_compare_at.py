@@ -47,12 +47,14 @@ def test_thresholds_are_the_lowest_that_keep_the_rule() -> None:
 
 def test_values_are_those_of_the_decisions_at_the_thresholds() -> None:
     truth, scores = rows()
-    found = at_far()
+    comparison = at_far()
     for side, name in (("value_a", "old"), ("value_b", "new")):
-        alone = evaluate(truth, y_score=scores[name], threshold=found.thresholds[name])
+        alone = evaluate(truth, y_score=scores[name], threshold=comparison.thresholds[name])
         for measure in ("recall", "precision", "mcc", "roc_auc"):
-            assert getattr(found.difference(measure), side) == pytest.approx(float(alone[measure]))
-            assert found.estimates[name][measure] == pytest.approx(float(alone[measure]))
+            assert getattr(comparison.difference(measure), side) == pytest.approx(
+                float(alone[measure])
+            )
+            assert comparison.estimates[name][measure] == pytest.approx(float(alone[measure]))
 
 
 def test_intervals_are_those_of_thresholds_chosen_anew() -> None:
@@ -64,8 +66,8 @@ def test_intervals_are_those_of_thresholds_chosen_anew() -> None:
         for name in scores
     ]
     gaps = np.sort(rates[1] - rates[0])
-    found = at_far().difference("detection_rate").difference
-    assert (found.low, found.high) == (gaps[4], gaps[194])
+    difference = at_far().difference("detection_rate").difference
+    assert (difference.low, difference.high) == (gaps[4], gaps[194])
     own = np.sort(rates[0])
     mine = at_far().estimates["old"]["recall"]
     assert (mine.low, mine.high, mine.method) == (own[4], own[194], "bootstrap")
@@ -118,48 +120,48 @@ def test_base_rate_asks_for_higher_thresholds() -> None:
 
 def test_given_threshold_is_no_choice() -> None:
     truth, scores = rows()
-    found, same = (
+    comparison, same = (
         compare(truth, scores=scores, resamples=50, **how)
         for how in ({"at": AtThreshold(1.0)}, {"threshold": 1.0})
     )
-    assert [t.to_dict() for t in found.tests] == [t.to_dict() for t in same.tests]
-    assert found.tests[0].test == "mcnemar"
-    assert found.thresholds == {"old": 1.0, "new": 1.0}
-    assert found.verdicts[0].measure == "accuracy"
+    assert [t.to_dict() for t in comparison.tests] == [t.to_dict() for t in same.tests]
+    assert comparison.tests[0].test == "mcnemar"
+    assert comparison.thresholds == {"old": 1.0, "new": 1.0}
+    assert comparison.verdicts[0].measure == "accuracy"
 
 
 def test_scores_of_any_range_need_no_threshold_at_a_rule() -> None:
     truth, scores = rows()
     wide = {name: 1000 * score for name, score in scores.items()}
-    found = compare(truth, scores=wide, at="max-far=0.1", resamples=20)
-    assert found.thresholds["old"] == pytest.approx(1000 * at_far().thresholds["old"])
+    comparison = compare(truth, scores=wide, at="max-far=0.1", resamples=20)
+    assert comparison.thresholds["old"] == pytest.approx(1000 * at_far().thresholds["old"])
 
 
 def test_model_that_can_not_keep_the_rule_flags_nothing() -> None:
     truth, scores = rows()
-    found = compare(
+    comparison = compare(
         truth, scores={"old": scores["old"], "bad": -scores["old"]}, at="max-far=0.01", resamples=50
     )
-    assert found.thresholds["bad"] is None
-    assert found.difference("recall").value_b == 0.0
-    assert "no threshold of bad keeps max-far=0.01: it flags nothing there" in found.notes
-    assert found.verdicts[0].outcome == "worse"
-    json.dumps(found.to_dict(), allow_nan=False)
+    assert comparison.thresholds["bad"] is None
+    assert comparison.difference("recall").value_b == 0.0
+    assert "no threshold of bad keeps max-far=0.01: it flags nothing there" in comparison.notes
+    assert comparison.verdicts[0].outcome == "worse"
+    json.dumps(comparison.to_dict(), allow_nan=False)
 
 
 def test_identical_models_have_p_one_at_a_rule_too() -> None:
     truth, scores = rows()
-    found = compare(
+    comparison = compare(
         truth, scores={"one": scores["old"], "two": scores["old"]}, at="max-far=0.1", resamples=50
     )
-    assert {d.p for d in found.differences if not math.isnan(d.difference)} == {1.0}
-    assert "no row tells a difference" in found.verdicts[0].text
+    assert {d.p for d in comparison.differences if not math.isnan(d.difference)} == {1.0}
+    assert "no row tells a difference" in comparison.verdicts[0].text
 
 
 def test_clusters_are_resampled_whole_at_a_rule() -> None:
     """Rows repeated within their cluster tell nothing new."""
     truth, scores = rows(120)
-    found = [
+    differences = [
         compare(
             np.repeat(truth, times),
             scores={name: np.repeat(score, times) for name, score in scores.items()},
@@ -169,7 +171,7 @@ def test_clusters_are_resampled_whole_at_a_rule() -> None:
         ).difference("recall")
         for times in (1, 5)
     ]
-    once, often = (each.difference for each in found)
+    once, often = (each.difference for each in differences)
     assert (once.low, once.high) == pytest.approx((often.low, often.high))
     assert once.method == "cluster bootstrap"
 

@@ -31,29 +31,36 @@ def folds(sets: int = 6, each: int = 5, models: Any = SHIFTS, seed: int = 1) -> 
 
 
 def test_models_are_ranked_over_data_sets_and_never_over_their_folds() -> None:
-    found = compare_folds(folds())
-    assert found.ranking == ("forest", "svm", "tree")
-    assert {t.test for t in found.tests} == {"friedman", "iman_davenport", "nemenyi", "mean_ranks"}
-    assert all(t.table.get("rows", 6) == 6 for t in found.tests)
-    within = {t.test for each in found.datasets for t in each.tests}
+    comparison = compare_folds(folds())
+    assert comparison.ranking == ("forest", "svm", "tree")
+    assert {t.test for t in comparison.tests} == {
+        "friedman",
+        "iman_davenport",
+        "nemenyi",
+        "mean_ranks",
+    }
+    assert all(t.table.get("rows", 6) == 6 for t in comparison.tests)
+    within = {t.test for each in comparison.datasets for t in each.tests}
     assert within == {"paired_t", "nadeau_bengio"}
-    assert [each.dataset for each in found.datasets] == [f"set{d}" for d in range(1, 7)]
-    assert found.by_importance[0].text.startswith("forest and svm can't be told apart in accuracy")
+    assert [each.dataset for each in comparison.datasets] == [f"set{d}" for d in range(1, 7)]
+    assert comparison.by_importance[0].text.startswith(
+        "forest and svm can't be told apart in accuracy"
+    )
     assert "forest is better than tree in accuracy: mean ranks 1.00 and 3.00" in {
-        v.text.partition(" over")[0] for v in found.verdicts
+        v.text.partition(" over")[0] for v in comparison.verdicts
     }
 
 
 def test_folds_of_one_data_set_are_tested_as_folds_are() -> None:
     frame = folds()
-    found = compare_folds(frame).datasets[2]
+    dataset = compare_folds(frame).datasets[2]
     alone = frame.filter(pl.col("dataset") == "set3")
     a, b = (alone.filter(pl.col("model") == m)["accuracy"].to_numpy() for m in ("tree", "svm"))
-    gap = next(d for d in found.differences if (d.a, d.b) == ("tree", "svm"))
+    gap = next(d for d in dataset.differences if (d.a, d.b) == ("tree", "svm"))
     # Without sizes, four rows train for one that tests.
     expected = nadeau_bengio(a, b, n_train=4, n_test=1)
     assert gap.p == pytest.approx(expected.p)
-    assert found.estimates["svm"]["accuracy"] == pytest.approx(b.mean())
+    assert dataset.estimates["svm"]["accuracy"] == pytest.approx(b.mean())
     one = compare_folds(alone.drop("dataset"))
     assert one.difference("accuracy", "tree", "svm").p == pytest.approx(expected.p)
     assert any("one row is taken to test for 4 that train" in note for note in one.notes)
@@ -61,19 +68,19 @@ def test_folds_of_one_data_set_are_tested_as_folds_are() -> None:
 
 def test_friedman_over_folds_has_its_caveat() -> None:
     alone = folds(sets=1).drop("dataset")
-    found = compare_folds(alone)
-    assert any("take the folds of one data set as independent" in note for note in found.notes)
-    test = next(t for t in found.tests if t.test == "friedman")
+    comparison = compare_folds(alone)
+    assert any("take the folds of one data set as independent" in note for note in comparison.notes)
+    test = next(t for t in comparison.tests if t.test == "friedman")
     assert "which they are not" in test.sentence
     over = compare_folds(folds())
     assert not any("as independent" in note for note in over.notes)
 
 
 def test_two_models_have_wilcoxons_test() -> None:
-    found = compare_folds(folds(models={"old": 0.0, "new": 0.02}))
-    assert [t.test for t in found.tests] == ["wilcoxon"]
-    assert found.verdicts[0].outcome == "better"
-    assert found.verdicts[0].text == (
+    comparison = compare_folds(folds(models={"old": 0.0, "new": 0.02}))
+    assert [t.test for t in comparison.tests] == ["wilcoxon"]
+    assert comparison.verdicts[0].outcome == "better"
+    assert comparison.verdicts[0].text == (
         "new is better than old in accuracy: mean ranks 1.00 and 2.00 over 6 data sets, p = 0.031 "
         "by Wilcoxon."
     )
@@ -92,11 +99,11 @@ def test_signed_ranks_decide_where_most_data_sets_say_the_other() -> None:
             "model": ["old"] * 50 + ["new"] * 50,
             measure: [old for _, old, _ in rows] + [new for *_, new in rows],
         }
-        found = compare_folds(table)
-        assert found.tests[0].p < 0.01
-        assert found.tests[0].sentence.endswith(f"{better} is better (p = 0.0051).")
-        assert found.verdicts[0].text.startswith(f"{better} is better than ")
-        assert "weighs how large the differences are" in found.verdicts[0].text
+        comparison = compare_folds(table)
+        assert comparison.tests[0].p < 0.01
+        assert comparison.tests[0].sentence.endswith(f"{better} is better (p = 0.0051).")
+        assert comparison.verdicts[0].text.startswith(f"{better} is better than ")
+        assert "weighs how large the differences are" in comparison.verdicts[0].text
 
 
 def test_what_is_practically_the_same_is_told_on_request() -> None:
@@ -117,20 +124,20 @@ def test_what_is_practically_the_same_is_told_on_request() -> None:
 
 def test_losses_rank_the_other_way() -> None:
     frame = folds().with_columns(log_loss=1 - pl.col("accuracy")).drop("accuracy")
-    found = compare_folds(frame, rope=0.001)
-    assert found.ranking == ("forest", "svm", "tree")
-    assert found.verdict("tree", "forest").outcome == "better"
-    chances = next(p for p in found.posteriors if (p.a, p.b) == ("tree", "forest"))
+    comparison = compare_folds(frame, rope=0.001)
+    assert comparison.ranking == ("forest", "svm", "tree")
+    assert comparison.verdict("tree", "forest").outcome == "better"
+    chances = next(p for p in comparison.posteriors if (p.a, p.b) == ("tree", "forest"))
     assert chances.b_better > 0.9
 
 
 def test_one_value_a_data_set_is_enough_for_ranks() -> None:
     frame = folds(each=1).drop("fold")
-    found = compare_folds(frame)
-    assert math.isnan(found.datasets[0].estimates["svm"]["accuracy"].low)
-    assert found.datasets[0].tests == ()
-    assert any("within data set 'set1' nothing is tested" in note for note in found.notes)
-    text = draw(document_of(found), "terminal", width=100)
+    comparison = compare_folds(frame)
+    assert math.isnan(comparison.datasets[0].estimates["svm"]["accuracy"].low)
+    assert comparison.datasets[0].tests == ()
+    assert any("within data set 'set1' nothing is tested" in note for note in comparison.notes)
+    text = draw(document_of(comparison), "terminal", width=100)
     assert "0.7" in text
 
 
@@ -151,9 +158,9 @@ def test_documents_keep_their_schema_and_come_back() -> None:
 
 def test_columns_are_recognised_by_their_usual_names() -> None:
     frame = folds().rename({"model": "Classifier", "dataset": "Data Set", "fold": "cv_fold"})
-    found = compare_folds(frame)
-    assert "the dataset is column 'Data Set', recognised by its name" in found.notes
-    assert found.ranking == compare_folds(folds()).ranking
+    comparison = compare_folds(frame)
+    assert "the dataset is column 'Data Set', recognised by its name" in comparison.notes
+    assert comparison.ranking == compare_folds(folds()).ranking
     both = folds().rename({"model": "classifier"}).with_columns(algorithm=pl.lit("x"))
     with pytest.raises(InputError, match="several columns may be the model: 'classifier', 'algo"):
         compare_folds(both)
@@ -162,11 +169,11 @@ def test_columns_are_recognised_by_their_usual_names() -> None:
 def test_tables_of_scikit_learn_are_read() -> None:
     frame = folds().rename({"accuracy": "test_accuracy"})
     frame = frame.with_columns(fit_time=pl.lit(0.1), train_accuracy=pl.lit(1.0))
-    found = compare_folds(frame)
-    assert {d.measure for d in found.differences} == {"accuracy"}
+    comparison = compare_folds(frame)
+    assert {d.measure for d in comparison.differences} == {"accuracy"}
     assert any(
         "left out, as no measures of held-out rows: fit_time, train_accuracy" in note
-        for note in found.notes
+        for note in comparison.notes
     )
 
 
@@ -184,19 +191,19 @@ def test_files_of_the_same_folds_are_data_sets_by_their_names(tmp_path: Path) ->
     for (name,), part in frame.group_by("dataset"):
         part.drop("dataset").write_csv(tmp_path / f"{name}.csv")
     files = sorted(map(str, tmp_path.iterdir()))
-    found = compare_folds(files)
-    assert [each.dataset for each in found.datasets] == [f"set{d}" for d in range(1, 7)]
-    assert any("data sets are called by their files" in note for note in found.notes)
-    assert found.ranking == compare_folds(str(tmp_path)).ranking
+    comparison = compare_folds(files)
+    assert [each.dataset for each in comparison.datasets] == [f"set{d}" for d in range(1, 7)]
+    assert any("data sets are called by their files" in note for note in comparison.notes)
+    assert comparison.ranking == compare_folds(str(tmp_path)).ranking
 
 
 def test_files_of_one_model_each_are_one_table(tmp_path: Path) -> None:
     for (name,), part in folds(sets=1).drop("dataset").group_by("model"):
         part.write_parquet(tmp_path / f"{name}.parquet")
-    found = compare_folds(str(tmp_path))
-    assert found.datasets == ()
-    assert sorted(found.models) == ["forest", "svm", "tree"]
-    assert any("3 files are read as one table" in note for note in found.notes)
+    comparison = compare_folds(str(tmp_path))
+    assert comparison.datasets == ()
+    assert sorted(comparison.models) == ["forest", "svm", "tree"]
+    assert any("3 files are read as one table" in note for note in comparison.notes)
 
 
 @pytest.mark.parametrize(
@@ -250,35 +257,35 @@ def predictions(
 
 def test_predictions_are_measured_fold_by_fold() -> None:
     frame = predictions()
-    found = compare_folds(frame)
+    comparison = compare_folds(frame)
     part = frame.filter((pl.col("dataset") == "set1") & (pl.col("model") == "strong"))
     values = [
         evaluate(fold["label"], y_score=fold["score"])["roc_auc"].value
         for _, fold in part.group_by("fold")
     ]
-    estimate = found.datasets[0].estimates["strong"]["roc_auc"]
+    estimate = comparison.datasets[0].estimates["strong"]["roc_auc"]
     assert estimate == pytest.approx(np.mean(values))
     # 45 rows train for each 15 that test.
-    test = next(t for t in found.datasets[0].tests if t.test == "nadeau_bengio")
+    test = next(t for t in comparison.datasets[0].tests if t.test == "nadeau_bengio")
     assert (test.table["n_train"], test.table["n_test"]) == (45, 15)
-    assert found.verdicts[0].measure == "roc_auc"
+    assert comparison.verdicts[0].measure == "roc_auc"
 
 
 def test_predictions_may_be_decisions_of_several_classes() -> None:
     frame = predictions().with_columns(
         label=pl.col("id") % 3, predicted=(pl.col("id") + (pl.col("score") > 0.5)) % 3
     )
-    found = compare_folds(frame.drop("score"))
-    assert {d.measure for d in found.differences} >= {"accuracy", "f1.macro"}
+    comparison = compare_folds(frame.drop("score"))
+    assert {d.measure for d in comparison.differences} >= {"accuracy", "f1.macro"}
     with pytest.raises(InputError, match=r"there are 3 labels.*predictions need a column of decis"):
         compare_folds(frame.drop("predicted"))
 
 
 def test_scores_without_a_scale_are_ranked() -> None:
     frame = predictions().with_columns(score=pl.col("score") * 10 - 5)
-    found = compare_folds(frame)
-    assert {d.measure for d in found.differences} == {"roc_auc", "average_precision"}
-    assert any("undefined in every fold" in note for note in found.notes)
+    comparison = compare_folds(frame)
+    assert {d.measure for d in comparison.differences} == {"roc_auc", "average_precision"}
+    assert any("undefined in every fold" in note for note in comparison.notes)
     assert "f1" in {d.measure for d in compare_folds(frame, threshold=0).differences}
 
 
@@ -287,8 +294,8 @@ def test_the_positive_label_is_inferred_or_given() -> None:
     with pytest.raises(LabelError, match=r"data set 'set1': .*positive"):
         compare_folds(odd)
     for asked in ({"positive": "dog"}, {"negative": "cat"}):
-        found = compare_folds(odd, **asked)
-        assert found.ranking == ("strong", "weak")
+        comparison = compare_folds(odd, **asked)
+        assert comparison.ranking == ("strong", "weak")
 
 
 @pytest.mark.sampled(1)
@@ -327,9 +334,9 @@ def test_predictions_in_files(tmp_path: Path) -> None:
     frame = predictions()
     frame.write_parquet(tmp_path / "all.parquet")
     frame.write_csv(tmp_path / "all.csv")
-    found = compare_folds(str(tmp_path / "all.parquet"))
-    assert found.to_dict() == compare_folds(frame).to_dict()
-    assert compare_folds(str(tmp_path / "all.csv")).ranking == found.ranking
+    comparison = compare_folds(str(tmp_path / "all.parquet"))
+    assert comparison.to_dict() == compare_folds(frame).to_dict()
+    assert compare_folds(str(tmp_path / "all.csv")).ranking == comparison.ranking
 
 
 def test_models_as_columns_are_told_how_to_be_given(tmp_path: Path) -> None:
@@ -340,10 +347,10 @@ def test_models_as_columns_are_told_how_to_be_given(tmp_path: Path) -> None:
 
 def test_a_gap_that_ranks_do_not_bear_out_is_not_told() -> None:
     """Two data sets with the same gap: the interval leaves out 0, and two can't tell."""
-    found = compare_folds(
+    comparison = compare_folds(
         {"model": ["a", "b"] * 2, "dataset": ["x", "x", "y", "y"], "f1": [0.80, 0.85, 0.70, 0.75]}
     )
-    text = draw(document_of(found), "terminal", width=100)
+    text = draw(document_of(comparison), "terminal", width=100)
     assert "undecided" in text
     assert " better  " not in text
     assert "Marked: the best of each data set, where nothing is tested" in text
@@ -364,10 +371,12 @@ def test_predictions_that_are_turned_round_are_told_first() -> None:
                 ]
     names = ["model", "dataset", "repeat", "fold", "id", "label", "score"]
     table = pl.DataFrame(rows, schema=names, orient="row")
-    found = compare_folds(table)
-    assert [(each.code, each.mistake) for each in found.findings] == [("E001", True)] * 2
-    assert found.findings[0].message.startswith("'new' on data set 'one' and 1 more: The AUC is 0.")
-    first, *_ = document_of(found).plain["headline"]
+    comparison = compare_folds(table)
+    assert [(each.code, each.mistake) for each in comparison.findings] == [("E001", True)] * 2
+    assert comparison.findings[0].message.startswith(
+        "'new' on data set 'one' and 1 more: The AUC is 0."
+    )
+    first, *_ = document_of(comparison).plain["headline"]
     assert first == ("Likely a mistake: labels or scores look inverted ('new' and 1 more) (E001).")
     one = compare_folds(table.filter(pl.col("dataset") == "one").drop("dataset"))
     assert one.findings[0].message.startswith("'new': The AUC is 0.")

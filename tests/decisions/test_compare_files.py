@@ -52,8 +52,8 @@ def compared(path: str, mode: str, request: Request | None = None, **options) ->
     return compare_files([path], request, MODELS, mode=mode, negative="benign", **options)
 
 
-def notes(found: FileComparison) -> set[str]:
-    return {note for note in found.comparison.notes if not note.startswith("mode ")}
+def notes(comparison: FileComparison) -> set[str]:
+    return {note for note in comparison.comparison.notes if not note.startswith("mode ")}
 
 
 def test_rows_are_let_go_and_say_the_same(path: str) -> None:
@@ -66,12 +66,12 @@ def test_rows_are_let_go_and_say_the_same(path: str) -> None:
     assert counted.comparison.flips == kept.comparison.flips
     assert counted.comparison.thresholds == kept.comparison.thresholds
     assert kept.rows_used == counted.rows_used == SIZE
-    for found in counted.comparison.differences:
-        exact = kept.comparison.difference(found.measure)
-        if found.measure in FORMULAS:
-            assert found == exact
+    for difference in counted.comparison.differences:
+        exact = kept.comparison.difference(difference.measure)
+        if difference.measure in FORMULAS:
+            assert difference == exact
         else:
-            low, high = found.difference.bound or (float(found.difference),) * 2
+            low, high = difference.difference.bound or (float(difference.difference),) * 2
             assert low <= float(exact.difference) <= high
 
 
@@ -80,8 +80,8 @@ def test_arrays_and_files_count_the_same(path: str) -> None:
     whole = compared(path, "grid", Request(id=None), keep_rows=True)
     assert whole.matched is not None
     assert lots.comparison.differences[0] == whole.comparison.differences[0]
-    names = {found.measure for found in whole.comparison.differences}
-    assert {found.measure for found in lots.comparison.differences} == names
+    names = {difference.measure for difference in whole.comparison.differences}
+    assert {difference.measure for difference in lots.comparison.differences} == names
     auc = [each.comparison.difference(ROC_AUC.name) for each in (lots, whole)]
     assert auc[0] == auc[1]
 
@@ -118,7 +118,7 @@ def test_counts_and_families_are_counted(path: str) -> None:
 def test_standard_input_is_counted_once(path: str) -> None:
     content = Path(path).read_bytes()
     request = Request(input_format="csv")
-    found, again = (
+    comparison, again = (
         compare_files(
             [STDIN],
             request,
@@ -130,8 +130,8 @@ def test_standard_input_is_counted_once(path: str) -> None:
         )
         for more in ({}, {"at": "max-far=0.2", "resamples": 50})
     )
-    assert found.matched is None
-    assert found.comparison.differences == compared(path, "grid").comparison.differences
+    assert comparison.matched is None
+    assert comparison.comparison.differences == compared(path, "grid").comparison.differences
     # A rule needs the rows twice.
     assert again.matched is not None
 
@@ -140,9 +140,9 @@ def test_scores_without_a_scale_are_not_decided_on(tmp_path: Path) -> None:
     file = tmp_path / "logits.csv"
     logits = frame().with_columns(pl.col("b").log() - (1 - pl.col("b")).log())
     logits.write_csv(file)
-    found, kept = (compared(str(file), mode) for mode in ("grid", "exact"))
-    assert found.comparison.thresholds == {}
-    assert notes(kept) <= notes(found)
+    comparison, kept = (compared(str(file), mode) for mode in ("grid", "exact"))
+    assert comparison.comparison.thresholds == {}
+    assert notes(kept) <= notes(comparison)
     decided = compared(str(file), "grid", threshold={"old": 0.5, "new": 0.0}).comparison
     assert decided.thresholds == {"old": 0.5, "new": 0.0}
 
@@ -200,6 +200,8 @@ def test_a_column_of_ids_that_was_taken_as_scores_is_told(tmp_path: Path) -> Non
     frame().with_columns(flow_id=pl.Series(ids)).write_csv(tmp_path / "flows.csv")
     models = [Model("old", "a"), Model("new", "flow_id")]
     path = str(tmp_path / "flows.csv")
-    found = compare_files([path], Request(), models, negative="benign").comparison
-    assert [finding.code for finding in found.findings if finding.mistake] == ["E021"]
-    assert found.findings[0].message.startswith("'new': Column 'flow_id' was taken as the score")
+    comparison = compare_files([path], Request(), models, negative="benign").comparison
+    assert [finding.code for finding in comparison.findings if finding.mistake] == ["E021"]
+    assert comparison.findings[0].message.startswith(
+        "'new': Column 'flow_id' was taken as the score"
+    )

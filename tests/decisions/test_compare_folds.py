@@ -39,15 +39,15 @@ def values(columns: dict[str, list], measure: str, model: str) -> np.ndarray:
 
 def test_tests_are_those_of_the_values() -> None:
     columns = table()
-    found = {(t.test, t.measure): t for t in compare_folds(columns).tests}
-    assert set(found) == {
+    tests = {(t.test, t.measure): t for t in compare_folds(columns).tests}
+    assert set(tests) == {
         (t, m) for t in ("paired_t", "nadeau_bengio") for m in ("accuracy", "log_loss")
     }
     for measure in ("accuracy", "log_loss"):
         a, b = (values(columns, measure, model) for model in ("m0", "m1"))
-        assert found["paired_t", measure].p == pytest.approx(paired_t(a, b).p)
+        assert tests["paired_t", measure].p == pytest.approx(paired_t(a, b).p)
         expected = nadeau_bengio(a, b, **SIZES)
-        test = found["nadeau_bengio", measure]
+        test = tests["nadeau_bengio", measure]
         assert (test.p, test.statistic) == pytest.approx((expected.p, expected.statistic))
         assert (test.table["mean_a"], test.table["variance_b"]) == pytest.approx(
             (a.mean(), b.var(ddof=1))
@@ -59,15 +59,20 @@ def test_tests_are_those_of_the_values() -> None:
 
 def test_five_repeats_of_two_folds_have_their_own_tests() -> None:
     columns = table(repeats=5, folds=2)
-    found = compare_folds(columns)
-    assert [t.test for t in found.tests[:4]] == ["paired_t", "nadeau_bengio", "5x2cv_t", "5x2cv_f"]
+    comparison = compare_folds(columns)
+    assert [t.test for t in comparison.tests[:4]] == [
+        "paired_t",
+        "nadeau_bengio",
+        "5x2cv_t",
+        "5x2cv_f",
+    ]
     a, b = (values(columns, "accuracy", model).reshape(5, 2) for model in ("m0", "m1"))
-    assert found.tests[3].p == pytest.approx(five_by_two_f(a, b).p)
-    gap = found.difference("accuracy")
+    assert comparison.tests[3].p == pytest.approx(five_by_two_f(a, b).p)
+    gap = comparison.difference("accuracy")
     assert gap.difference.method == "5x2cv_f"
-    assert gap.p == found.tests[3].p
+    assert gap.p == comparison.tests[3].p
     assert (gap.difference.low > 0) == (gap.p < 0.05)
-    assert any("5x2cv F test decides" in note for note in found.notes)
+    assert any("5x2cv F test decides" in note for note in comparison.notes)
 
 
 def test_ten_folds_that_are_no_five_by_two_do_not() -> None:
@@ -80,33 +85,33 @@ def test_ten_folds_that_are_no_five_by_two_do_not() -> None:
 
 def test_three_models_are_ranked_over_folds_and_less_loss_ranks_higher() -> None:
     columns = table(models=3)
-    found = compare_folds(columns)
+    comparison = compare_folds(columns)
     for measure, sign in (("accuracy", 1), ("log_loss", -1)):
         grid = sign * np.stack([values(columns, measure, f"m{i}") for i in range(3)], axis=1)
-        tests = [t for t in found.tests if t.measure == measure]
+        tests = [t for t in comparison.tests if t.measure == measure]
         assert [t.p for t in tests if t.test == "friedman"] == pytest.approx([friedman(grid).p])
         ranked = [t for t in tests if t.test == "nemenyi"]
         assert [t.p for t in ranked] == pytest.approx([t.p for t in nemenyi(grid)])
         assert [t.p_adjusted for t in ranked] == [t.p for t in ranked]
-    assert found.tests[-4].table["mean_ranks"]["m2"] < 1.5
+    assert comparison.tests[-4].table["mean_ranks"]["m2"] < 1.5
 
 
 def test_holm_is_over_the_pairs_of_one_measure_and_test() -> None:
-    found = compare_folds(table(models=3))
+    comparison = compare_folds(table(models=3))
     for measure in ("accuracy", "log_loss"):
         for test in ("paired_t", "nadeau_bengio"):
-            same = [t for t in found.tests if (t.test, t.measure) == (test, measure)]
+            same = [t for t in comparison.tests if (t.test, t.measure) == (test, measure)]
             assert [t.p_adjusted for t in same] == pytest.approx(holm([t.p for t in same]))
-        gaps = [d for d in found.differences if d.measure == measure]
+        gaps = [d for d in comparison.differences if d.measure == measure]
         assert [d.p_adjusted for d in gaps] == pytest.approx(holm([d.p for d in gaps]))
 
 
 def test_verdict_is_by_nadeau_and_bengio() -> None:
-    found = compare_folds(table())
-    gap = found.difference("accuracy").difference
+    comparison = compare_folds(table())
+    gap = comparison.difference("accuracy").difference
     assert gap.method == "nadeau_bengio"
-    assert found.verdicts[0].outcome == "better"
-    assert found.verdicts[0].text == (
+    assert comparison.verdicts[0].outcome == "better"
+    assert comparison.verdicts[0].text == (
         f"m1 is better than m0: accuracy is higher by {gap:.3f} [{gap.low:.3f}, {gap.high:.3f}]."
     )
     losses = {k: v for k, v in table().items() if k != "accuracy"}
@@ -124,26 +129,26 @@ def test_ranking_decides_where_it_was_measured() -> None:
 def test_identical_models_are_not_told_apart() -> None:
     columns = table()
     columns["accuracy"] = [0.9 + 0.001 * fold for fold in columns["fold"]]
-    found = compare_folds(columns)
-    assert {t.p for t in found.tests if t.measure == "accuracy"} == {1.0}
-    assert found.verdicts[0].outcome == "undecided"
-    assert "no fold tells a difference" in found.verdicts[0].text
+    comparison = compare_folds(columns)
+    assert {t.p for t in comparison.tests if t.measure == "accuracy"} == {1.0}
+    assert comparison.verdicts[0].outcome == "undecided"
+    assert "no fold tells a difference" in comparison.verdicts[0].text
 
 
 def test_constant_difference_has_no_spread_to_judge_it_by() -> None:
     columns = table()
     columns["accuracy"] = [0.5 if model == "m0" else 0.75 for model in columns["model"]]
-    found = compare_folds(columns)
-    assert math.isnan(found.tests[0].p)
-    assert found.tests[0].p_adjusted is None
-    assert "the spread of accuracy is not known" in found.verdicts[0].text
-    json.dumps(found.to_dict(), allow_nan=False)
+    comparison = compare_folds(columns)
+    assert math.isnan(comparison.tests[0].p)
+    assert comparison.tests[0].p_adjusted is None
+    assert "the spread of accuracy is not known" in comparison.verdicts[0].text
+    json.dumps(comparison.to_dict(), allow_nan=False)
 
 
 def test_too_few_folds_say_what_would_be_enough() -> None:
-    found = compare_folds(table(repeats=1, folds=3, seed=8), margin=1e-6).verdicts[0]
-    assert found.outcome == "undecided"
-    assert "folds like these would be enough" in found.text
+    verdict = compare_folds(table(repeats=1, folds=3, seed=8), margin=1e-6).verdicts[0]
+    assert verdict.outcome == "undecided"
+    assert "folds like these would be enough" in verdict.text
 
 
 def test_order_of_rows_does_not_matter_and_folds_may_have_names() -> None:
@@ -165,11 +170,11 @@ def test_columns_may_be_of_any_kind() -> None:
 
 def test_estimates_are_means_with_the_corrected_interval() -> None:
     columns = table()
-    found = compare_folds(columns).estimates["m1"]["accuracy"]
+    accuracy = compare_folds(columns).estimates["m1"]["accuracy"]
     mine = values(columns, "accuracy", "m1")
-    assert found == pytest.approx(mine.mean())
+    assert accuracy == pytest.approx(mine.mean())
     plain = paired_t(np.zeros(15), mine).effect
-    ratio = (found.high - found.low) / (plain.high - plain.low)
+    ratio = (accuracy.high - accuracy.low) / (plain.high - plain.low)
     assert ratio == pytest.approx(math.sqrt(1 + 15 / 4))
 
 
@@ -177,29 +182,29 @@ def test_the_interval_of_a_mean_stays_in_the_range_of_its_measure() -> None:
     columns = table(repeats=1, folds=4)
     columns["precision.normal"] = [0.99, 0.3, 0.98, 0.99] * 2
     columns["my_cost"] = [0.99, 0.3, 0.98, 0.99] * 2
-    found = compare_folds(columns).estimates["m0"]
-    assert found["precision.normal"].high == 1
-    assert found["my_cost"].high > 1
+    estimates = compare_folds(columns).estimates["m0"]
+    assert estimates["precision.normal"].high == 1
+    assert estimates["my_cost"].high > 1
 
 
 def test_measure_without_a_value_is_left_out_and_said() -> None:
     columns = table()
     columns["log_loss"][3] = None
-    found = compare_folds(columns)
-    assert {d.measure for d in found.differences} == {"accuracy"}
+    comparison = compare_folds(columns)
+    assert {d.measure for d in comparison.differences} == {"accuracy"}
     assert (
         "log_loss has no value for model 'm0', repeat 1, fold 4, so it is not compared"
-        in found.notes
+        in comparison.notes
     )
 
 
 def test_unknown_measure_is_taken_as_better_when_higher() -> None:
     columns = table()
     columns["my_own"] = columns.pop("accuracy")
-    found = compare_folds({k: v for k, v in columns.items() if k != "log_loss"})
-    assert found.verdicts[0].outcome == "better"
-    assert found.best("my_own") == "m1"
-    assert "my_own is not in the catalogue; higher is taken as better" in found.notes
+    comparison = compare_folds({k: v for k, v in columns.items() if k != "log_loss"})
+    assert comparison.verdicts[0].outcome == "better"
+    assert comparison.best("my_own") == "m1"
+    assert "my_own is not in the catalogue; higher is taken as better" in comparison.notes
 
 
 def test_measure_is_found_by_its_other_names() -> None:

@@ -56,8 +56,10 @@ def test_the_mode_is_stated() -> None:
 
 def test_decisions_are_compared_as_if_every_row_were_kept() -> None:
     formulas = {measure.name for measure in catalogue.CATALOGUE if measure.formula is not None}
-    compared = [found for found in exact().differences if found.measure in formulas]
-    assert [found for found in grid().differences if found.measure in formulas] == compared
+    compared = [difference for difference in exact().differences if difference.measure in formulas]
+    assert [
+        difference for difference in grid().differences if difference.measure in formulas
+    ] == compared
     assert [t for t in grid().tests if t.test == "mcnemar"] == [
         t for t in exact().tests if t.test == "mcnemar"
     ]
@@ -68,7 +70,7 @@ def test_decisions_are_compared_as_if_every_row_were_kept() -> None:
 
 @pytest.mark.parametrize("measure", [ROC_AUC, AVERAGE_PRECISION, LOG_LOSS], ids=lambda m: m.name)
 def test_differences_of_scores_and_their_spread_are_close(measure) -> None:
-    a, b = (found.difference(measure.name) for found in (exact(), grid()))
+    a, b = (comparison.difference(measure.name) for comparison in (exact(), grid()))
     assert float(b.difference) == pytest.approx(float(a.difference), abs=2e-5)
     width = a.difference.high - a.difference.low
     assert b.difference.low == pytest.approx(a.difference.low, abs=width / 50)
@@ -76,13 +78,13 @@ def test_differences_of_scores_and_their_spread_are_close(measure) -> None:
 
 
 def test_the_grid_comes_with_its_bounds_and_they_hold_the_exact_difference() -> None:
-    for found in grid().differences:
-        bound = found.difference.bound
+    for difference in grid().differences:
+        bound = difference.difference.bound
         if bound is not None:
-            true = float(exact().difference(found.measure).difference)
-            assert bound[0] <= true <= bound[1], found.measure
-            assert found.difference.low <= bound[0] <= bound[1] <= found.difference.high
-            assert found.to_dict()["bound"] == list(bound)
+            true = float(exact().difference(difference.measure).difference)
+            assert bound[0] <= true <= bound[1], difference.measure
+            assert difference.difference.low <= bound[0] <= bound[1] <= difference.difference.high
+            assert difference.to_dict()["bound"] == list(bound)
     assert grid().difference(LOG_LOSS.name).difference.bound is not None
 
 
@@ -103,7 +105,7 @@ def test_few_rows_are_not() -> None:
 def test_a_model_does_not_differ_from_itself() -> None:
     truth, scores = two()
     same = compare(truth, scores={"a": scores["old"], "b": scores["old"]}, mode="grid")
-    assert all(found.p == 1 for found in same.differences if not math.isnan(found.p))
+    assert all(difference.p == 1 for difference in same.differences if not math.isnan(difference.p))
     assert {test.p for test in same.tests} == {1.0}
 
 
@@ -130,14 +132,14 @@ def test_the_order_of_rows_changes_nothing() -> None:
 def test_a_rule_chooses_the_thresholds_that_all_rows_would() -> None:
     truth, scores = two()
     kept = compare(truth, scores=scores, at="max-far=0.2", mode="exact")
-    found = compare(truth, scores=scores, at="max-far=0.2", mode="grid")
+    comparison = compare(truth, scores=scores, at="max-far=0.2", mode="grid")
     for name, column in scores.items():
-        threshold = found.thresholds[name]
+        threshold = comparison.thresholds[name]
         alerts = column >= threshold
         assert (alerts & ~truth).sum() / alerts.sum() <= 0.2
         # The smallest score of a cell of 16 bits.
         assert threshold == pytest.approx(kept.thresholds[name], rel=2**-15)
-    a, b = (each.difference(RECALL.name).difference for each in (kept, found))
+    a, b = (each.difference(RECALL.name).difference for each in (kept, comparison))
     assert float(b) == pytest.approx(float(a), abs=1e-3)
     width = a.high - a.low
     assert b.low == pytest.approx(a.low, abs=width / 5)
@@ -147,17 +149,17 @@ def test_a_rule_chooses_the_thresholds_that_all_rows_would() -> None:
 def test_a_rule_that_nothing_keeps_flags_nothing() -> None:
     truth, scores = two()
     worst = {name: 1 - column for name, column in scores.items()}
-    found = compare(truth, scores=worst, at="max-far=0.001", mode="grid", resamples=20)
-    assert found.thresholds == {"old": None, "new": None}
+    comparison = compare(truth, scores=worst, at="max-far=0.001", mode="grid", resamples=20)
+    assert comparison.thresholds == {"old": None, "new": None}
 
 
 def test_several_models_have_one_threshold_each() -> None:
     truth, scores = rows(2000)
-    found = compare(truth, scores=scores, at="max-fpr=0.1", mode="grid", resamples=50)
-    assert set(found.thresholds) == {"old", "new", "other"}
-    assert len([d for d in found.differences if d.measure == RECALL.name]) == 3
+    comparison = compare(truth, scores=scores, at="max-fpr=0.1", mode="grid", resamples=50)
+    assert set(comparison.thresholds) == {"old", "new", "other"}
+    assert len([d for d in comparison.differences if d.measure == RECALL.name]) == 3
     for name, column in scores.items():
-        assert (column[~truth] >= found.thresholds[name]).mean() <= 0.1
+        assert (column[~truth] >= comparison.thresholds[name]).mean() <= 0.1
 
 
 @pytest.mark.slow
@@ -168,7 +170,7 @@ def test_measures_of_scores_are_resampled_from_cells() -> None:
         compare(truth[:800], scores={n: c[:800] for n, c in scores.items()}, mode=m, **options)
         for m in ("exact", "grid")
     )
-    left, right = (found.difference(ROC_AUC.name).difference for found in (a, b))
+    left, right = (each.difference(ROC_AUC.name).difference for each in (a, b))
     assert right.method == "bootstrap"
     assert float(right) == pytest.approx(float(left), abs=1e-5)
     assert right.high - right.low == pytest.approx(left.high - left.low, rel=0.6)
@@ -243,10 +245,10 @@ def test_bounds_widen_the_interval_and_weaken_the_test() -> None:
         plain.effect.high - float(plain.effect), abs=1e-6
     )
     assert wide.p > plain.p
-    for found in (
+    for significance in (
         paired_influence(cells, ROC_AUC, known=known),
         paired_score_bootstrap(joint(6).sample(), ROC_AUC, known=known),
     ):
-        assert found.effect.bound == wide.effect.bound
-        assert found.effect.low < low
-        assert found.p > plain.p
+        assert significance.effect.bound == wide.effect.bound
+        assert significance.effect.low < low
+        assert significance.p > plain.p

@@ -36,7 +36,7 @@ def fitted(y=NAMES):
 
 def test_fitted_models_are_compared_row_by_row() -> None:
     models = fitted()
-    found = compare_models(models, X[TEST], NAMES[TEST], resamples=100)
+    comparison = compare_models(models, X[TEST], NAMES[TEST], resamples=100)
     scores = {
         "logistic": models["logistic"].predict_proba(X[TEST])[:, 0],
         "machine": -models["machine"].decision_function(X[TEST]),
@@ -44,26 +44,26 @@ def test_fitted_models_are_compared_row_by_row() -> None:
     }
     at = {"logistic": 0.5, "machine": 0.0, "forest": 0.5}
     other = compare(NAMES[TEST], scores=scores, threshold=at, resamples=100)
-    assert found.differences == other.differences
-    assert found.tests == other.tests
-    assert found.thresholds == at
-    assert found.notes[0].startswith("machine: the scores of LinearSVC are those of 'normal'")
+    assert comparison.differences == other.differences
+    assert comparison.tests == other.tests
+    assert comparison.thresholds == at
+    assert comparison.notes[0].startswith("machine: the scores of LinearSVC are those of 'normal'")
 
 
 def test_options_of_a_comparison_are_taken() -> None:
-    found = compare_models(
+    comparison = compare_models(
         *(fitted(), X[TEST], NAMES[TEST]), at="max-far=0.3", resamples=50, margin=0.2
     )
-    assert str(found.at) == "max-far=0.3"
-    assert found.margin == 0.2
+    assert str(comparison.at) == "max-far=0.3"
+    assert comparison.margin == 0.2
     clustered = compare_models(fitted(), X[TEST], NAMES[TEST], groups=np.arange(100) // 5)
     assert not any(test.test == "delong" for test in clustered.tests)
 
 
 def test_models_of_which_one_only_decides_are_compared_by_decisions() -> None:
     y = np.array(list("abc"))[np.arange(200) % 3]
-    found = compare_models(fitted(y), X[TEST], y[TEST], resamples=50)
-    assert found.verdicts[0].measure == "accuracy"
+    comparison = compare_models(fitted(y), X[TEST], y[TEST], resamples=50)
+    assert comparison.verdicts[0].measure == "accuracy"
     rule = {"rule": lambda rows: rows[:, 0], "none": LinearSVC().fit(X, y)}
     with pytest.raises(InputError, match="say positive= or negative="):
         compare_models(rule, X, y)
@@ -74,17 +74,17 @@ def test_detector_beside_a_classifier() -> None:
         "isolation": IsolationForest(n_estimators=10, random_state=0).fit(X[Y == 0]),
         "logistic": LogisticRegression().fit(X[TRAIN], Y[TRAIN]),
     }
-    found = compare_models(models, X[TEST], Y[TEST], resamples=50)
-    area = found.estimates["isolation"]["roc_auc"].value
+    comparison = compare_models(models, X[TEST], Y[TEST], resamples=50)
+    area = comparison.estimates["isolation"]["roc_auc"].value
     assert area > 0.5
-    assert "turned over" in found.notes[0]
+    assert "turned over" in comparison.notes[0]
 
 
 @pytest.mark.parametrize("cv", [None, 3])
 def test_names_are_text(cv) -> None:
-    found = compare_models({0.1: HALF, 1: LOW}, X[TEST], Y[TEST], cv=cv)
-    assert found.models == ("0.1", "1")
-    assert found.evaluation("1").decided
+    comparison = compare_models({0.1: HALF, 1: LOW}, X[TEST], Y[TEST], cv=cv)
+    assert comparison.models == ("0.1", "1")
+    assert comparison.evaluation("1").decided
     with pytest.raises(InputError, match="the same name as text"):
         compare_models({"1": HALF, 1: LOW}, X[TEST], Y[TEST], cv=cv)
 
@@ -94,12 +94,17 @@ LOW = FixedThresholdClassifier(LogisticRegression(), threshold=0.2).fit(X[TRAIN]
 
 
 def test_scores_are_cut_where_predict_does() -> None:
-    found = compare_models({"half": HALF, "low": LOW}, X[TEST], Y[TEST], resamples=50)
+    comparison = compare_models({"half": HALF, "low": LOW}, X[TEST], Y[TEST], resamples=50)
     for name, model in (("half", HALF), ("low", LOW)):
-        assert found.evaluation(name)["recall"] == evaluate_model(model, X[TEST], Y[TEST])["recall"]
-    assert found.difference("recall").difference > 0
-    assert 0.2 <= found.thresholds["low"] < found.thresholds["half"] == 0.5
-    assert any(note.startswith("low: predict flags the rows whose score") for note in found.notes)
+        assert (
+            comparison.evaluation(name)["recall"]
+            == evaluate_model(model, X[TEST], Y[TEST])["recall"]
+        )
+    assert comparison.difference("recall").difference > 0
+    assert 0.2 <= comparison.thresholds["low"] < comparison.thresholds["half"] == 0.5
+    assert any(
+        note.startswith("low: predict flags the rows whose score") for note in comparison.notes
+    )
     never = FixedThresholdClassifier(LogisticRegression(), threshold=1).fit(X[TRAIN], Y[TRAIN])
     silent = compare_models({"half": HALF, "never": never}, X[TEST], Y[TEST], resamples=50)
     assert silent.evaluation("never")["recall"] == 0
@@ -111,9 +116,9 @@ def test_decisions_that_do_not_count_are_told_of() -> None:
             return super().predict(-X)
 
     models = {"half": HALF, "odd": Odd().fit(X[TRAIN], Y[TRAIN])}
-    found = compare_models(models, X[TEST], Y[TEST], resamples=50)
-    assert "odd: compared by its scores, not by what predict decides" in found.notes
-    assert found.thresholds == {"half": 0.5, "odd": 0.5}
+    comparison = compare_models(models, X[TEST], Y[TEST], resamples=50)
+    assert "odd: compared by its scores, not by what predict decides" in comparison.notes
+    assert comparison.thresholds == {"half": 0.5, "odd": 0.5}
     given = compare_models(
         {"half": HALF, "low": LOW}, X[TEST], Y[TEST], resamples=50, threshold=0.4
     )
@@ -133,22 +138,26 @@ def test_a_threshold_is_of_a_model_whatever_its_name_is() -> None:
 
 
 def test_folds_are_those_of_cross_validation() -> None:
-    found = compare_models(MODELS, X, Y, cv=5)
+    comparison = compare_models(MODELS, X, Y, cv=5)
     areas = {
         name: cross_val_score(model, X, Y, cv=5, scoring="roc_auc")
         for name, model in MODELS.items()
     }
     test = next(
         test
-        for test in found.tests
+        for test in comparison.tests
         if (test.test, test.measure, test.b) == ("nadeau_bengio", "roc_auc", "forest")
     )
     expected = nadeau_bengio(areas["logistic"], areas["forest"], n_train=160, n_test=40)
     assert test.p == pytest.approx(expected.p)
     assert test.table["differences"] == pytest.approx(expected.table["differences"])
-    assert found.estimates["machine"]["roc_auc"].value == pytest.approx(areas["machine"].mean())
-    assert "friedman" in {test.test for test in found.tests}
-    assert found.notes[0].startswith("5 stratified folds in the order of the rows, the same for")
+    assert comparison.estimates["machine"]["roc_auc"].value == pytest.approx(
+        areas["machine"].mean()
+    )
+    assert "friedman" in {test.test for test in comparison.tests}
+    assert comparison.notes[0].startswith(
+        "5 stratified folds in the order of the rows, the same for"
+    )
 
 
 def test_names_of_labels_do_not_change_the_numbers() -> None:
@@ -160,24 +169,24 @@ def test_names_of_labels_do_not_change_the_numbers() -> None:
 
 
 def test_what_fits_said_out_of_fold_is_kept() -> None:
-    found = compare_models(MODELS, X, NAMES, cv=3, measures=["roc_auc"])
+    comparison = compare_models(MODELS, X, NAMES, cv=3, measures=["roc_auc"])
     for name, model in MODELS.items():
         alone = evaluate_model(model, X, NAMES, cv=3)
-        assert found.evaluation(name)["roc_auc"].value == alone["roc_auc"].value
-        assert found.evaluation(name)["accuracy"] == alone["accuracy"]
-        assert found.evaluation(name).slices == alone.slices
+        assert comparison.evaluation(name)["roc_auc"].value == alone["roc_auc"].value
+        assert comparison.evaluation(name)["accuracy"] == alone["accuracy"]
+        assert comparison.evaluation(name).slices == alone.slices
 
 
 def test_five_by_two_is_recognised() -> None:
     cv = RepeatedStratifiedKFold(n_splits=2, n_repeats=5, random_state=0)
     pair = {"weak": LogisticRegression(C=1e-4), "usual": LogisticRegression()}
-    found = compare_models(pair, X, Y, cv=cv, measures=["roc_auc"])
-    assert {test.test for test in found.tests} >= {"5x2cv_t", "5x2cv_f"}
+    comparison = compare_models(pair, X, Y, cv=cv, measures=["roc_auc"])
+    assert {test.test for test in comparison.tests} >= {"5x2cv_t", "5x2cv_f"}
 
 
 def test_measures_are_chosen() -> None:
-    found = compare_models(MODELS, X, Y, cv=3, measures=["detection_rate", "far"])
-    assert {d.measure for d in found.differences} == {"recall", "false_discovery_rate"}
+    comparison = compare_models(MODELS, X, Y, cv=3, measures=["detection_rate", "far"])
+    assert {d.measure for d in comparison.differences} == {"recall", "false_discovery_rate"}
     with pytest.raises(UnknownMeasure, match="did you mean"):
         compare_models(MODELS, X, Y, cv=3, measures=["acuracy"])
     with pytest.raises(InputError, match="a list of names"):
@@ -194,8 +203,8 @@ def test_three_classes_have_averages() -> None:
 
 def test_groups_are_kept_together() -> None:
     host = np.arange(200) // 10
-    found = compare_models(MODELS, X, Y, cv=4, groups=host, measures=["accuracy"])
-    assert "keep groups together" in found.notes[0]
+    comparison = compare_models(MODELS, X, Y, cv=4, groups=host, measures=["accuracy"])
+    assert "keep groups together" in comparison.notes[0]
 
 
 # -- what is refused -------------------------------------------------------------------------------
@@ -243,5 +252,5 @@ def test_table_of_folds_is_that_of_compare_folds() -> None:
         "n_test": [50] * 12,
         "accuracy": [value for name in MODELS for value in values[name]],
     }
-    found = compare_models(MODELS, X, Y, cv=4, measures=["accuracy"])
-    assert found.tests == compare_folds(table).tests
+    comparison = compare_models(MODELS, X, Y, cv=4, measures=["accuracy"])
+    assert comparison.tests == compare_folds(table).tests

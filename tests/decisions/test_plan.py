@@ -44,16 +44,16 @@ def needs(**asked: object) -> dict[int, Need]:
 
 
 def test_a_false_positive_rate_takes_negatives() -> None:
-    found = needs(max_fpr=1e-4)
-    assert [found[k].negatives for k in (0, 1, 2)] == [23025, 38896, 53222]
-    assert found[0].positives is None
+    requirements = needs(max_fpr=1e-4)
+    assert [requirements[k].negatives for k in (0, 1, 2)] == [23025, 38896, 53222]
+    assert requirements[0].positives is None
 
 
 def test_a_detection_rate_takes_positives_as_a_miss_rate_would() -> None:
-    found = needs(min_dr=0.9)
-    assert [found[k].positives for k in (0, 1, 2)] == [22, 38, 52]
+    requirements = needs(min_dr=0.9)
+    assert [requirements[k].positives for k in (0, 1, 2)] == [22, 38, 52]
     miss_rate = needs(max_fpr=0.1)
-    assert [n.positives for n in found.values()] == [n.negatives for n in miss_rate.values()]
+    assert [n.positives for n in requirements.values()] == [n.negatives for n in miss_rate.values()]
 
 
 def test_a_share_is_the_decimal_that_was_written() -> None:
@@ -135,8 +135,8 @@ def test_intervals_and_differences_have_no_part_in_the_confidence() -> None:
 
 def test_a_simulation_keeps_the_joint_confidence() -> None:
     """A detector that is just not good enough passes all its tests rarely."""
-    found = plan(max_fpr=0.02, min_dr=0.8, confidence=0.9, errors=(3,))
-    negatives, positives = (goal.needs[0] for goal in found.goals)
+    study_plan = plan(max_fpr=0.02, min_dr=0.8, confidence=0.9, errors=(3,))
+    negatives, positives = (goal.needs[0] for goal in study_plan.goals)
     random = np.random.default_rng(1)
     false = random.binomial(negatives.negatives, 0.0201, 20_000) <= 3
     missed = random.binomial(positives.positives, 0.201, 20_000) <= 3
@@ -150,17 +150,17 @@ def test_a_simulation_keeps_the_joint_confidence() -> None:
 @given(ratio=st.floats(0.05, 0.7), power=st.sampled_from([0.5, 0.8, 0.95]))
 def test_enough_is_the_first_number_of_errors_that_succeeds(ratio: float, power: float) -> None:
     limit = 0.01
-    found = plan(max_fpr=limit, expected_fpr=limit * ratio, power=power)["max_fpr"].enough
-    assert found is not None
-    for errors in range(found.false_alarms + 1):
+    need = plan(max_fpr=limit, expected_fpr=limit * ratio, power=power)["max_fpr"].enough
+    assert need is not None
+    for errors in range(need.false_alarms + 1):
         rows = rows_needed(Decimal("0.01"), errors, Decimal("0.1"))
         chance = stats.binom.cdf(errors, rows, limit * ratio)
-        assert (chance >= power) == (errors == found.false_alarms)
+        assert (chance >= power) == (errors == need.false_alarms)
 
 
 def test_a_detector_that_is_not_good_enough_is_never_shown_to_be() -> None:
-    found = plan(max_fpr=1e-3, expected_fpr=1e-3, min_dr=0.9, expected_dr=0.89)
-    for goal in found.goals:
+    study_plan = plan(max_fpr=1e-3, expected_fpr=1e-3, min_dr=0.9, expected_dr=0.89)
+    for goal in study_plan.goals:
         assert goal.enough is None
         assert "by any number of rows" in goal.hopeless
     assert plan(max_fpr=0.1, expected_fpr=0.1 - 1e-12)["max_fpr"].hopeless
@@ -202,11 +202,11 @@ def test_the_plan_is_json_and_follows_its_schema() -> None:
 
 
 def test_records_hold_every_need_once_and_mark_what_is_enough() -> None:
-    found = plan(**EVERYTHING)
-    records = found.records()
+    study_plan = plan(**EVERYTHING)
+    records = study_plan.records()
     assert len({tuple(sorted(map(str, r.items()))) for r in records}) == len(records)
-    assert sum(r["enough"] for r in records) == sum(g.enough is not None for g in found.goals)
-    assert {r["goal"] for r in records} == {g.name for g in found.goals}
+    assert sum(r["enough"] for r in records) == sum(g.enough is not None for g in study_plan.goals)
+    assert {r["goal"] for r in records} == {g.name for g in study_plan.goals}
 
 
 def test_goals_are_found_by_name() -> None:

@@ -30,9 +30,9 @@ def names(ax) -> list[str]:
 def test_bars_are_the_intervals_of_the_differences() -> None:
     comparison = compared("old", "new")
     ax = ComparisonPlots(comparison).forest(measures=["auc", "far", "mcc"])
-    found = [comparison.difference(name).difference for name in ("auc", "far", "mcc")]
+    differences = [comparison.difference(name).difference for name in ("auc", "far", "mcc")]
     bars = ax.containers[0].lines[2][0].get_segments()
-    ends = [[(e.low, i), (e.high, i)] for i, e in enumerate(found)]
+    ends = [[(e.low, i), (e.high, i)] for i, e in enumerate(differences)]
     assert np.allclose(bars, ends)
     assert names(ax) == ["ROC AUC", "False alarm rate ↓", "MCC"]
     assert ax.get_xlabel() == "new less old\n95% intervals; ↓ less is better"
@@ -81,8 +81,8 @@ def test_rule_is_named_under_the_axis() -> None:
     random = np.random.default_rng(4)
     truth = random.integers(0, 2, 200)
     scores = {name: truth + random.normal(size=200) for name in ("old", "new")}
-    found = compare(truth, scores=scores, at="max-far=0.2", resamples=20)
-    assert found.plot.forest().get_xlabel().startswith("new less old, at max-far=0.2\n")
+    comparison = compare(truth, scores=scores, at="max-far=0.2", resamples=20)
+    assert comparison.plot.forest().get_xlabel().startswith("new less old, at max-far=0.2\n")
 
 
 def test_folds_are_drawn_with_measures_of_any_name() -> None:

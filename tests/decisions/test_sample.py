@@ -101,8 +101,10 @@ def test_every_row_of_a_stratum_is_as_likely() -> None:
     rows = pl.DataFrame({"score": [0.9] * 10 + [0.1] * 90})
     drawn = np.zeros(100)
     for seed in range(400):
-        found = sample(rows.with_row_index("at"), score="score", labels=20, strata=2, seed=seed)
-        drawn[found.frame["at"].to_numpy()] += 1
+        stratified_sample = sample(
+            rows.with_row_index("at"), score="score", labels=20, strata=2, seed=seed
+        )
+        drawn[stratified_sample.frame["at"].to_numpy()] += 1
     share = (20 - 6) / 90
     # A chi-squared of 89 degrees of freedom, which is above 150 once in 10,000 times.
     expected = 400 * share
@@ -116,10 +118,10 @@ def test_every_row_of_a_stratum_is_as_likely() -> None:
 )
 def test_labels_are_shared_out_to_the_last(strata: list[tuple[int, float]], labels: int) -> None:
     rows, sizes = [r for r, _ in strata], [s for _, s in strata]
-    found = allocated(rows, sizes, labels)
-    assert sum(found) == min(labels, sum(rows))
-    assert all(2 <= n <= r for n, r in zip(found, rows, strict=True))
-    free = [(n, s) for n, r, s in zip(found, rows, sizes, strict=True) if 2 < n < r]
+    allocation = allocated(rows, sizes, labels)
+    assert sum(allocation) == min(labels, sum(rows))
+    assert all(2 <= n <= r for n, r in zip(allocation, rows, strict=True))
+    free = [(n, s) for n, r, s in zip(allocation, rows, sizes, strict=True) if 2 < n < r]
     drawn, size = sum(n for n, _ in free), sum(s for _, s in free)
     # One label by rounding, and one of a stratum that rounding has brought to an end of its range.
     assert all(abs(n - s * drawn / size) <= 2 for n, s in free)
@@ -127,9 +129,9 @@ def test_labels_are_shared_out_to_the_last(strata: list[tuple[int, float]], labe
 
 def test_borders_grow_by_one_factor_and_cut_no_group() -> None:
     counts = np.ones(10_000, np.int64)
-    found = borders(counts, 5, 1000)
-    sizes = np.diff([*found, len(counts)])
-    assert found[0] == 0
+    edges = borders(counts, 5, 1000)
+    sizes = np.diff([*edges, len(counts)])
+    assert edges[0] == 0
     assert sizes[0] == 100
     assert list(sizes) == sorted(sizes)
     ends = np.cumsum(sizes)
@@ -239,8 +241,12 @@ def test_bad_rows_are_refused_or_counted(tmp_path: Path) -> None:
     path.write_text("flow,score\n" + "".join(f"{i},{i / 100}\n" for i in range(100)) + "x,nan\n")
     with pytest.raises(InputError, match="line 102"):
         sample_files(str(path), SampleRequest("score", 20))
-    found = sample_files(str(path), SampleRequest("score", 20), Request(on_bad_row="skip"))
-    assert (found.source["rows_read"], found.source["rows_refused"], found.rows) == (101, 1, 100)
+    drawn_sample = sample_files(str(path), SampleRequest("score", 20), Request(on_bad_row="skip"))
+    assert (
+        drawn_sample.source["rows_read"],
+        drawn_sample.source["rows_refused"],
+        drawn_sample.rows,
+    ) == (101, 1, 100)
     with pytest.raises(InputError, match="read but once"):
         sample_files("-", SampleRequest("score", 20))
 
@@ -277,11 +283,11 @@ def test_estimates_of_many_samples_are_right_on_average() -> None:
     recalls, counts = [], []
     for seed in range(60):
         drawn = sample(rows, score="score", labels=1000, seed=seed, threshold=0.3).frame
-        found = assay.evaluate(
+        evaluation = assay.evaluate(
             drawn, label="label", score="score", weight="weight", strata="stratum", threshold=0.3
         )
-        recalls.append(found["recall"])
-        counts.append(found.confusion.rows[1])
+        recalls.append(evaluation["recall"])
+        counts.append(evaluation.confusion.rows[1])
     whole = assay.evaluate(rows, label="label", score="score", threshold=0.3)
     exact = whole.confusion.rows[1]
     error = np.std(counts) / math.sqrt(60)

@@ -23,8 +23,8 @@ def difference(
     return Difference(measure, "old", "new", 0.5, 0.5 + value, gap, p, p)
 
 
-def outcome(found: Difference, *, pairs: int = 1, size: Size = ROWS) -> str:
-    return verdict(found, margin=0.01, pairs=pairs, size=size).outcome
+def outcome(measured_difference: Difference, *, pairs: int = 1, size: Size = ROWS) -> str:
+    return verdict(measured_difference, margin=0.01, pairs=pairs, size=size).outcome
 
 
 def test_outcome_follows_the_interval_and_the_margin() -> None:
@@ -38,11 +38,11 @@ def test_outcome_follows_the_interval_and_the_margin() -> None:
 
 @pytest.mark.parametrize("measure", ["error_rate", "log_loss", "false_positive_rate", "far"])
 def test_less_is_better_where_the_measure_says_so(measure: str) -> None:
-    found = verdict(
+    judgement = verdict(
         difference(-0.05, -0.08, -0.02, measure=measure), margin=0.01, pairs=1, size=ROWS
     )
-    assert found.outcome == "better"
-    assert found.text == f"new is better than old: {measure} is lower by 0.050 [0.020, 0.080]."
+    assert judgement.outcome == "better"
+    assert judgement.text == f"new is better than old: {measure} is lower by 0.050 [0.020, 0.080]."
 
 
 def test_difference_within_the_margin_is_said_to_be() -> None:
@@ -51,10 +51,10 @@ def test_difference_within_the_margin_is_said_to_be() -> None:
 
 
 def test_of_several_pairs_holms_p_has_to_agree() -> None:
-    found = replace(difference(0.05, 0.002, 0.098, p=0.04), p_adjusted=0.12)
-    assert outcome(found) == "better"
-    assert outcome(found, pairs=3) == "undecided"
-    text = verdict(found, margin=0.01, pairs=3, size=ROWS).text
+    measured_difference = replace(difference(0.05, 0.002, 0.098, p=0.04), p_adjusted=0.12)
+    assert outcome(measured_difference) == "better"
+    assert outcome(measured_difference, pairs=3) == "undecided"
+    text = verdict(measured_difference, margin=0.01, pairs=3, size=ROWS).text
     assert "which 3 pairs may show by chance (p = 0.12 by Holm)" in text
 
 
@@ -120,16 +120,18 @@ def test_clusters_needed_are_said_as_clusters() -> None:
     generator = np.random.default_rng(3)
     truth = generator.integers(0, 2, 80)
     scores = {name: np.clip(truth * 0.1 + generator.random(80) * 0.9, 0, 1) for name in "ab"}
-    found = compare(truth, scores=scores, clusters=np.arange(80) // 4, resamples=50).verdicts[0]
-    assert found.outcome == "undecided"
-    assert "clusters like these would be enough" in found.text
-    assert found.enough > 20
+    judgement = compare(truth, scores=scores, clusters=np.arange(80) // 4, resamples=50).verdicts[0]
+    assert judgement.outcome == "undecided"
+    assert "clusters like these would be enough" in judgement.text
+    assert judgement.enough > 20
 
 
 def test_verdict_unpacks_into_names_and_sentence() -> None:
-    found = verdict(difference(0.05, 0.02, 0.08), margin=0.01, pairs=1, size=ROWS)
-    a, b, text = found
-    assert (a, b, text) == ("old", "new", found.text) == (found[0], found[1], found[2])
+    judgement = verdict(difference(0.05, 0.02, 0.08), margin=0.01, pairs=1, size=ROWS)
+    a, b, text = judgement
+    assert (
+        (a, b, text) == ("old", "new", judgement.text) == (judgement[0], judgement[1], judgement[2])
+    )
 
 
 @pytest.mark.parametrize("margin", [0, -1, math.nan, "0.01"])
@@ -142,20 +144,20 @@ def test_margin_is_a_number_above_zero(margin) -> None:
 
 
 def comparison(
-    *found: tuple[str, str, float, float, float], measure: str = "accuracy"
+    *measured_differences: tuple[str, str, float, float, float], measure: str = "accuracy"
 ) -> Comparison:
     differences = tuple(
         Difference(measure, a, b, 0, 0, Estimate((low + high) / 2, low, high), p, p)
-        for a, b, low, high, p in found
+        for a, b, low, high, p in measured_differences
     )
     return Comparison(("a", "b", "c"), differences, (), ())
 
 
 def test_best_is_better_than_every_other() -> None:
-    found = comparison(
+    compared_models = comparison(
         ("a", "b", 0.1, 0.2, 0.01), ("a", "c", 0.1, 0.2, 0.01), ("b", "c", -0.2, -0.1, 0.01)
     )
-    assert found.best("accuracy") == "b"
+    assert compared_models.best("accuracy") == "b"
 
 
 def test_best_of_a_measure_that_should_be_low() -> None:
@@ -177,7 +179,7 @@ def test_nothing_is_best_where_one_pair_is_open() -> None:
 
 
 def test_verdict_is_found_by_its_pair() -> None:
-    found = compare([0, 1] * 9, decisions={"a": [0, 1] * 9, "b": [1, 0] * 9}, resamples=5)
-    assert found.verdict() is found.verdicts[0]
+    compared_models = compare([0, 1] * 9, decisions={"a": [0, 1] * 9, "b": [1, 0] * 9}, resamples=5)
+    assert compared_models.verdict() is compared_models.verdicts[0]
     with pytest.raises(InputError, match="no verdict on 'b' and 'a'"):
-        found.verdict("b", "a")
+        compared_models.verdict("b", "a")

@@ -206,9 +206,9 @@ def test_decisions_are_counted_where_cuts_are_asked_for() -> None:
 def test_small_frames_are_gathered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frames, "PIECE", 4)
     sizes = [1, 0, 2, 1, 3, 0, 2, 9, 4, 2, 1]
-    found = [part.height for part in gathered(FRAME[[0] * n]
+    heights = [part.height for part in gathered(FRAME[[0] * n]
                                               if n else FRAME[:0] for n in sizes)]  # fmt: skip
-    assert found == [4, 5, 9, 4, 3]
+    assert heights == [4, 5, 9, 4, 3]
     assert list(gathered([])) == []
     assert list(gathered([FRAME[:0]])) == []
 

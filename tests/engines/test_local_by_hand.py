@@ -36,19 +36,19 @@ def test_rows_below_and_from_a_threshold_on(labels: int, dtype: Any) -> None:
     random = np.random.default_rng(labels)
     truth = random.integers(0, labels, 500)
     scores = (random.integers(0, 11, 500) / 10).astype(dtype)
-    found = flagged_counts(scores, truth, labels, 0.5)
+    counts = flagged_counts(scores, truth, labels, 0.5)
     expected = [
         [sum((truth == label) & (scores < 0.5)), sum((truth == label) & (scores >= 0.5))]
         for label in range(labels)
     ]
-    assert found.tolist() == expected
+    assert counts.tolist() == expected
 
 
 def test_rows_of_several_blocks_are_counted_once() -> None:
     truth = np.arange(70_000) % 5 == 0
     scores = (np.arange(70_000) % 4 / 4).astype(np.float32)
-    found = flagged_counts(scores, truth.astype(np.uint8), 2, 0.5)
-    assert found.tolist() == [[28_000, 28_000], [7_000, 7_000]]
+    counts = flagged_counts(scores, truth.astype(np.uint8), 2, 0.5)
+    assert counts.tolist() == [[28_000, 28_000], [7_000, 7_000]]
 
 
 def test_a_score_at_the_threshold_is_flagged_in_slices_and_clusters_too() -> None:

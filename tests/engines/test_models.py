@@ -92,9 +92,9 @@ def test_two_labels_beside_the_negative_are_families_and_one_is_none() -> None:
         coded = {name: code_arrays(truth, y_score=scores) for name in "ab"}
         return ModelRows.of(coded, {}, negative="normal").families
 
-    found = families("normal", "dos", "worm", "dos")
-    assert found is not None
-    assert [found.names[code] for code in found.codes[1:]] == ["dos", "worm", "dos"]
+    name_column = families("normal", "dos", "worm", "dos")
+    assert name_column is not None
+    assert [name_column.names[code] for code in name_column.codes[1:]] == ["dos", "worm", "dos"]
     assert families("normal", "dos", "dos") is None
 
 
@@ -196,7 +196,7 @@ def test_rows_of_count_zero_are_not_there() -> None:
     two = {name: scores[name] for name in ("a", "b")}
     counter.add(ModelLot(labels, two, counts))
     fewer.add(ModelLot(labels, two).where(counts > 0))
-    found, expected = (each.done(lambda kind: {"positive": 1}) for each in (counter, fewer))
-    assert found.counted({}).decisions == expected.counted({}).decisions
-    assert found.counted({}).paired("a", "b") == expected.counted({}).paired("a", "b")
-    assert any("count or weight of 0" in note for note in found.notes)
+    tally, expected = (each.done(lambda kind: {"positive": 1}) for each in (counter, fewer))
+    assert tally.counted({}).decisions == expected.counted({}).decisions
+    assert tally.counted({}).paired("a", "b") == expected.counted({}).paired("a", "b")
+    assert any("count or weight of 0" in note for note in tally.notes)

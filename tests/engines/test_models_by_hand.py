@@ -245,14 +245,14 @@ def beyond(truth: list[str]) -> ModelLot:
 
 
 def test_lots_are_counted_like_rows() -> None:
-    found = sided({"a": None, "b": 0.5}, lot(TRUTH, names=NAMES), negative="normal")
-    assert found.one_negative
-    counted = found.counted({})
+    sided_models = sided({"a": None, "b": 0.5}, lot(TRUTH, names=NAMES), negative="normal")
+    assert sided_models.one_negative
+    counted = sided_models.counted({})
     assert cells(counted.decisions) == WHOLE
     assert sorted(counted.families) == ["dos", "normal", "worm"]
-    assert list(found.scores()) == ["a", "b"]
-    assert found.scores()["b"].at_least(0.5) == [0, 3]
-    assert found.extremes == {"a": (0.1, 0.9), "b": (0.3, 0.7)}
+    assert list(sided_models.scores()) == ["a", "b"]
+    assert sided_models.scores()["b"].at_least(0.5) == [0, 3]
+    assert sided_models.extremes == {"a": (0.1, 0.9), "b": (0.3, 0.7)}
     assert counted.mode == "grid"
     alone = sided({"a": None, "b": None}, lot(TRUTH, names=NAMES), positive="dos")
     assert not alone.one_negative
@@ -260,8 +260,8 @@ def test_lots_are_counted_like_rows() -> None:
 
 
 def test_one_model_that_decides_nothing_leaves_no_decisions() -> None:
-    found = sided({"a": None, "b": None}, beyond(TRUTH), negative="normal")
-    counted = found.counted({})
+    sided_models = sided({"a": None, "b": None}, beyond(TRUTH), negative="normal")
+    counted = sided_models.counted({})
     assert counted.decisions is None
     assert counted.families == {}
     assert dict(counted.undecided) == {"a": (10.0, 90.0)}
@@ -270,10 +270,10 @@ def test_one_model_that_decides_nothing_leaves_no_decisions() -> None:
 
 
 def test_thresholds_that_are_chosen_later_decide() -> None:
-    found = sided({"a": None, "b": None}, beyond(TRUTH), negative="normal")
+    sided_models = sided({"a": None, "b": None}, beyond(TRUTH), negative="normal")
     flags = Flags({"a": 50.0, "b": 0.7})
     flags.add(beyond(TRUTH))
-    counted = found.counted({"a": 50.0, "b": 0.7}, flags)
+    counted = sided_models.counted({"a": 50.0, "b": 0.7}, flags)
     assert cells(counted.decisions) == {(0, 0, 0): 1, (0, 1, 0): 1, (1, 0, 1): 1, (1, 1, 0): 2}
     assert dict(counted.undecided) == {}
     assert [tally.decided for tally in counted.tallies.values()] == [True, True]
@@ -282,11 +282,11 @@ def test_thresholds_that_are_chosen_later_decide() -> None:
 
 
 def test_pairs_of_scores_are_added_lot_by_lot() -> None:
-    found = sided(
+    sided_models = sided(
         {"a": None, "b": None}, lot(TRUTH, names=NAMES), lot(["dos"] * 5, names=("dos",)),
         negative="normal",
     )  # fmt: skip
-    joint = found.counted({}).paired("a", "b")
+    joint = sided_models.counted({}).paired("a", "b")
     assert joint is not None
     assert (joint.rows, joint.labels) == (10, ("normal", "not normal"))
     assert sorted(np.unique(joint.truth).tolist()) == [0, 1]
@@ -301,19 +301,19 @@ def test_what_was_counted_elsewhere_is_added() -> None:
     for _ in range(2):
         elsewhere.add_counted(tallies, part, {("a", "b"): joint})
     thrice = sided({"a": None, "b": None}, part, part, part, negative="normal").counted({})
-    found = elsewhere.done(lambda _: {"negative": "normal"}).counted({})
-    assert found.decisions == thrice.decisions
-    assert found.families == thrice.families
-    assert found.paired("a", "b") == thrice.paired("a", "b")
-    assert [each.scores for each in found.tallies.values()] == [
+    counted_models = elsewhere.done(lambda _: {"negative": "normal"}).counted({})
+    assert counted_models.decisions == thrice.decisions
+    assert counted_models.families == thrice.families
+    assert counted_models.paired("a", "b") == thrice.paired("a", "b")
+    assert [each.scores for each in counted_models.tallies.values()] == [
         each.scores for each in thrice.tallies.values()
     ]
 
 
 def test_levels_are_counted_lot_by_lot() -> None:
-    found = sided({"a": None, "b": None}, lot(TRUTH, names=NAMES), negative="normal")
+    sided_models = sided({"a": None, "b": None}, lot(TRUTH, names=NAMES), negative="normal")
     levels = {"a": np.array([0.0, 0.5]), "b": np.array([0.0, 0.5, 0.7])}
-    joint, flags = found.joint_at([lot(TRUTH, names=NAMES)], levels, {"a": 0.5, "b": 0.7})
+    joint, flags = sided_models.joint_at([lot(TRUTH, names=NAMES)], levels, {"a": 0.5, "b": 0.7})
     table = joint["a", "b"]
     told = zip(
         table.truth.tolist(),
@@ -329,9 +329,9 @@ def test_numbers_as_labels_stand_in_their_order() -> None:
     codes = np.array([0, 1, 2, 1, 0], np.uint8)
     scores = {"a": np.array(A), "b": np.array(B)}
     numbers = ModelLot(Labels(codes, ("0", "10", "9"), "numbers"), scores)
-    found = sided({"a": None, "b": None}, numbers, negative=0)
-    assert found.labelling.labels[0] == "0"
-    assert list(found.labelling.position) == ["0", "9", "10"]
+    sided_models = sided({"a": None, "b": None}, numbers, negative=0)
+    assert sided_models.labelling.labels[0] == "0"
+    assert list(sided_models.labelling.position) == ["0", "9", "10"]
 
 
 def test_how_finely_scores_and_pairs_are_kept() -> None:

@@ -170,8 +170,8 @@ def test_rows_left_out_in_a_first_pass_are_counted() -> None:
 def test_decisions_are_counted_in_one_pass_where_cuts_are_asked_for() -> None:
     rows = FRAME.with_columns(said=pl.col("label"))
     columns, ask = Columns("label", decision="said"), Ask(scores=Cuts())
-    found = partitions.count_spark(SparkFrame([rows.to_arrow()]), columns, ask)
-    assert found == frames.count(rows, columns, ask)
+    tally = partitions.count_spark(SparkFrame([rows.to_arrow()]), columns, ask)
+    assert tally == frames.count(rows, columns, ask)
 
 
 def test_workers_of_spark_without_assay_are_told_of() -> None:

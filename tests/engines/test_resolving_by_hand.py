@@ -41,9 +41,9 @@ FOUR = {"y_true": ["dos", "normal", "worm", "normal"], "y_score": [0.9, 0.2, 0.4
 
 
 def test_each_label_beside_the_negative_is_a_family() -> None:
-    found = resolved(counted(**FOUR), negative="normal")
-    assert found.labels == ("normal", "not normal")
-    assert {key: table.cells for key, table in found.slices.items()} == {
+    resolved_tally = resolved(counted(**FOUR), negative="normal")
+    assert resolved_tally.labels == ("normal", "not normal")
+    assert {key: table.cells for key, table in resolved_tally.slices.items()} == {
         ("family", "dos"): ((0, 0), (0, 1)),
         ("family", "normal"): ((1, 1), (0, 0)),
         ("family", "worm"): ((0, 0), (1, 0)),
@@ -52,18 +52,22 @@ def test_each_label_beside_the_negative_is_a_family() -> None:
 
 def test_slices_of_other_columns_stand_beside_families() -> None:
     site = {"site": ["a", "a", "b", "b"]}
-    found = resolved(counted(**FOUR, slices=site), negative="normal")
-    assert list(found.slices) == [
+    resolved_tally = resolved(counted(**FOUR, slices=site), negative="normal")
+    assert list(resolved_tally.slices) == [
         *(("family", name) for name in ("dos", "normal", "worm")),
         *(("site", name) for name in "ab"),
     ]
-    assert found.slices["site", "a"].cells == ((1, 0), (0, 1))
+    assert resolved_tally.slices["site", "a"].cells == ((1, 0), (0, 1))
 
 
 def test_a_column_of_families_is_preferred_to_labels() -> None:
     told = {"site": ["a", "a", "b", "b"], "family": ["flood", "-", "mail", "-"]}
-    found = resolved(counted(**FOUR, slices=told), negative="normal")
-    assert [name for column, name in found.slices if column == "family"] == ["-", "flood", "mail"]
+    resolved_tally = resolved(counted(**FOUR, slices=told), negative="normal")
+    assert [name for column, name in resolved_tally.slices if column == "family"] == [
+        "-",
+        "flood",
+        "mail",
+    ]
 
 
 @pytest.mark.parametrize("sides", [{"negative": "normal"}, {"positive": "dos"}])
@@ -73,8 +77,8 @@ def test_one_label_beside_the_negative_is_no_family(sides: dict[str, str]) -> No
 
 
 def test_one_positive_label_of_three_has_no_families() -> None:
-    found = resolved(counted(**FOUR), positive="dos")
-    assert (found.slices, found.confusion.cells) == ({}, ((2, 1), (0, 1)))
+    resolved_tally = resolved(counted(**FOUR), positive="dos")
+    assert (resolved_tally.slices, resolved_tally.confusion.cells) == ({}, ((2, 1), (0, 1)))
 
 
 # -- what decides ----------------------------------------------------------------------------------
@@ -92,38 +96,52 @@ def test_one_positive_label_of_three_has_no_families() -> None:
 def test_scores_from_0_to_1_are_probabilities(
     scores: list[float], kind: str, decided: bool
 ) -> None:
-    found = resolved(counted(y_true=["normal", "attack"], y_score=scores))
-    assert (found.kind, found.decided) == (kind, decided)
-    assert found.threshold == (0.5 if decided else None)
-    assert found.confusion.cells == (((1, 0), (0, 1)) if decided else ((1, 0), (1, 0)))
+    resolved_tally = resolved(counted(y_true=["normal", "attack"], y_score=scores))
+    assert (resolved_tally.kind, resolved_tally.decided) == (kind, decided)
+    assert resolved_tally.threshold == (0.5 if decided else None)
+    assert resolved_tally.confusion.cells == (((1, 0), (0, 1)) if decided else ((1, 0), (1, 0)))
 
 
 def test_decisions_decide_where_there_are_scores_too() -> None:
     rows = {"y_true": ["normal", "attack", "attack"], "y_pred": ["attack", "attack", "normal"]}
     tally = counted(Ask(threshold=0.25), **rows, y_score=[0.1, 0.2, 0.3])
-    found, notes = resolve(tally)
-    assert (found.threshold, found.decided, found.kind) == (None, True, "probability")
-    assert found.confusion.cells == ((0, 1), (1, 1))
+    resolved_tally, notes = resolve(tally)
+    assert (resolved_tally.threshold, resolved_tally.decided, resolved_tally.kind) == (
+        None,
+        True,
+        "probability",
+    )
+    assert resolved_tally.confusion.cells == ((0, 1), (1, 1))
     assert len(notes) == 1
     beyond = counted(**rows, y_score=[-7, 2, 3])
     assert (resolved(beyond).decided, resolved(beyond).kind) == (True, "score")
 
 
 def test_decisions_alone_have_no_threshold() -> None:
-    found = resolved(counted(Ask(threshold=0.25), y_true=["no", "yes"], y_pred=["no", "no"]))
-    assert (found.threshold, found.kind, found.scores) == (None, "", None)
-    assert found.confusion.cells == ((1, 0), (1, 0))
+    resolved_tally = resolved(
+        counted(Ask(threshold=0.25), y_true=["no", "yes"], y_pred=["no", "no"])
+    )
+    assert (resolved_tally.threshold, resolved_tally.kind, resolved_tally.scores) == (
+        None,
+        "",
+        None,
+    )
+    assert resolved_tally.confusion.cells == ((1, 0), (1, 0))
 
 
 TABLE = {"a": [0.5, 0.2, 0.1], "b": [0.3, 0.2, 0.6], "c": [0.2, 0.6, 0.3]}
 
 
 def test_of_several_classes_the_largest_probability_decides() -> None:
-    found = resolved(counted(y_true=["a", "b", "b"], y_proba=TABLE))
-    assert (found.labels, found.positive, found.kind) == (("a", "b", "c"), None, "probability")
-    assert found.confusion.cells == ((1, 0, 0), (0, 1, 1), (0, 0, 0))
-    assert found.sample is not None
-    assert sorted(found.sample.scores[:, 1].tolist()) == [0.2, 0.3, 0.6]
+    resolved_tally = resolved(counted(y_true=["a", "b", "b"], y_proba=TABLE))
+    assert (resolved_tally.labels, resolved_tally.positive, resolved_tally.kind) == (
+        ("a", "b", "c"),
+        None,
+        "probability",
+    )
+    assert resolved_tally.confusion.cells == ((1, 0, 0), (0, 1, 1), (0, 0, 0))
+    assert resolved_tally.sample is not None
+    assert sorted(resolved_tally.sample.scores[:, 1].tolist()) == [0.2, 0.3, 0.6]
 
 
 def test_a_threshold_decides_on_no_several_classes() -> None:
@@ -147,12 +165,12 @@ PAIR = {"normal": [0.25, 0.5, 0.75, 0.125], "attack": [0.75, 0.5, 0.25, 0.875]}
 
 def test_of_two_probabilities_that_of_the_alarm_is_the_score() -> None:
     rows = {"y_true": ["attack", "normal", "normal", "attack"], "y_proba": PAIR}
-    found = resolved(counted(**rows))
-    assert (found.positive, found.threshold) == ("attack", 0.5)
-    assert found.confusion.cells == ((1, 1), (0, 2))
-    assert found.scores is not None
-    assert found.scores[0].scores.tolist() == [0.25, 0.5, 0.75, 0.875]
-    assert found.sample is None
+    resolved_tally = resolved(counted(**rows))
+    assert (resolved_tally.positive, resolved_tally.threshold) == ("attack", 0.5)
+    assert resolved_tally.confusion.cells == ((1, 1), (0, 2))
+    assert resolved_tally.scores is not None
+    assert resolved_tally.scores[0].scores.tolist() == [0.25, 0.5, 0.75, 0.875]
+    assert resolved_tally.sample is None
     clusters = ["h", "g", "g", "h"]
     kept = resolved(counted(**rows, clusters=clusters)).sample
     assert kept is not None
@@ -177,12 +195,12 @@ def test_weighted_losses_are_those_of_the_sides() -> None:
 def test_rows_below_the_lowest_cut_stand_at_the_smallest_score() -> None:
     rows = {"y_true": ["n", "n", "n", "a", "n"], "y_score": [0.125, 0.25, 0.375, 0.5, 0.75]}
     tally = counted(Ask(scores=Cuts()), **rows)
-    for found in (
+    for scores in (
         resolved(tally, positive="a").scores,
         sided_families(tally, {"negative": "n", "labels": ["a", "b", "n"]}).resolved.scores,
     ):
-        assert found is not None
-        assert found[0].scores[0] == 0.125
+        assert scores is not None
+        assert scores[0].scores[0] == 0.125
     three = {**rows, "y_true": ["n", "n", "n", "a", "b"]}
     families = sided_families(counted(Ask(scores=Cuts()), **three), {"negative": "n"}).scores
     assert families is not None
@@ -228,8 +246,8 @@ def test_days_and_clusters_are_held_too() -> None:
 OPEN = {"a": [0.5, 0.2, 0.1, 0.7], "b": [0.3, 0.2, 0.6, 0.2], "c": [0.2, 0.6, 0.3, 0.1]}
 
 
-def _largest(found: Resolved) -> dict[str, list[float]]:
-    sample = found.open_set
+def _largest(resolved_tally: Resolved) -> dict[str, list[float]]:
+    sample = resolved_tally.open_set
     assert sample is not None
     rows = zip(sample.truth.tolist(), sample.scores[:, 0].tolist(), strict=True)
     told: dict[str, list[float]] = {label: [] for label in sample.labels}
@@ -240,9 +258,9 @@ def _largest(found: Resolved) -> dict[str, list[float]]:
 
 def test_the_largest_probability_of_rows_of_an_unknown_label() -> None:
     tally = counted(y_true=["a", "b", "new", "new"], y_proba=OPEN, unknown="new")
-    found, notes = resolve(tally, unknown="new")
-    assert _largest(found) == {"new": [0.6, 0.7], "wrong": [0.6], "right": [0.5]}
-    assert found.confusion.cells == ((1, 0, 0), (0, 0, 1), (0, 0, 0))
+    resolved_tally, notes = resolve(tally, unknown="new")
+    assert _largest(resolved_tally) == {"new": [0.6, 0.7], "wrong": [0.6], "right": [0.5]}
+    assert resolved_tally.confusion.cells == ((1, 0, 0), (0, 0, 1), (0, 0, 0))
     assert len(notes) == 1
     assert notes[0] == (
         "2 rows are labelled 'new', which the model does not know: only how they rank against the "
@@ -264,20 +282,20 @@ def test_rows_of_an_unknown_label_alone_are_a_part_of_others() -> None:
     tally = counted(y_true=["new"] * 4, y_proba=OPEN, unknown="new", labels=["c", "a", "b"])
     with pytest.raises(LabelError, match="every row is labelled 'new'"):
         resolve(tally, unknown="new")
-    found, _ = resolve(tally, unknown="new", labels=["c", "a", "b"])
-    assert found.labels == ("a", "b", "c")
-    assert (found.confusion.total, found.kind) == (0, "probability")
-    assert found.scores is not None
-    assert [table.size for table in found.scores] == [0, 0, 0]
-    assert _largest(found) == {"new": [0.5, 0.6, 0.7], "wrong": [], "right": []}
+    resolved_tally, _ = resolve(tally, unknown="new", labels=["c", "a", "b"])
+    assert resolved_tally.labels == ("a", "b", "c")
+    assert (resolved_tally.confusion.total, resolved_tally.kind) == (0, "probability")
+    assert resolved_tally.scores is not None
+    assert [table.size for table in resolved_tally.scores] == [0, 0, 0]
+    assert _largest(resolved_tally) == {"new": [0.5, 0.6, 0.7], "wrong": [], "right": []}
 
 
 def test_an_unknown_label_may_be_absent_where_labels_are_listed() -> None:
     tally = counted(y_true=["a", "b", "b", "a"], y_proba=OPEN)
     with pytest.raises(LabelError, match="'new' does not occur"):
         resolve(tally, unknown="new")
-    found, notes = resolve(tally, unknown="new", labels=["a", "b", "c"])
-    assert found.confusion.total == 4
+    resolved_tally, notes = resolve(tally, unknown="new", labels=["a", "b", "c"])
+    assert resolved_tally.confusion.total == 4
     assert notes[-1].startswith("0 rows are labelled 'new'")
 
 
@@ -334,8 +352,8 @@ def test_a_thousand_families_are_told_apart() -> None:
     assert [named.truth.names[code].partition(BETWEEN)[2] for code in named.truth.codes] == names
 
 
-def _table(found: FamilyTallies) -> dict[str, dict[float, int]]:
-    tally = found.scores
+def _table(family_tallies: FamilyTallies) -> dict[str, dict[float, int]]:
+    tally = family_tallies.scores
     assert tally is not None
     return {
         label: {s: int(n) for s, n in zip(tally.scores.tolist(), counts.tolist(), strict=True) if n}
@@ -345,59 +363,65 @@ def _table(found: FamilyTallies) -> dict[str, dict[float, int]]:
 
 @pytest.mark.parametrize("sides", [{"positive": "attack"}, {"negative": "normal"}])
 def test_positives_stand_by_their_family(sides: dict[str, str]) -> None:
-    found = sided_families(kinds(y_score=SCORES), sides, by_family=True)
-    assert _table(found) == {
+    family_tallies = sided_families(kinds(y_score=SCORES), sides, by_family=True)
+    assert _table(family_tallies) == {
         "normal": {0.1: 1, 0.3: 1, 0.7: 1},
         "dos": {0.9: 1},
         "worm": {0.2: 1, 0.6: 1},
     }
-    assert found.known == ("-", "dos", "odd", "worm")
-    assert found.places == {
+    assert family_tallies.known == ("-", "dos", "odd", "worm")
+    assert family_tallies.places == {
         f"attack{BETWEEN}dos": 1,
         f"attack{BETWEEN}worm": 2,
         f"normal{BETWEEN}-": 0,
         f"normal{BETWEEN}odd": 0,
     }
-    assert found.resolved.confusion.cells == ((2, 1), (1, 2))
-    assert found.rows is None
+    assert family_tallies.resolved.confusion.cells == ((2, 1), (1, 2))
+    assert family_tallies.rows is None
 
 
 def test_a_family_may_be_called_like_the_negative_label() -> None:
     rows = code_arrays(["attack", "normal"], y_score=[0.9, 0.1], slices={"family": ["normal", "-"]})
     tally = count_coded(kinds_of(rows, "family"), Ask())
-    found = sided_families(tally, {"positive": "attack"}, by_family=True)
-    assert found.places == {f"attack{BETWEEN}normal": 1, f"normal{BETWEEN}-": 0}
+    family_tallies = sided_families(tally, {"positive": "attack"}, by_family=True)
+    assert family_tallies.places == {f"attack{BETWEEN}normal": 1, f"normal{BETWEEN}-": 0}
 
 
 def test_decisions_are_scores_of_0_and_1() -> None:
     said = ["attack", "normal", "attack", "attack", "normal", "normal"]
-    found = sided_families(kinds(y_pred=said), {"positive": "attack"}, by_family=True)
-    assert _table(found) == {"normal": {0.0: 2, 1.0: 1}, "dos": {1.0: 1}, "worm": {0.0: 1, 1.0: 1}}
-    assert found.resolved.confusion.cells == ((2, 1), (1, 2))
+    family_tallies = sided_families(kinds(y_pred=said), {"positive": "attack"}, by_family=True)
+    assert _table(family_tallies) == {
+        "normal": {0.0: 2, 1.0: 1},
+        "dos": {1.0: 1},
+        "worm": {0.0: 1, 1.0: 1},
+    }
+    assert family_tallies.resolved.confusion.cells == ((2, 1), (1, 2))
 
 
 def test_rows_in_clusters_are_kept_by_family() -> None:
     hosts = ["h", "h", "g", "g", "g", "h"]
-    found = sided_families(
+    family_tallies = sided_families(
         kinds(y_score=SCORES, clusters=hosts), {"positive": "attack"}, by_family=True
     )
-    assert found.rows is not None
-    assert found.rows.labels == ("normal", "dos", "worm")
-    told = zip(found.rows.truth.tolist(), found.rows.scores[:, 0].tolist(), strict=True)
+    assert family_tallies.rows is not None
+    assert family_tallies.rows.labels == ("normal", "dos", "worm")
+    told = zip(
+        family_tallies.rows.truth.tolist(), family_tallies.rows.scores[:, 0].tolist(), strict=True
+    )
     assert sorted(told) == [(0, 0.1), (0, 0.3), (0, 0.7), (1, 0.9), (2, 0.2), (2, 0.6)]
-    assert found.resolved.sample is not None
+    assert family_tallies.resolved.sample is not None
 
 
 def test_of_two_probabilities_the_rows_have_that_of_the_alarm() -> None:
     table = {"attack": SCORES, "normal": [1 - score for score in SCORES]}
     hosts = ["h", "h", "g", "g", "g", "h"]
-    found = sided_families(
+    family_tallies = sided_families(
         kinds(y_proba=table, clusters=hosts), {"positive": "attack"}, by_family=True
     )
-    assert _table(found)["worm"] == {0.2: 1, 0.6: 1}
-    assert found.rows is not None
-    assert sorted(found.rows.scores[:, 0].tolist()) == sorted(SCORES)
-    assert found.rows.scores.shape == (6, 1)
+    assert _table(family_tallies)["worm"] == {0.2: 1, 0.6: 1}
+    assert family_tallies.rows is not None
+    assert sorted(family_tallies.rows.scores[:, 0].tolist()) == sorted(SCORES)
+    assert family_tallies.rows.scores.shape == (6, 1)
     alone = sided_families(kinds(y_proba=table), {"positive": "attack"}, by_family=True)
     assert alone.rows is None
     other = sided_families(
@@ -408,32 +432,32 @@ def test_of_two_probabilities_the_rows_have_that_of_the_alarm() -> None:
 
 
 def test_without_families_labels_have_the_places_0_and_1() -> None:
-    found = sided_families(counted(**FOUR), {"positive": "dos"})
-    assert found.places == {"dos": 1, "normal": 0, "worm": 0}
-    assert (found.scores, found.rows, found.known) == (None, None, None)
+    family_tallies = sided_families(counted(**FOUR), {"positive": "dos"})
+    assert family_tallies.places == {"dos": 1, "normal": 0, "worm": 0}
+    assert (family_tallies.scores, family_tallies.rows, family_tallies.known) == (None, None, None)
     two = {"y_true": ["dos", "normal"], "y_score": [0.9, 0.2]}
-    found = sided_families(counted(**two), {"negative": "normal"})
-    assert (found.places, found.scores) == ({"dos": 1, "normal": 0}, None)
+    family_tallies = sided_families(counted(**two), {"negative": "normal"})
+    assert (family_tallies.places, family_tallies.scores) == ({"dos": 1, "normal": 0}, None)
 
 
 def test_labels_beside_the_negative_are_families_where_no_column_tells_them() -> None:
-    found = sided_families(counted(**FOUR), {"negative": "normal"})
-    assert _table(found) == {"normal": {0.2: 1, 0.7: 1}, "dos": {0.9: 1}, "worm": {0.4: 1}}
-    assert found.places == {"dos": 1, "normal": 0, "worm": 2}
-    assert found.known == ("dos", "normal", "worm")
+    family_tallies = sided_families(counted(**FOUR), {"negative": "normal"})
+    assert _table(family_tallies) == {"normal": {0.2: 1, 0.7: 1}, "dos": {0.9: 1}, "worm": {0.4: 1}}
+    assert family_tallies.places == {"dos": 1, "normal": 0, "worm": 2}
+    assert family_tallies.known == ("dos", "normal", "worm")
     two = {"y_true": ["dos", "normal"], "y_score": [0.9, 0.2]}
     listed = {"negative": "normal", "labels": ["dos", "normal", "worm"]}
-    found = sided_families(counted(**two), listed)
-    assert found.scores is not None
-    assert found.scores.labels == ("normal", "dos")
+    family_tallies = sided_families(counted(**two), listed)
+    assert family_tallies.scores is not None
+    assert family_tallies.scores.labels == ("normal", "dos")
 
 
 def test_scores_that_were_not_kept_leave_decisions() -> None:
     rows = sided(code_arrays(**FOUR, y_pred=["dos", "normal", "normal", "worm"]))
     tally = count_coded(rows, Ask(scores=None))
-    found = sided_families(tally, {"negative": "normal"})
+    family_tallies = sided_families(tally, {"negative": "normal"})
     assert DECISION in tally.decided
-    assert _table(found) == {"normal": {0.0: 1, 1.0: 1}, "dos": {1.0: 1}, "worm": {0.0: 1}}
+    assert _table(family_tallies) == {"normal": {0.0: 1, 1.0: 1}, "dos": {1.0: 1}, "worm": {0.0: 1}}
     alone = sided_families(
         count_coded(code_arrays(**FOUR), Ask(scores=None)), {"negative": "normal"}
     )
@@ -443,10 +467,10 @@ def test_scores_that_were_not_kept_leave_decisions() -> None:
 def test_clusters_by_label_have_what_was_said_by_name() -> None:
     said = ["attack", "normal", "attack", "attack", "normal", "normal"]
     tally = kinds(y_pred=said, clusters=["h", "h", "g", "g", "g", "h"])
-    found = sided_families(tally, {"positive": "attack"}, by_family=True).resolved
-    assert found.clusters is not None
-    assert found.clusters.clusters == ("g", "h")
-    assert found.clusters.cells.tolist() == [[[1, 1], [0, 1]], [[1, 0], [1, 1]]]
+    resolved_tally = sided_families(tally, {"positive": "attack"}, by_family=True).resolved
+    assert resolved_tally.clusters is not None
+    assert resolved_tally.clusters.clusters == ("g", "h")
+    assert resolved_tally.clusters.cells.tolist() == [[[1, 1], [0, 1]], [[1, 0], [1, 1]]]
 
 
 def test_tallies_by_family_are_compared_as_objects() -> None:
@@ -455,6 +479,6 @@ def test_tallies_by_family_are_compared_as_objects() -> None:
 
 
 def test_labels_without_rows_have_the_order_of_their_kind() -> None:
-    found = resolved(counted(y_true=[10, 9, 2], y_pred=[9, 9, 2]))
-    assert found.labels == ("10", "2", "9")
+    resolved_tally = resolved(counted(y_true=[10, 9, 2], y_pred=[9, 9, 2]))
+    assert resolved_tally.labels == ("10", "2", "9")
     assert isinstance(code_arrays([1, 0], y_pred=[1, 1]).truth, Labels)

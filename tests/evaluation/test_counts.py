@@ -124,7 +124,7 @@ def test_a_volume_gives_the_daily_figures() -> None:
 
 def test_no_rows_at_all_leave_everything_undefined() -> None:
     evaluation = evaluate_counts(tp=0, fp=0, fn=0, tn=0)
-    assert all(math.isnan(found) and found.undefined for found in evaluation.values())
+    assert all(math.isnan(estimate) and estimate.undefined for estimate in evaluation.values())
 
 
 def test_level_interval_and_base_rate_are_taken() -> None:

@@ -64,36 +64,36 @@ def test_a_volume_needs_one_positive_label() -> None:
 
 
 def test_the_largest_fpr_gives_exactly_the_tolerated_false_alarm_rate() -> None:
-    (found,) = counted(base_rate=0.001).deployment
+    (deployment,) = counted(base_rate=0.001).deployment
     detected = 6635 / 6959
-    false, true = 0.999 * found.largest_fpr, 0.001 * detected
+    false, true = 0.999 * deployment.largest_fpr, 0.001 * detected
     assert false / (false + true) == pytest.approx(0.1)
-    assert found.held is False
-    assert not found.enough
+    assert deployment.held is False
+    assert not deployment.enough
 
 
 def test_a_far_of_ten_percent_at_one_in_ten_thousand_takes_over_200_000_negatives() -> None:
     tally = assay.evaluate_counts(tp=1000, fp=0, fn=0, tn=207_233).tally
-    (found,) = assay.Evaluation(tally, base_rate=0.0001, level=0.9).deployment
-    assert found.negatives_needed == pytest.approx(207_223, abs=50)
-    assert found.enough
-    assert found.held is True
+    (deployment,) = assay.Evaluation(tally, base_rate=0.0001, level=0.9).deployment
+    assert deployment.negatives_needed == pytest.approx(207_223, abs=50)
+    assert deployment.enough
+    assert deployment.held is True
 
 
 @given(tp=st.integers(1, 500), fn=st.integers(0, 500), rate=st.floats(1e-6, 0.5))
 def test_as_many_negatives_as_are_needed_without_a_false_alarm_are_enough(tp, fn, rate) -> None:
     confusion = Confusion(("normal", "attack"), ((10, 0), (fn, tp)))
-    found = reach(Judge(Resolved.of_confusion(confusion, positive="attack")), rate)
-    assert found is not None
-    needed = found.negatives_needed
+    requirement = reach(Judge(Resolved.of_confusion(confusion, positive="attack")), rate)
+    assert requirement is not None
+    needed = requirement.negatives_needed
 
     def shown(negatives: int) -> float:
         # 1 - 0.05^(1/n), which would lose its digits for many.
         return -math.expm1(math.log(0.05) / negatives)
 
-    assert shown(needed) <= found.largest_fpr * (1 + 1e-9)
+    assert shown(needed) <= requirement.largest_fpr * (1 + 1e-9)
     if needed > 1:
-        assert shown(needed - 1) > found.largest_fpr * (1 - 1e-9)
+        assert shown(needed - 1) > requirement.largest_fpr * (1 - 1e-9)
 
 
 def test_where_nothing_is_detected_no_false_alarm_rate_can_be_kept() -> None:
@@ -133,6 +133,6 @@ def test_another_column_may_be_the_family() -> None:
     evaluation = assay.evaluate(
         truth, y_pred=truth, slices={"kind": kinds}, family="kind", positive="attack"
     )
-    found = evaluation.of_slice("kind", "worm")["recall"]
-    assert found.method == "clopper-pearson"
-    assert found.low == pytest.approx(0.025 ** (1 / 11))
+    recall = evaluation.of_slice("kind", "worm")["recall"]
+    assert recall.method == "clopper-pearson"
+    assert recall.low == pytest.approx(0.025 ** (1 / 11))

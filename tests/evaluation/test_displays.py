@@ -77,16 +77,16 @@ def test_lift_shows_the_fewest_alerts_of_either_model() -> None:
 def test_axes_of_the_caller_are_drawn_on() -> None:
     figure = Figure()
     ax = figure.subplots()
-    found = assay.DetDisplay.from_predictions(NAMES, SCORES, ax=ax)
-    assert (found.ax_, found.figure_) == (ax, figure)
-    assert found._repr_png_() is None
+    display = assay.DetDisplay.from_predictions(NAMES, SCORES, ax=ax)
+    assert (display.ax_, display.figure_) == (ax, figure)
+    assert display._repr_png_() is None
 
 
 def test_a_display_is_drawn_again_under_another_name() -> None:
-    found = assay.FarDrDisplay.from_predictions(NAMES, SCORES, name="a")
-    before = found.ax_
-    again = found.plot(name="b", band=0.9)
-    assert again is found
+    display = assay.FarDrDisplay.from_predictions(NAMES, SCORES, name="a")
+    before = display.ax_
+    again = display.plot(name="b", band=0.9)
+    assert again is display
     assert again.ax_ is not before
     assert again.name == "b"
 
@@ -94,15 +94,17 @@ def test_a_display_is_drawn_again_under_another_name() -> None:
 def test_the_positive_has_two_names() -> None:
     signs = np.where(Y == 1, 1, -1)
     for name in ("positive", "pos_label"):
-        found = assay.RocDisplay.from_predictions(signs, SCORES, **{name: 1})
-        assert found.evaluation["roc_auc"].value == pytest.approx(roc_auc_score(Y, SCORES))
+        display = assay.RocDisplay.from_predictions(signs, SCORES, **{name: 1})
+        assert display.evaluation["roc_auc"].value == pytest.approx(roc_auc_score(Y, SCORES))
     with pytest.raises(InputError, match="two names for one thing"):
         assay.RocDisplay.from_predictions(signs, SCORES, positive=1, pos_label=-1)
 
 
 def test_decisions_have_a_matrix_and_no_curve() -> None:
-    found = assay.ConfusionMatrixDisplay.from_estimator(MODEL, X, NAMES, response_method="predict")
-    assert found.evaluation.confusion.total == len(Y)
+    display = assay.ConfusionMatrixDisplay.from_estimator(
+        MODEL, X, NAMES, response_method="predict"
+    )
+    assert display.evaluation.confusion.total == len(Y)
     with pytest.raises(MethodError, match="curves need scores"):
         assay.RocDisplay.from_estimator(MODEL, X, NAMES, response_method="predict")
 

@@ -121,11 +121,11 @@ def test_estimate_without_an_interval_says_why(evaluation: Evaluation) -> None:
 
 
 def test_estimates_are_told_apart_by_what_they_are_of(evaluation: Evaluation) -> None:
-    found = [
+    estimates = [
         tuple(str(estimate[key]) for key in ESTIMATE_KEYS[:5])
         for estimate in evaluation.to_dict()["estimates"]
     ]
-    assert len(found) == len(set(found))
+    assert len(estimates) == len(set(estimates))
 
 
 def test_classes_have_their_cells_and_support(evaluation: Evaluation) -> None:
@@ -183,14 +183,14 @@ def test_any_rows_and_options_make_a_document_whose_intervals_hold_their_values(
     assert repr(evaluation)
     assert len(evaluation.records()) == len(document["estimates"])
     for entry in evaluation.entries:
-        found = entry.estimate
-        assert math.isnan(found) == bool(found.undefined)
-        assert math.isnan(found.low) == math.isnan(found.high)
-        if not math.isnan(found.low):
+        estimate = entry.estimate
+        assert math.isnan(estimate) == bool(estimate.undefined)
+        assert math.isnan(estimate.low) == math.isnan(estimate.high)
+        if not math.isnan(estimate.low):
             low, high = find(entry.measure).range
-            assert low - 1e-12 <= found.low <= found <= found.high <= high + 1e-12
-        elif not found.undefined:
-            assert found.note
+            assert low - 1e-12 <= estimate.low <= estimate <= estimate.high <= high + 1e-12
+        elif not estimate.undefined:
+            assert estimate.note
 
 
 # -- its content -----------------------------------------------------------------------------------
@@ -256,8 +256,8 @@ def test_averages_are_macro_micro_and_weighted() -> None:
 
 
 def test_slices_name_column_and_value() -> None:
-    found = [e["slice"] for e in made("slices").to_dict()["estimates"] if e["slice"]]
-    assert {tuple(s.items()) for s in found} == {
+    slices = [e["slice"] for e in made("slices").to_dict()["estimates"] if e["slice"]]
+    assert {tuple(s.items()) for s in slices} == {
         (("column", "os"), ("value", "win")),
         (("column", "os"), ("value", "mac")),
     }
@@ -279,10 +279,14 @@ def test_values_are_those_of_the_mapping() -> None:
         if estimate["slice"] is None and estimate["base_rate"] is None:
             suffix = estimate["average"] or estimate["label"]
             name = estimate["measure"] if suffix is None else f"{estimate['measure']}.{suffix}"
-            found = evaluation[name]
-            assert estimate["value"] == (None if math.isnan(found) else found.value)
+            measured_value = evaluation[name]
+            assert estimate["value"] == (
+                None if math.isnan(measured_value) else measured_value.value
+            )
             assert (estimate["low"], estimate["high"]) == (
-                (found.low, found.high) if not math.isnan(found.low) else (None, None)
+                (measured_value.low, measured_value.high)
+                if not math.isnan(measured_value.low)
+                else (None, None)
             )
 
 
@@ -304,9 +308,9 @@ def test_readings_are_those_of_the_bands(evaluation: Evaluation) -> None:
 
 def test_kappa_follows_from_its_parts_wherever_it_stands(evaluation: Evaluation) -> None:
     """Of all rows and of each slice: (p_o - p_e) / (1 - p_e)."""
-    found = [e for e in evaluation.to_dict()["estimates"] if e["measure"] == "kappa"]
-    assert found
-    for entry in found:
+    estimates = [e for e in evaluation.to_dict()["estimates"] if e["measure"] == "kappa"]
+    assert estimates
+    for entry in estimates:
         parts = entry["parts"]
         if entry["value"] is None:
             assert parts is None or None in parts.values() or parts["p_e"] == 1
@@ -434,12 +438,14 @@ def test_weighted_sweep_has_sums_of_weights() -> None:
 
 
 def test_reliability_has_fifteen_bins_at_most_that_hold_all_rows() -> None:
-    found = made("scores").to_dict()["reliability"]
-    assert list(found) == ["predicted", "observed", "low", "high", "n"]
-    assert {len(column) for column in found.values()} == {len(found["n"])}
-    assert len(found["n"]) <= 15
-    assert sum(found["n"]) == 60
-    for low, observed, high in zip(found["low"], found["observed"], found["high"], strict=True):
+    reliability = made("scores").to_dict()["reliability"]
+    assert list(reliability) == ["predicted", "observed", "low", "high", "n"]
+    assert {len(column) for column in reliability.values()} == {len(reliability["n"])}
+    assert len(reliability["n"]) <= 15
+    assert sum(reliability["n"]) == 60
+    for low, observed, high in zip(
+        reliability["low"], reliability["observed"], reliability["high"], strict=True
+    ):
         assert 0 <= low <= observed <= high <= 1
 
 

@@ -80,13 +80,13 @@ def test_one_sweep_serves_all_curves(evaluation: Evaluation) -> None:
 
 def test_reliability_has_wilsons_interval(evaluation: Evaluation) -> None:
     truth, scores = rows()
-    found = evaluation.curves.reliability()
+    reliability = evaluation.curves.reliability()
     wider = evaluation.curves.reliability(level=0.999)
-    assert (wider["low"] <= found["low"]).all()
+    assert (wider["low"] <= reliability["low"]).all()
     first = scores < 1 / 15
-    assert found["n"][0] == first.sum() > 0
-    assert found["predicted"][0] == pytest.approx(scores[first].mean())
-    assert found["observed"][0] == pytest.approx(truth[first].mean())
+    assert reliability["n"][0] == first.sum() > 0
+    assert reliability["predicted"][0] == pytest.approx(scores[first].mean())
+    assert reliability["observed"][0] == pytest.approx(truth[first].mean())
 
 
 @pytest.mark.parametrize("name", ["roc", "precision_recall", "far_dr"])

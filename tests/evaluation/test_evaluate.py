@@ -208,9 +208,9 @@ def test_negative_makes_every_other_label_positive_and_keeps_its_name_as_family(
 def test_families_have_exact_bounds() -> None:
     truth = ["normal", "dos", "scan", "normal", "dos"]
     evaluation = evaluate(truth, y_score=[0.1, 0.9, 0.2, 0.6, 0.8], negative="normal")
-    found = evaluation.of_slice("family", "dos")["recall"]
-    assert found.method == "clopper-pearson"
-    assert found.low == pytest.approx(math.sqrt(0.025))
+    recall = evaluation.of_slice("family", "dos")["recall"]
+    assert recall.method == "clopper-pearson"
+    assert recall.low == pytest.approx(math.sqrt(0.025))
     asked = evaluate(truth, y_score=[0.1, 0.9, 0.2, 0.6, 0.8], negative="normal", interval="wald")
     assert asked.of_slice("family", "dos")["recall"].method == "wald"
 
@@ -398,11 +398,11 @@ def test_scores_of_many_classes_in_clusters_have_an_interval_or_say_why_not(inte
     evaluation = evaluate(CLASSES, y_proba=TABLE, clusters=list("xyxyxy"), interval=interval)
     assert evaluation["accuracy"].method.startswith("cluster")
     for name in ("roc_auc.a", "average_precision.b", "log_loss", "roc_auc.macro", "roc_auc_ovo"):
-        found = evaluation[name]
-        if math.isnan(found.low):
-            assert found.note.startswith("no interval")
+        estimate = evaluation[name]
+        if math.isnan(estimate.low):
+            assert estimate.note.startswith("no interval")
         else:
-            assert found.method == f"cluster {'delta' if interval is None else 'bootstrap'}"
+            assert estimate.method == f"cluster {'delta' if interval is None else 'bootstrap'}"
 
 
 @pytest.mark.parametrize("name", ["roc_auc.macro", "average_precision.weighted", "roc_auc_ovo"])
@@ -431,19 +431,19 @@ def test_rows_that_were_let_go_leave_no_interval(monkeypatch: pytest.MonkeyPatch
     for clusters in (None, list("xyxyxy")):
         tally = count(CLASSES, y_proba=TABLE, clusters=clusters)
         assert tally.sample is None
-        found = Evaluation(tally)
+        evaluation = Evaluation(tally)
         for name in ("roc_auc.macro", "roc_auc_ovo", *(("log_loss",) if clusters else ())):
-            assert math.isnan(found[name].low)
-            assert "kept up to 20,000,000 probabilities" in found[name].note
+            assert math.isnan(evaluation[name].low)
+            assert "kept up to 20,000,000 probabilities" in evaluation[name].note
 
 
 def test_a_perfect_average_is_bounded_by_its_classes() -> None:
     table = np.repeat(np.eye(3), 20, axis=0) * 0.4 + 0.2
-    found = evaluate(np.repeat(list("abc"), 20), y_proba=table)
+    evaluation = evaluate(np.repeat(list("abc"), 20), y_proba=table)
     for name in ("roc_auc.macro", "roc_auc_ovo", "average_precision.macro"):
         # Clopper and Pearson's bound of 20 rows is 0.832; three classes err less together.
-        assert found[name].value == found[name].high == 1
-        assert 0.832 < found[name].low < 0.97
+        assert evaluation[name].value == evaluation[name].high == 1
+        assert 0.832 < evaluation[name].low < 0.97
 
 
 def test_weighted_scores_in_clusters_have_no_interval_and_say_so() -> None:
@@ -467,8 +467,8 @@ def test_every_method_of_the_contract_can_be_asked_for(name: str) -> None:
         "bootstrap": ("bootstrap",) * 3,
         "bca": ("bca",) * 3,
     }.get(name, (name, "delta", "newcombe"))
-    found = tuple(evaluation[key].method for key in ("recall", "mcc", "roc_auc"))
-    assert found == expected
+    methods = tuple(evaluation[key].method for key in ("recall", "mcc", "roc_auc"))
+    assert methods == expected
 
 
 @pytest.mark.parametrize("method", [Wilson, Delta, Bootstrap])
@@ -477,12 +477,12 @@ def test_level_of_a_method_given_as_an_object_is_its_own(method) -> None:
     named = evaluate(TRUTH, y_pred=DECISIONS, interval=method.name, level=0.8)
     assert evaluation.level == 0.8
     assert plain(evaluation) == plain(named)
-    assert all(found.level == 0.8 for found in evaluation.values())
+    assert all(estimate.level == 0.8 for estimate in evaluation.values())
 
 
 def test_level_is_that_of_every_estimate() -> None:
     evaluation = evaluate(TRUTH, y_score=SCORES, level=0.8)
-    assert {found.level for found in evaluation.values()} == {0.8}
+    assert {estimate.level for estimate in evaluation.values()} == {0.8}
     assert "Intervals are at 80%" in repr(evaluation)
 
 
@@ -521,10 +521,10 @@ def test_row_is_flagged_from_the_threshold_on() -> None:
 
 
 def test_scores_outside_of_the_unit_interval_need_a_threshold() -> None:
-    found = evaluate(TRUTH, y_score=[10 * score for score in SCORES])
-    assert found["roc_auc"].value == evaluate(TRUTH, y_score=SCORES)["roc_auc"].value
-    assert "no threshold was given" in str(found["recall"].undefined)
-    assert any("threshold=" in note for note in found.notes)
+    evaluation = evaluate(TRUTH, y_score=[10 * score for score in SCORES])
+    assert evaluation["roc_auc"].value == evaluate(TRUTH, y_score=SCORES)["roc_auc"].value
+    assert "no threshold was given" in str(evaluation["recall"].undefined)
+    assert any("threshold=" in note for note in evaluation.notes)
 
 
 @pytest.mark.parametrize("threshold", [math.nan, math.inf])
@@ -602,9 +602,9 @@ def test_evaluation_of_a_saved_tally_is_the_original(evaluation: Evaluation) -> 
 def test_weighted_evaluation_of_a_saved_tally_is_the_original_to_twelve_digits() -> None:
     evaluation = evaluate(TRUTH, y_score=SCORES, sample_weight=SCORES)
     again = Evaluation(from_bytes(evaluation.tally.to_bytes()))
-    for name, found in evaluation.items():
+    for name, estimate in evaluation.items():
         other = again[name]
-        assert (found, found.low, found.high, found.n) == pytest.approx(
+        assert (estimate, estimate.low, estimate.high, estimate.n) == pytest.approx(
             (float(other), other.low, other.high, other.n), rel=1e-12, nan_ok=True
         )
 

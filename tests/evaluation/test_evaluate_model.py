@@ -66,26 +66,29 @@ def fitted(model, X, y):
 @pytest.mark.parametrize("names", [(0, 1), ("attack", "normal"), (False, True)], ids=str)
 def test_measures_are_those_of_what_the_model_says(model, names) -> None:
     model, X, y = fitted(model, *named(*names))
-    found = evaluate_model(model, X, y)
+    evaluation = evaluate_model(model, X, y)
     positive = {"attack": "attack"}.get(names[0], names[1])
     column = list(model.classes_).index(positive)
     if hasattr(model, "predict_proba"):
         scores = model.predict_proba(X)[:, column]
     else:
         scores = model.decision_function(X) * (1 if column else -1)
-    assert found["accuracy"].value == pytest.approx(accuracy_score(y, model.predict(X)))
-    assert found["roc_auc"].value == pytest.approx(roc_auc_score(y == positive, scores))
-    ours, theirs = found["average_precision"].value, average_precision_score(y == positive, scores)
+    assert evaluation["accuracy"].value == pytest.approx(accuracy_score(y, model.predict(X)))
+    assert evaluation["roc_auc"].value == pytest.approx(roc_auc_score(y == positive, scores))
+    ours, theirs = (
+        evaluation["average_precision"].value,
+        average_precision_score(y == positive, scores),
+    )
     assert ours == pytest.approx(theirs)
 
 
 def test_probabilities_of_three_classes_follow_classes_() -> None:
     model, X, y = fitted(LogisticRegression(), *named("c", "a", "b"))
-    found, said = evaluate_model(model, X, y), model.predict_proba(X)
-    assert found["accuracy"].value == model.score(X, y)
-    assert found["log_loss"].value == pytest.approx(log_loss(y, said))
+    evaluation, said = evaluate_model(model, X, y), model.predict_proba(X)
+    assert evaluation["accuracy"].value == model.score(X, y)
+    assert evaluation["log_loss"].value == pytest.approx(log_loss(y, said))
     area = roc_auc_score(y, said, multi_class="ovr")
-    assert found["roc_auc.macro"].value == pytest.approx(area)
+    assert evaluation["roc_auc.macro"].value == pytest.approx(area)
 
 
 @given(st.permutations(["attack", "beacon", "normal"]), st.integers(0, 2**32 - 1))
@@ -101,16 +104,16 @@ def test_order_of_classes_does_not_matter(order: list[str], seed: int) -> None:
         def predict_proba(self, X):
             return table[:, [names.tolist().index(label) for label in order]]
 
-    found, other = evaluate_model(Given(), np.zeros((20, 1)), y), evaluate(y, table)
+    evaluation, other = evaluate_model(Given(), np.zeros((20, 1)), y), evaluate(y, table)
     for name in ("accuracy", "recall.beacon", "roc_auc.macro", "log_loss"):
-        assert repr(found[name]) == repr(other[name])
+        assert repr(evaluation[name]) == repr(other[name])
 
 
 def test_one_positive_of_three_classes() -> None:
     model, X, y = fitted(LogisticRegression(), *named("c", "a", "b"))
-    found = evaluate_model(model, X, y, positive="b")
+    evaluation = evaluate_model(model, X, y, positive="b")
     score = model.predict_proba(X)[:, list(model.classes_).index("b")]
-    assert found["roc_auc"].value == pytest.approx(roc_auc_score(y == "b", score))
+    assert evaluation["roc_auc"].value == pytest.approx(roc_auc_score(y == "b", score))
     against = evaluate_model(model, X, y, negative="a")
     harmless = model.predict_proba(X)[:, list(model.classes_).index("a")]
     assert against["roc_auc"].value == pytest.approx(roc_auc_score(y != "a", -harmless))
@@ -119,9 +122,9 @@ def test_one_positive_of_three_classes() -> None:
 def test_decision_function_of_three_classes_ranks_the_one_that_is_positive() -> None:
     model, X, y = fitted(LinearSVC(), *rows(3))
     assert "only the decisions" in evaluate_model(model, X, y).notes[0]
-    found = evaluate_model(model, X, y, positive=2)
+    evaluation = evaluate_model(model, X, y, positive=2)
     area = roc_auc_score(y == 2, model.decision_function(X)[:, 2])
-    assert found["roc_auc"].value == pytest.approx(area)
+    assert evaluation["roc_auc"].value == pytest.approx(area)
 
 
 def test_columns_of_one_class_against_another_are_no_scores() -> None:
@@ -132,11 +135,11 @@ def test_columns_of_one_class_against_another_are_no_scores() -> None:
 def test_decisions_are_those_of_predict_and_it_is_said_where_they_differ() -> None:
     model = FixedThresholdClassifier(LogisticRegression(), threshold=0.2)
     model, X, y = fitted(model, *rows())
-    found = evaluate_model(model, X, y)
-    assert found["accuracy"].value == model.score(X, y)
+    evaluation = evaluate_model(model, X, y)
+    assert evaluation["accuracy"].value == model.score(X, y)
     differ = int(((model.predict_proba(X)[:, 1] >= 0.5) != model.predict(X)).sum())
     assert differ > 0
-    assert any(f"otherwise than the threshold 0.5 on {differ} rows" in n for n in found.notes)
+    assert any(f"otherwise than the threshold 0.5 on {differ} rows" in n for n in evaluation.notes)
     at_half = evaluate_model(model, X, y, threshold=0.5)
     assert at_half["accuracy"].value == np.mean((model.predict_proba(X)[:, 1] >= 0.5) == y)
 
@@ -159,24 +162,24 @@ def test_model_that_only_decides_is_judged_by_its_decisions() -> None:
             return np.where(X[:, 0] > 0.4, "attack", "normal")
 
     X, y = named("normal", "attack")
-    found = evaluate_model(Rule(), X, y)
-    assert found["accuracy"].value == np.mean(Rule().predict(X) == y)
-    assert "only the decisions of Rule are judged" in found.notes[0]
+    evaluation = evaluate_model(Rule(), X, y)
+    assert evaluation["accuracy"].value == np.mean(Rule().predict(X) == y)
+    assert "only the decisions of Rule are judged" in evaluation.notes[0]
 
 
 def test_function_from_rows_to_scores_is_a_model() -> None:
     X, y = named("normal", "attack")
-    found = evaluate_model(lambda rows: rows.sum(axis=1), X, y)
-    assert found["roc_auc"].value == pytest.approx(roc_auc_score(y == "attack", X.sum(axis=1)))
+    evaluation = evaluate_model(lambda rows: rows.sum(axis=1), X, y)
+    assert evaluation["roc_auc"].value == pytest.approx(roc_auc_score(y == "attack", X.sum(axis=1)))
 
 
 @pytest.mark.parametrize("names", [(0, 1), ("normal", "attack")], ids=str)
 def test_function_may_decide(names) -> None:
     X, y = named(*names)
     decided = np.array(names)[(X[:, 0] > 0.4).astype(int)]
-    found = evaluate_model(lambda _: decided, X, y)
-    assert found["accuracy"].value == np.mean(decided == y)
-    assert found.tally.scores is None
+    evaluation = evaluate_model(lambda _: decided, X, y)
+    assert evaluation["accuracy"].value == np.mean(decided == y)
+    assert evaluation.tally.scores is None
 
 
 def test_codes_from_a_function_beside_names_are_refused() -> None:
@@ -191,8 +194,8 @@ def test_predict_that_gives_fractions_is_a_score() -> None:
             return 1 / (1 + np.exp(-X.sum(axis=1)))
 
     X, y = rows()
-    found = evaluate_model(Logit(), X, y)
-    assert found["roc_auc"].value == pytest.approx(roc_auc_score(y, X.sum(axis=1)))
+    evaluation = evaluate_model(Logit(), X, y)
+    assert evaluation["roc_auc"].value == pytest.approx(roc_auc_score(y, X.sum(axis=1)))
     with pytest.raises(LabelError, match=r"Say classes=\['normal', 'attack'\]"):
         evaluate_model(Logit(), *named("normal", "attack"))
 
@@ -230,9 +233,9 @@ def test_classes_name_the_codes_that_a_model_was_fitted_with() -> None:
     names = np.where(y == 1, "attack", "normal")
     with pytest.raises(LabelError, match=r"knows the classes '0', '1'.*say classes="):
         evaluate_model(model, X, names)
-    found = evaluate_model(model, X, names, classes=["normal", "attack"])
-    assert found["roc_auc"].value == evaluate_model(model, X, y)["roc_auc"].value
-    assert found["accuracy"].value == model.score(X, y)
+    evaluation = evaluate_model(model, X, names, classes=["normal", "attack"])
+    assert evaluation["roc_auc"].value == evaluate_model(model, X, y)["roc_auc"].value
+    assert evaluation["accuracy"].value == model.score(X, y)
     with pytest.raises(InputError, match="classes= names 3 labels"):
         evaluate_model(model, X, names, classes=["a", "b", "c"])
     with pytest.raises(InputError, match="classes= is a list of labels"):
@@ -247,9 +250,9 @@ def test_label_that_was_not_learned_is_refused() -> None:
 
 def test_rows_of_one_class_alone_are_judged() -> None:
     model, X, y = fitted(LogisticRegression(), *rows())
-    found = evaluate_model(model, X[y == 0], y[y == 0])
-    assert np.isnan(found["recall"].value)
-    assert found["false_positive_rate"].n == (y == 0).sum()
+    evaluation = evaluate_model(model, X[y == 0], y[y == 0])
+    assert np.isnan(evaluation["recall"].value)
+    assert evaluation["false_positive_rate"].n == (y == 0).sum()
 
 
 def test_plus_and_minus_one_need_a_positive() -> None:
@@ -307,15 +310,15 @@ def test_polars_columns_are_labels() -> None:
 def test_options_of_an_evaluation_are_taken() -> None:
     model, X, y = fitted(LogisticRegression(), *rows())
     host = np.arange(len(y)) % 4
-    found = evaluate_model(
+    evaluation = evaluate_model(
         model, X, y, slices={"host": host}, base_rate=0.01, level=0.9, sample_weight=y + 1.0
     )
     score = model.predict_proba(X)[:, 1]
     other = evaluate(
         *(y, score), slices={"host": host}, base_rate=0.01, level=0.9, sample_weight=y + 1.0
     )
-    assert found.to_dict()["estimates"] == other.to_dict()["estimates"]
-    assert found.source["name"] == "LogisticRegression"
+    assert evaluation.to_dict()["estimates"] == other.to_dict()["estimates"]
+    assert evaluation.source["name"] == "LogisticRegression"
     clustered = evaluate_model(model, X, y, groups=host)
     assert clustered["accuracy"].method == "cluster delta"
 
@@ -335,14 +338,16 @@ def test_options_of_an_evaluation_are_taken() -> None:
 def test_detectors_are_turned_so_that_high_is_suspicious(model) -> None:
     X, y = rows()
     model.fit(X[y == 0])
-    found = evaluate_model(model, X, y)
-    assert found["roc_auc"].value == pytest.approx(roc_auc_score(y, -model.score_samples(X)))
-    assert found["recall"].value == np.mean(model.predict(X[y == 1]) == -1)
-    assert any("is low for unusual rows, so it was turned over" in note for note in found.notes)
+    evaluation = evaluate_model(model, X, y)
+    assert evaluation["roc_auc"].value == pytest.approx(roc_auc_score(y, -model.score_samples(X)))
+    assert evaluation["recall"].value == np.mean(model.predict(X[y == 1]) == -1)
+    assert any(
+        "is low for unusual rows, so it was turned over" in note for note in evaluation.notes
+    )
     signs = np.where(y == 1, -1, 1)
-    assert evaluate_model(model, X, signs, positive=-1)["recall"] == found["recall"]
+    assert evaluate_model(model, X, signs, positive=-1)["recall"] == evaluation["recall"]
     assert evaluate_model(model, X, y, response_method="score_samples")["roc_auc"].value == (
-        pytest.approx(found["roc_auc"].value)
+        pytest.approx(evaluation["roc_auc"].value)
     )
 
 
@@ -350,9 +355,9 @@ def test_detectors_are_turned_so_that_high_is_suspicious(model) -> None:
 def test_densities_are_low_for_unusual_rows(model) -> None:
     X, y = rows()
     model.fit(X[y == 0])
-    found = evaluate_model(model, X, y)
-    assert found["roc_auc"].value == pytest.approx(roc_auc_score(y, -model.score_samples(X)))
-    assert not found.decided
+    evaluation = evaluate_model(model, X, y)
+    assert evaluation["roc_auc"].value == pytest.approx(roc_auc_score(y, -model.score_samples(X)))
+    assert not evaluation.decided
 
 
 def test_detector_of_several_labels_needs_a_side() -> None:
@@ -432,8 +437,8 @@ def test_columns_that_are_no_probabilities_are_refused() -> None:
 
     with pytest.raises(ScoreError, match=r"rows do not sum to 1.*logits=True"):
         evaluate_model(Odd(), *rows())
-    found = evaluate_model(Odd(), *rows(), logits=True)
-    assert found["log_loss"].value > 0
+    evaluation = evaluate_model(Odd(), *rows(), logits=True)
+    assert evaluation["log_loss"].value > 0
     model, X, y = fitted(LogisticRegression(), *rows())
     with pytest.raises(InputError, match="sum to 1, so they are probabilities: leave logits"):
         evaluate_model(model, X, y, logits=True)
@@ -451,5 +456,5 @@ def test_threshold_is_of_two_classes() -> None:
 def test_classifier_of_one_class_says_it_of_every_row() -> None:
     X, y = rows()
     model = DummyClassifier().fit(X, np.zeros(len(y), int))
-    found = evaluate_model(model, X, np.zeros(len(y), int), classes=[0])
-    assert found["accuracy"].value == 1
+    evaluation = evaluate_model(model, X, np.zeros(len(y), int), classes=[0])
+    assert evaluation["accuracy"].value == 1

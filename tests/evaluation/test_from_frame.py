@@ -133,8 +133,8 @@ def test_probabilities_of_several_labels() -> None:
     arrays = {label: frame[name] for label, name in names.items()}
     for side in ({}, {"positive": "x"}, {"negative": "x"}):
         expected = document(assay.evaluate(frame["y"], y_proba=arrays, **side))
-        found = assay.evaluate(frame, label="y", probabilities=names, **side)
-        assert document(found) == expected
+        evaluation = assay.evaluate(frame, label="y", probabilities=names, **side)
+        assert document(evaluation) == expected
 
 
 def test_rows_left_out_are_counted_and_noted() -> None:

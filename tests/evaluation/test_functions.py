@@ -49,8 +49,8 @@ def test_count_measure_by_its_cells(measure) -> None:
 @pytest.mark.parametrize("measure", COUNTED, ids=lambda m: m.name)
 def test_example_of_the_catalogue_is_its_value(measure) -> None:
     counts, expected = measure.example
-    found = function(measure.name)(**counts._asdict())
-    assert found == expected.numerator / expected.denominator
+    estimate = function(measure.name)(**counts._asdict())
+    assert estimate == expected.numerator / expected.denominator
 
 
 @pytest.mark.parametrize("measure", COUNTED, ids=lambda m: m.name)
@@ -60,18 +60,18 @@ def test_count_measure_by_columns_of_decisions(measure) -> None:
 
 @pytest.mark.parametrize("measure", COUNTED, ids=lambda m: m.name)
 def test_count_measure_by_a_column_of_scores(measure) -> None:
-    found = function(measure.name)(TRUTH, y_score=SCORES, threshold=0.5)
-    assert same(found, EVALUATED[measure.name])
+    estimate = function(measure.name)(TRUTH, y_score=SCORES, threshold=0.5)
+    assert same(estimate, EVALUATED[measure.name])
 
 
 @pytest.mark.parametrize("measure", SCORED, ids=lambda m: m.name)
 def test_score_measure_by_a_column_of_scores(measure) -> None:
-    for found in (
+    for estimate in (
         function(measure.name)(TRUTH, SCORES),
         function(measure.name)(TRUTH, y_score=SCORES),
         function(measure.name)(TRUTH, y_proba={"attack": SCORES, "normal": np.subtract(1, SCORES)}),
     ):
-        assert same(found, EVALUATED[measure.name])
+        assert same(estimate, EVALUATED[measure.name])
 
 
 @pytest.mark.parametrize("measure", SCORED, ids=lambda m: m.name)
@@ -88,8 +88,8 @@ def test_ranking_needs_no_threshold(name: str) -> None:
 
 
 def test_log_loss_of_bare_scores_is_undefined() -> None:
-    found = assay.log_loss(TRUTH, [10 * score for score in SCORES])
-    assert found.undefined == "it needs probabilities; there are only scores"
+    log_loss = assay.log_loss(TRUTH, [10 * score for score in SCORES])
+    assert log_loss.undefined == "it needs probabilities; there are only scores"
 
 
 # -- names -----------------------------------------------------------------------------------------
@@ -113,11 +113,11 @@ def test_unknown_attribute_is_an_attribute_error() -> None:
 
 @pytest.mark.parametrize("measure", CATALOGUE, ids=lambda m: m.name)
 def test_function_has_the_name_and_the_reading_of_its_measure(measure) -> None:
-    found = MeasureFunction(measure)
-    assert found.__name__ == measure.name
-    assert measure.reads in found.__doc__
-    assert measure.misleads in found.__doc__
-    assert found.measure is measure
+    measure_function = MeasureFunction(measure)
+    assert measure_function.__name__ == measure.name
+    assert measure.reads in measure_function.__doc__
+    assert measure.misleads in measure_function.__doc__
+    assert measure_function.measure is measure
 
 
 def test_function_is_a_value_that_pickles() -> None:
@@ -160,18 +160,18 @@ def test_measure_of_all_classes(name: str) -> None:
 @pytest.mark.parametrize("average", ["macro", "weighted"])
 def test_average_of_a_ranking(name: str, average: str) -> None:
     for table in (TABLE, TABLE.tolist(), pl.DataFrame(TABLE, schema=list("abc"))):
-        found = function(name)(CLASSES, table, average=average)
-        assert same(found, MANY[f"{name}.{average}"])
+        estimate = function(name)(CLASSES, table, average=average)
+        assert same(estimate, MANY[f"{name}.{average}"])
 
 
 def test_ranking_has_no_micro_average() -> None:
-    found = assay.roc_auc(CLASSES, TABLE, average="micro")
-    assert "no micro average" in found.undefined
+    roc_auc = assay.roc_auc(CLASSES, TABLE, average="micro")
+    assert "no micro average" in roc_auc.undefined
 
 
 def test_average_of_a_ranking_needs_scores() -> None:
-    found = assay.roc_auc(CLASSES, y_pred=SAID, average="macro")
-    assert found.undefined == "it needs scores; there are only decisions"
+    roc_auc = assay.roc_auc(CLASSES, y_pred=SAID, average="macro")
+    assert roc_auc.undefined == "it needs scores; there are only decisions"
 
 
 @pytest.mark.parametrize("name", ["roc_auc_ovo", "log_loss", "brier"])
@@ -186,8 +186,8 @@ def test_one_versus_one_of_two_classes_is_the_auc() -> None:
 
 
 def test_one_label_of_many_may_be_the_positive() -> None:
-    found = assay.recall(CLASSES, SAID, positive="a")
-    assert found == 0.5
+    recall = assay.recall(CLASSES, SAID, positive="a")
+    assert recall == 0.5
 
 
 def test_one_sided_measure_of_many_classes_asks_for_an_average() -> None:
@@ -204,8 +204,8 @@ def test_ranking_of_many_classes_asks_for_an_average() -> None:
 
 
 def test_level_and_interval_are_taken() -> None:
-    found = assay.precision(**CELLS, level=0.9, interval="wald")
-    assert (found.method, found.level) == ("wald", 0.9)
+    precision = assay.precision(**CELLS, level=0.9, interval="wald")
+    assert (precision.method, precision.level) == ("wald", 0.9)
     assert assay.precision(**CELLS, interval=Wilson(0.8)).level == 0.8
     assert assay.mcc(**CELLS, interval=Bootstrap(resamples=50)).method == "bootstrap"
 
@@ -223,8 +223,8 @@ def test_partial_area_takes_its_limit_and_may_stay_uncorrected() -> None:
 
 
 def test_columns_of_evaluate_are_taken() -> None:
-    found = assay.recall(TRUTH, DECISIONS, counts=[1, 2, 3, 1, 2, 3, 1, 2])
-    assert found == (1 + 2 + 2) / 8
+    recall = assay.recall(TRUTH, DECISIONS, counts=[1, 2, 3, 1, 2, 3, 1, 2])
+    assert recall == (1 + 2 + 2) / 8
     assert assay.recall(TRUTH, DECISIONS, clusters=list("aabbccdd")).method == "cluster delta"
 
 
@@ -258,9 +258,9 @@ def test_level_is_checked() -> None:
 def test_fbeta_weighs_recall_beta_times(beta: float) -> None:
     precision, recall = 6635 / 6802, 6635 / 6959
     expected = (1 + beta**2) * precision * recall / (beta**2 * precision + recall)
-    found = fbeta(beta=beta, **CELLS)
-    assert found == pytest.approx(expected, rel=1e-12)
-    assert found.low < found < found.high
+    estimate = fbeta(beta=beta, **CELLS)
+    assert estimate == pytest.approx(expected, rel=1e-12)
+    assert estimate.low < estimate < estimate.high
 
 
 def test_fbeta_of_one_two_and_a_half_are_those_of_the_catalogue() -> None:

@@ -61,18 +61,18 @@ def test_one_sided_measure_has_no_value_for_all_classes() -> None:
 )
 def test_one_cluster_has_no_interval_of_scores_and_says_so(name: str, method) -> None:
     tally = evaluate([0, 1, 1, 0], y_score=[0.1, 0.9, 0.4, 0.6], clusters=["host"] * 4).tally
-    found = Judge(tally, method=method).scored(find(name))
-    assert not math.isnan(found)
-    assert math.isnan(found.low)
-    assert found.method == ""
-    assert found.note.startswith("no interval")
+    estimate = Judge(tally, method=method).scored(find(name))
+    assert not math.isnan(estimate)
+    assert math.isnan(estimate.low)
+    assert estimate.method == ""
+    assert estimate.note.startswith("no interval")
 
 
 @pytest.mark.parametrize("method", [None, Bootstrap(resamples=20)])
 @pytest.mark.parametrize("name", ["recall", "mcc", "f1"])
 def test_one_cluster_has_no_interval_of_decisions_and_says_so(name: str, method) -> None:
     tally = evaluate([0, 1, 1, 0], y_pred=[0, 1, 0, 1], clusters=["host"] * 4).tally
-    found = Judge(tally, method=method).of_label(find(name), 1)
-    assert not math.isnan(found)
-    assert math.isnan(found.low)
-    assert found.note.startswith("no interval")
+    estimate = Judge(tally, method=method).of_label(find(name), 1)
+    assert not math.isnan(estimate)
+    assert math.isnan(estimate.low)
+    assert estimate.note.startswith("no interval")

@@ -62,10 +62,10 @@ def test_the_mode_is_in_the_document_and_the_notes() -> None:
 
 def test_bounds_are_in_every_shape_of_an_evaluation() -> None:
     evaluation = Evaluation(_resolved(6))
-    found = evaluation[ROC_AUC]
-    assert found.bound is not None
-    low, high = found.bound
-    assert found.low <= low < found < high <= found.high
+    estimate = evaluation[ROC_AUC]
+    assert estimate.bound is not None
+    low, high = estimate.bound
+    assert estimate.low <= low < estimate < high <= estimate.high
     plain = {entry["measure"]: entry for entry in evaluation.to_dict()["estimates"][::-1]}
     assert plain[ROC_AUC.name]["bound"] == [low, high]
     assert plain[RECALL.name]["bound"] is None
@@ -75,7 +75,7 @@ def test_bounds_are_in_every_shape_of_an_evaluation() -> None:
     frame = evaluation.to_frame("polars")
     assert frame["bound_low"].drop_nulls().len() > 10
     (note,) = bounds_note(evaluation, evaluation.snapshot().bits)
-    assert f"ROC AUC lies in {bound_text(found)}" in note
+    assert f"ROC AUC lies in {bound_text(estimate)}" in note
     assert bound_text(evaluation[AVERAGE_PRECISION]) in note
     assert note in repr(evaluation)
     assert note in evaluation._repr_html_()
@@ -100,19 +100,19 @@ def test_the_top_of_a_day_has_bounds() -> None:
     evaluation = Evaluation(_resolved(4, days=True), top=50, period="day")
     whole = Evaluation(_resolved(days=True), top=50, period="day")
     for name in ("precision_at_top", "recall_at_top"):
-        found = evaluation[name]
-        assert found.bound is not None
-        assert found.bound[0] <= whole[name] <= found.bound[1]
-        assert found.low <= found.bound[0] <= found.bound[1] <= found.high
+        estimate = evaluation[name]
+        assert estimate.bound is not None
+        assert estimate.bound[0] <= whole[name] <= estimate.bound[1]
+        assert estimate.low <= estimate.bound[0] <= estimate.bound[1] <= estimate.high
         assert whole[name].bound is None
 
 
 def test_a_base_rate_has_bounds() -> None:
     exact, grid = Evaluation(_resolved()), Evaluation(_resolved(4))
     for rate in (0.05, 0.01):
-        value, found = (e._judge.at_base_rate(AVERAGE_PRECISION, rate) for e in (exact, grid))
-        assert found.bound is not None
-        assert found.bound[0] <= value <= found.bound[1]
+        value, estimate = (e._judge.at_base_rate(AVERAGE_PRECISION, rate) for e in (exact, grid))
+        assert estimate.bound is not None
+        assert estimate.bound[0] <= value <= estimate.bound[1]
 
 
 def test_three_classes_have_bounds() -> None:
@@ -125,9 +125,9 @@ def test_three_classes_have_bounds() -> None:
     cells = tuple(part.to_grid(3) for part in exact.tally.scores)
     grid = Evaluation(replace(exact.tally, scores=cells))
     for key in ("roc_auc.macro", "roc_auc.weighted", "roc_auc_ovo", "average_precision.b"):
-        found = grid[key]
-        assert found.bound is not None
-        assert found.bound[0] <= exact[key] <= found.bound[1]
+        estimate = grid[key]
+        assert estimate.bound is not None
+        assert estimate.bound[0] <= exact[key] <= estimate.bound[1]
         assert exact[key].bound is None
 
 
@@ -155,8 +155,8 @@ def test_bounds_are_rounded_outwards(bound: tuple[float, float], text: str) -> N
 
 
 def test_an_interval_is_widened_to_hold_the_bounds() -> None:
-    found = Estimate(0.5, 0.4, 0.6).bounded(0.3, 0.55)
-    assert (found.low, found.high, found.bound) == (0.3, 0.6, (0.3, 0.55))
+    estimate = Estimate(0.5, 0.4, 0.6).bounded(0.3, 0.55)
+    assert (estimate.low, estimate.high, estimate.bound) == (0.3, 0.6, (0.3, 0.55))
     alone = Estimate(0.5).bounded(0.45, 0.47)
     assert np.isnan(alone.low)
     assert alone.bound == (0.45, 0.5)

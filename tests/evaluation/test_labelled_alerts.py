@@ -27,10 +27,10 @@ def test_precision_and_the_false_alarm_rate_need_only_alerts() -> None:
 
 
 def test_every_row_counts_for_the_alert_rate() -> None:
-    found = alerts_only()["alert_rate"]
-    assert found == 0.1
-    assert found.n == 1000
-    assert found.low < 0.1 < found.high
+    alert_rate = alerts_only()["alert_rate"]
+    assert alert_rate == 0.1
+    assert alert_rate.n == 1000
+    assert alert_rate.low < 0.1 < alert_rate.high
 
 
 def test_without_any_row_the_alert_rate_is_undefined() -> None:
@@ -67,8 +67,8 @@ def test_days_have_no_spread_where_rows_without_a_label_are_not_counted_by_day()
 
 def test_clusters_that_the_alert_rate_does_not_heed_are_said() -> None:
     tally = assay.count(["attack", "normal"], y_pred=["attack"] * 2, clusters=["a", "b"])
-    found = assay.Evaluation(tally, unlabelled=Unlabelled(3, 9))["alert_rate"]
-    assert "without clusters" in found.note
+    alert_rate = assay.Evaluation(tally, unlabelled=Unlabelled(3, 9))["alert_rate"]
+    assert "without clusters" in alert_rate.note
 
 
 def test_it_needs_one_positive_label() -> None:
@@ -116,24 +116,24 @@ def test_the_scale_of_the_weights_does_not_matter() -> None:
 
 
 def test_a_sample_without_a_missed_attack_is_no_proof() -> None:
-    found = sampled(80, 20, 0, 1000, 10.0)["detection_rate"]
-    assert found == 1
-    assert found.high == 1
+    detection_rate = sampled(80, 20, 0, 1000, 10.0)["detection_rate"]
+    assert detection_rate == 1
+    assert detection_rate.high == 1
     # Three in a thousand may be attacks: thirty of ten thousand beside eighty.
-    assert found.low == pytest.approx(80 / 120, abs=0.05)
+    assert detection_rate.low == pytest.approx(80 / 120, abs=0.05)
 
 
 def test_few_alerts_leave_the_detection_rate_wide_open() -> None:
-    found = sampled(1, 30, 1, 99, 5.0)["detection_rate"]
-    assert found.low < 0.1
-    assert found.high > 0.5
+    detection_rate = sampled(1, 30, 1, 99, 5.0)["detection_rate"]
+    assert detection_rate.low < 0.1
+    assert detection_rate.high > 0.5
 
 
 @pytest.mark.parametrize("cells", [(0, 20, 2, 998), (80, 20, 0, 0)])
 def test_without_both_kinds_of_rows_there_is_no_interval(cells) -> None:
-    found = sampled(*cells, 10.0)["detection_rate"]
-    assert math.isnan(found.low)
-    assert "no interval" in found.note
+    detection_rate = sampled(*cells, 10.0)["detection_rate"]
+    assert math.isnan(detection_rate.low)
+    assert "no interval" in detection_rate.note
 
 
 def test_without_attacks_the_detection_rate_is_undefined() -> None:
@@ -156,6 +156,6 @@ def test_its_interval_covers_the_truth(alerts, others, precision, missed, share)
     for _ in range(draws):
         tp, fn = int(random.binomial(alerts, precision)), int(random.binomial(size, missed))
         judge = sampled(tp, alerts - tp, fn, size - fn, 1 / share, of=Judge)
-        found = judge.of_label(find("recall"), 1)
-        hits += found.low <= rate <= found.high
+        estimate = judge.of_label(find("recall"), 1)
+        hits += estimate.low <= rate <= estimate.high
     assert hits / draws > 0.92

@@ -200,24 +200,24 @@ def test_kappa_carries_its_steps(evaluation) -> None:
 
 
 def test_log_loss_stands_beside_a_coin_and_the_prevalence() -> None:
-    found = evaluate(["attack"] + ["normal"] * 3, y_score=[0.6, 0.1, 0.2, 0.3])["log_loss"]
-    assert found.parts["ln 2"] == math.log(2)
+    log_loss = evaluate(["attack"] + ["normal"] * 3, y_score=[0.6, 0.1, 0.2, 0.3])["log_loss"]
+    assert log_loss.parts["ln 2"] == math.log(2)
     entropy = -(0.25 * math.log(0.25) + 0.75 * math.log(0.75))
-    assert found.parts["prevalence entropy"] == pytest.approx(entropy)
+    assert log_loss.parts["prevalence entropy"] == pytest.approx(entropy)
 
 
 def test_log_loss_counts_the_rows_that_it_clipped() -> None:
-    found = evaluate(["attack", "normal", "normal"], y_score=[0.0, 1.0, 0.5])["log_loss"]
-    assert found == pytest.approx((52 * math.log(2) * 2 + math.log(2)) / 3)
-    assert found.note == "2 rows were clipped at 2^-52"
+    log_loss = evaluate(["attack", "normal", "normal"], y_score=[0.0, 1.0, 0.5])["log_loss"]
+    assert log_loss == pytest.approx((52 * math.log(2) * 2 + math.log(2)) / 3)
+    assert log_loss.note == "2 rows were clipped at 2^-52"
 
 
 def test_calibration_error_stands_beside_that_of_a_calibrated_model() -> None:
-    found = evaluate([0, 1] * 20, y_score=[0.2, 0.7] * 20)["ece"]
-    assert found == pytest.approx(0.25)
-    assert math.isnan(found.low)
-    assert "calibrated" in found.note
-    assert 0 < found.parts["if_calibrated"] < 0.15
+    calibration_error = evaluate([0, 1] * 20, y_score=[0.2, 0.7] * 20)["ece"]
+    assert calibration_error == pytest.approx(0.25)
+    assert math.isnan(calibration_error.low)
+    assert "calibrated" in calibration_error.note
+    assert 0 < calibration_error.parts["if_calibrated"] < 0.15
 
 
 # -- averages --------------------------------------------------------------------------------------
@@ -260,9 +260,9 @@ def test_ranking_averages_of_probabilities() -> None:
     assert evaluation["roc_auc.weighted"] == pytest.approx(sum(each) / 3)
     assert "roc_auc.micro" not in evaluation
     for name in ("roc_auc.macro", "roc_auc.weighted", "roc_auc_ovo", "average_precision.macro"):
-        found = evaluation[name]
-        assert (found.method, found.note) == ("delta", None)
-        assert 0 < found.low < found < found.high < 1
+        estimate = evaluation[name]
+        assert (estimate.method, estimate.note) == ("delta", None)
+        assert 0 < estimate.low < estimate < estimate.high < 1
 
 
 def test_ranking_average_without_a_class_is_undefined() -> None:
@@ -285,11 +285,11 @@ def test_precision_and_false_alarm_rate_are_given_at_four_base_rates() -> None:
     rates = {entry.base_rate for entry in FOREST.entries if entry.base_rate is not None}
     assert rates == {0.1, 0.01, 0.001, 0.0001}
     for rate in rates:
-        found = FOREST.at(rate)
-        assert set(found) == {"precision", "false_discovery_rate"}
-        assert found["precision"] == pytest.approx(precision_at(rate), rel=1e-12)
-        assert found["far"] == pytest.approx(1 - precision_at(rate), rel=1e-9)
-        assert found["precision"].low < found["precision"] < found["precision"].high
+        estimates = FOREST.at(rate)
+        assert set(estimates) == {"precision", "false_discovery_rate"}
+        assert estimates["precision"] == pytest.approx(precision_at(rate), rel=1e-12)
+        assert estimates["far"] == pytest.approx(1 - precision_at(rate), rel=1e-9)
+        assert estimates["precision"].low < estimates["precision"] < estimates["precision"].high
 
 
 def test_base_rates_that_are_given_take_the_place_of_the_four() -> None:
@@ -319,9 +319,9 @@ def test_measures_at_a_base_rate_are_found_by_alias_and_others_are_refused() -> 
 
 
 def test_prevalence_of_the_test_set_gives_back_its_own_values() -> None:
-    found = FOREST.at(6959 / 14869)
+    estimates = FOREST.at(6959 / 14869)
     for name in ("precision", "f1", "accuracy", "mcc", "alert_rate", "npv"):
-        assert found[name] == pytest.approx(float(FOREST[name]), rel=1e-12)
+        assert estimates[name] == pytest.approx(float(FOREST[name]), rel=1e-12)
 
 
 def test_base_rate_measures_name_the_positive_where_they_are_one_sided() -> None:

@@ -44,28 +44,28 @@ def keras_like(values):
 
 
 def test_one_sigmoid_is_of_the_label_1() -> None:
-    found = evaluate_model(keras_like(RISK[:, None]), X, Y)
-    assert found["roc_auc"].value == pytest.approx(roc_auc_score(Y, RISK))
+    evaluation = evaluate_model(keras_like(RISK[:, None]), X, Y)
+    assert evaluation["roc_auc"].value == pytest.approx(roc_auc_score(Y, RISK))
     turned = evaluate_model(keras_like(RISK[:, None]), X, Y, positive=0)
     assert turned["roc_auc"].value == pytest.approx(roc_auc_score(Y, RISK))
-    assert turned["brier"].value == pytest.approx(found["brier"].value)
+    assert turned["brier"].value == pytest.approx(evaluation["brier"].value)
 
 
 def test_one_sigmoid_of_names_is_told_where_order_and_alarm_agree() -> None:
-    found = evaluate_model(keras_like(RISK), X, SPAM)
-    assert found["roc_auc"].value == pytest.approx(roc_auc_score(Y, RISK))
+    evaluation = evaluate_model(keras_like(RISK), X, SPAM)
+    assert evaluation["roc_auc"].value == pytest.approx(roc_auc_score(Y, RISK))
     with pytest.raises(LabelError, match=r"Say classes=\['normal', 'attack'\]"):
         evaluate_model(keras_like(RISK), X, NAMES)
     named = evaluate_model(keras_like(RISK), X, NAMES, classes=["normal", "attack"])
-    assert named["roc_auc"].value == found["roc_auc"].value
+    assert named["roc_auc"].value == evaluation["roc_auc"].value
 
 
 def test_softmax_columns_are_in_the_order_of_the_labels() -> None:
     table = np.full((200, 3), 0.2, np.float32)
     table[np.arange(200), Y3] = 0.6
-    found = evaluate_model(keras_like(table), X, Y3)
-    assert found["accuracy"].value == 1
-    assert "its columns were taken in the order of the labels: 0, 1, 2" in found.notes[0]
+    evaluation = evaluate_model(keras_like(table), X, Y3)
+    assert evaluation["accuracy"].value == 1
+    assert "its columns were taken in the order of the labels: 0, 1, 2" in evaluation.notes[0]
     names = np.array(["c", "a", "b"])[Y3]
     assert evaluate_model(keras_like(table), X, names, classes=["c", "a", "b"])["f1.c"].value == 1
     with pytest.raises(LabelError, match="gives 3 columns, and y holds 2 labels"):
@@ -83,8 +83,8 @@ def test_logits_are_told() -> None:
     logits = np.column_stack([np.zeros(200), np.log(RISK / (1 - RISK))])
     with pytest.raises(ScoreError, match=r"do not sum to 1.*say logits=True"):
         evaluate_model(keras_like(logits), X, Y)
-    found = evaluate_model(keras_like(logits), X, Y, logits=True)
-    assert found["log_loss"].value == pytest.approx(log_loss(Y, RISK))
+    evaluation = evaluate_model(keras_like(logits), X, Y, logits=True)
+    assert evaluation["log_loss"].value == pytest.approx(log_loss(Y, RISK))
     one = evaluate_model(keras_like(logits[:, 1]), X, Y, logits=True)
     assert one["log_loss"].value == pytest.approx(log_loss(Y, RISK))
     ranked = evaluate_model(keras_like(logits[:, 1]), X, Y)
@@ -103,10 +103,10 @@ def booster_like(objective: str, values):
 
 def test_objective_tells_what_a_booster_gives() -> None:
     area = roc_auc_score(Y, RISK)
-    found = evaluate_model(booster_like("binary:logistic", RISK), X, Y)
-    assert found["roc_auc"].value == pytest.approx(area)
+    evaluation = evaluate_model(booster_like("binary:logistic", RISK), X, Y)
+    assert evaluation["roc_auc"].value == pytest.approx(area)
     raw = evaluate_model(booster_like("binary:logitraw", np.log(RISK / (1 - RISK))), X, Y)
-    assert raw["accuracy"].value == found["accuracy"].value
+    assert raw["accuracy"].value == evaluation["accuracy"].value
     decided = evaluate_model(booster_like("multi:softmax", Y3.astype(np.float32)), X, Y3)
     assert decided["accuracy"].value == 1
     with pytest.raises(InputError, match="the objective 'reg:squarederror', so it is a regressor"):
@@ -137,9 +137,9 @@ def test_pyod_scores_are_high_for_unusual_rows() -> None:
         predict_proba=lambda _, rows: np.column_stack([1 - RISK, RISK]),
         predict=lambda _, rows: (RISK > 0.6).astype(int),
     )
-    found = evaluate_model(model, X, NAMES)
-    assert found["roc_auc"].value == pytest.approx(roc_auc_score(Y, RISK))
-    assert found["recall"].value == np.mean(RISK[Y == 1] > 0.6)
+    evaluation = evaluate_model(model, X, NAMES)
+    assert evaluation["roc_auc"].value == pytest.approx(roc_auc_score(Y, RISK))
+    assert evaluation["recall"].value == np.mean(RISK[Y == 1] > 0.6)
 
 
 def test_model_that_can_tell_says_that_it_is_not_fitted() -> None:
@@ -160,14 +160,14 @@ def test_torch_modules_are_left_in_their_mode() -> None:
     )
     net.train()
     net[1].eval()
-    found = evaluate_model(net, X, Y)
+    evaluation = evaluate_model(net, X, Y)
     assert [part.training for part in (net, *net)] == [True, True, False, True, True]
     assert all(weight.grad is None for weight in net.parameters())
     net.eval()
     with torch.no_grad():
         said = net(torch.as_tensor(X)).numpy()[:, 0]
-    assert found["roc_auc"].value == pytest.approx(roc_auc_score(Y, said))
-    expected = found["brier"].value
+    assert evaluation["roc_auc"].value == pytest.approx(roc_auc_score(Y, said))
+    expected = evaluation["brier"].value
     for rows in (X.astype(float), pd.DataFrame(X), torch.as_tensor(X), X.tolist()):
         assert evaluate_model(net, rows, torch.as_tensor(Y))["brier"].value == expected
     two = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.LogSoftmax(1))
@@ -202,9 +202,9 @@ def test_xgboost() -> None:
     xgboost = pytest.importorskip("xgboost")
     options = {"n_estimators": 5, "n_jobs": 1}
     model = xgboost.XGBClassifier(**options).fit(X, Y)
-    found = evaluate_model(model, X, Y)
+    evaluation = evaluate_model(model, X, Y)
     area = roc_auc_score(Y, model.predict_proba(X)[:, 1])
-    assert found["roc_auc"].value == pytest.approx(area)
+    assert evaluation["roc_auc"].value == pytest.approx(area)
     booster = model.get_booster()
     for rows in (xgboost.DMatrix(X), X, pd.DataFrame(X)):
         assert evaluate_model(booster, rows, Y)["roc_auc"].value == pytest.approx(area)
@@ -227,9 +227,9 @@ def test_lightgbm() -> None:
     options = {"n_estimators": 5, "n_jobs": 1, "verbose": -1}
     rows = pd.DataFrame(X, columns=["a", "b", "c"])
     model = lightgbm.LGBMClassifier(**options).fit(rows, NAMES)
-    found = evaluate_model(model, rows, NAMES)
+    evaluation = evaluate_model(model, rows, NAMES)
     area = roc_auc_score(NAMES == "attack", model.predict_proba(rows)[:, 0])
-    assert found["roc_auc"].value == pytest.approx(area)
+    assert evaluation["roc_auc"].value == pytest.approx(area)
     with pytest.raises(LabelError, match="Say classes="):
         evaluate_model(model.booster_, rows, NAMES)
     other = evaluate_model(model.booster_, rows, NAMES, classes=["attack", "normal"])
@@ -250,10 +250,10 @@ def test_catboost() -> None:
     catboost = pytest.importorskip("catboost")
     options = {"iterations": 5, "verbose": 0, "thread_count": 1, "allow_writing_files": False}
     model = catboost.CatBoostClassifier(**options).fit(X, NAMES)
-    found = evaluate_model(model, X, NAMES)
+    evaluation = evaluate_model(model, X, NAMES)
     column = list(model.classes_).index("attack")
     area = roc_auc_score(NAMES == "attack", model.predict_proba(X)[:, column])
-    assert found["roc_auc"].value == pytest.approx(area)
+    assert evaluation["roc_auc"].value == pytest.approx(area)
     assert evaluate_model(model, catboost.Pool(X), NAMES)["roc_auc"].value == pytest.approx(area)
     assert evaluate_model(catboost.CatBoostClassifier(**options), X, NAMES, cv=3).decided
     with pytest.raises(InputError, match="is not fitted"):
@@ -273,8 +273,8 @@ def test_keras() -> None:
     layers = [keras.layers.Input((3,)), keras.layers.Dense(1, activation="sigmoid")]
     model = keras.Sequential(layers)
     said = np.asarray(model.predict(X, verbose=0))[:, 0]
-    found = evaluate_model(model, X, Y)
-    assert found["roc_auc"].value == pytest.approx(roc_auc_score(Y, said))
+    evaluation = evaluate_model(model, X, Y)
+    assert evaluation["roc_auc"].value == pytest.approx(roc_auc_score(Y, said))
     softmax = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(3, "softmax")])
     table = np.asarray(softmax.predict(X, verbose=0))
     of_classes = evaluate_model(softmax, X, Y3)

@@ -143,10 +143,10 @@ def document(source: str, batch_rows: int = 1 << 20, **options) -> str:
     request = assay.Request(
         slices=("protocol",), family="kind", cluster="host", batch_rows=batch_rows
     )
-    found = assay.evaluate_files(source, request, base_rate=0.01, volume=1e5, **options).to_dict()
-    found["source"].pop("name")
-    found["source"].pop("labels_sha256", None)
-    return json.dumps(found, allow_nan=False)
+    content = assay.evaluate_files(source, request, base_rate=0.01, volume=1e5, **options).to_dict()
+    content["source"].pop("name")
+    content["source"].pop("labels_sha256", None)
+    return json.dumps(content, allow_nan=False)
 
 
 @pytest.fixture(scope="module")
@@ -181,8 +181,8 @@ def test_the_digest_of_labels_does_not_depend_on_how_rows_are_read(
     digest.add(labels_of(frame["label"], "label"))
     request = assay.Request(batch_rows=rows, chunk_bytes=1000 * rows)
     for place in (write_csv(frame, tmp_path), write_parquet(frame, tmp_path)):
-        found = assay.evaluate_files(place, request).to_dict()["source"]
-        assert found["labels_sha256"] == digest.hexdigest()
+        source = assay.evaluate_files(place, request).to_dict()["source"]
+        assert source["labels_sha256"] == digest.hexdigest()
     moved = write_csv(frame.reverse(), tmp_path)
     assert assay.evaluate_files(moved).source["labels_sha256"] != digest.hexdigest()
 

@@ -61,19 +61,19 @@ def evaluated(truth: Any, table: Any, **options: Any) -> Evaluation:
 def test_both_measures_are_what_they_are_over_all_pairs(rows: list[tuple[int, int, int]]) -> None:
     truth = np.array([LABELS[row[0]] for row in rows])
     table = np.array([(a, b, 8 - a - b) for _, a, b in rows]) / 8
-    found = evaluated(truth, table)
+    evaluation = evaluated(truth, table)
     for name, value in by_pairs(truth, table).items():
-        assert found[name].value == pytest.approx(value, abs=1e-12)
-        assert found[name].low <= found[name] <= found[name].high
+        assert evaluation[name].value == pytest.approx(value, abs=1e-12)
+        assert evaluation[name].low <= evaluation[name] <= evaluation[name].high
 
 
 def test_a_small_open_set_by_hand() -> None:
     table = {"a": [0.8, 0.6, 0.2, 0.5], "b": [0.1, 0.3, 0.5, 0.4], "c": [0.1, 0.1, 0.3, 0.1]}
-    found = evaluate(["a", "b", "b", "new"], y_proba=table, unknown="new")
+    evaluation = evaluate(["a", "b", "b", "new"], y_proba=table, unknown="new")
     # Surer than the unknown row, of 0.5: the first, the second, and by half the third.
-    assert found["known_auc"].value == pytest.approx(2.5 / 3)
+    assert evaluation["known_auc"].value == pytest.approx(2.5 / 3)
     # The second is taken for a.
-    assert found["oscr"].value == pytest.approx(1.5 / 3)
+    assert evaluation["oscr"].value == pytest.approx(1.5 / 3)
 
 
 def test_all_other_measures_are_of_known_rows_alone() -> None:
@@ -103,8 +103,8 @@ def test_the_interval_is_that_of_a_bootstrap_by_pairs(name: str) -> None:
         drawn_values.append(fast(truth[rows], table[rows])[name])
     low, high = np.percentile(drawn_values, [2.5, 97.5])
     for interval in (None, Bootstrap(resamples=300)):
-        found = evaluated(truth, table, interval=interval)[name]
-        assert [found.low, found.high] == pytest.approx([low, high], abs=(high - low) / 5)
+        estimate = evaluated(truth, table, interval=interval)[name]
+        assert [estimate.low, estimate.high] == pytest.approx([low, high], abs=(high - low) / 5)
     in_clusters = evaluated(truth, table, clusters=np.arange(400))[name]
     assert in_clusters.method == "cluster delta"
     assert [in_clusters.low, in_clusters.high] == pytest.approx([low, high], abs=(high - low) / 5)
@@ -123,9 +123,9 @@ def test_decisions_may_be_given_beside_probabilities() -> None:
     truth, table = drawn()
     # A model that rejects nothing and is always right about what it knows.
     said = np.where(truth == UNKNOWN, "dos", truth)
-    found = evaluated(truth, table, y_pred=said)
-    assert found["oscr"].value == found["known_auc"].value
-    assert found["accuracy"].value == 1
+    evaluation = evaluated(truth, table, y_pred=said)
+    assert evaluation["oscr"].value == evaluation["known_auc"].value
+    assert evaluation["accuracy"].value == 1
 
 
 def test_counts_clusters_slices_and_shards_are_as_ever() -> None:
@@ -193,6 +193,6 @@ def test_the_functions_of_both_measures_take_the_unknown_label() -> None:
     truth, table = drawn()
     whole = evaluated(truth, table)
     for name in ("oscr", "known_auc"):
-        found = getattr(assay, name)(truth, table, labels=KNOWN, unknown=UNKNOWN)
-        assert repr(found) == repr(whole[name])
+        estimate = getattr(assay, name)(truth, table, labels=KNOWN, unknown=UNKNOWN)
+        assert repr(estimate) == repr(whole[name])
     assert math.isnan(assay.oscr(truth[truth != UNKNOWN], table[truth != UNKNOWN]))

@@ -39,18 +39,18 @@ def test_scores_are_those_of_cross_val_predict(model, cv) -> None:
     method = "predict_proba" if hasattr(model, "predict_proba") else "decision_function"
     theirs = cross_val_predict(model, X, Y, cv=cv, method=method)
     theirs = theirs[:, 1] if theirs.ndim == 2 else theirs
-    found = evaluate_model(model, X, Y, cv=cv)
-    assert found["roc_auc"].value == pytest.approx(roc_auc_score(Y, theirs))
+    evaluation = evaluate_model(model, X, Y, cv=cv)
+    assert evaluation["roc_auc"].value == pytest.approx(roc_auc_score(Y, theirs))
     decided = cross_val_predict(model, X, Y, cv=cv)
-    assert found["accuracy"].value == np.mean(decided == Y)
+    assert evaluation["accuracy"].value == np.mean(decided == Y)
 
 
 def test_three_classes() -> None:
     y = np.array(list("abc"))[np.arange(120) % 3]
     theirs = cross_val_predict(LogisticRegression(), X, y, cv=4, method="predict_proba")
     area = roc_auc_score(y, theirs, multi_class="ovr")
-    found = evaluate_model(LogisticRegression(), X, y, cv=4)
-    assert found["roc_auc.macro"].value == pytest.approx(area)
+    evaluation = evaluate_model(LogisticRegression(), X, y, cv=4)
+    assert evaluation["roc_auc.macro"].value == pytest.approx(area)
 
 
 def test_model_is_cloned_and_left_as_it_was() -> None:
@@ -67,15 +67,17 @@ def test_model_is_cloned_and_left_as_it_was() -> None:
 
 
 def test_fold_is_a_slice() -> None:
-    found = evaluate_model(LogisticRegression(), X, Y, cv=4, slices={"half": np.arange(120) < 60})
+    evaluation = evaluate_model(
+        LogisticRegression(), X, Y, cv=4, slices={"half": np.arange(120) < 60}
+    )
     decided = cross_val_predict(LogisticRegression(), X, Y, cv=4)
     folds = [test for _, test in StratifiedKFold(4).split(X, Y)]
     for number, test in enumerate(folds, 1):
-        part = found.of_slice("fold", str(number))
+        part = evaluation.of_slice("fold", str(number))
         assert part["accuracy"].value == np.mean(decided[test] == Y[test])
-    first = found.of_slice("half", "true")["accuracy"]
+    first = evaluation.of_slice("half", "true")["accuracy"]
     assert first.value == np.mean(decided[:60] == Y[:60])
-    assert found.notes[0].startswith("4 stratified folds in the order of the rows")
+    assert evaluation.notes[0].startswith("4 stratified folds in the order of the rows")
 
 
 def test_slice_that_is_called_fold_is_refused() -> None:
@@ -85,19 +87,19 @@ def test_slice_that_is_called_fold_is_refused() -> None:
 
 def test_rows_judged_several_times_are_clusters() -> None:
     cv = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
-    found = evaluate_model(LogisticRegression(), X, Y, cv=cv)
-    assert found["accuracy"].method == "cluster delta"
-    assert ("fold", "2.3") in found.slices
-    assert any("120 rows were judged 240 times" in note for note in found.notes)
+    evaluation = evaluate_model(LogisticRegression(), X, Y, cv=cv)
+    assert evaluation["accuracy"].method == "cluster delta"
+    assert ("fold", "2.3") in evaluation.slices
+    assert any("120 rows were judged 240 times" in note for note in evaluation.notes)
 
 
 @pytest.mark.parametrize(
     ("cv", "left"), [(TimeSeriesSplit(3), 30), (ShuffleSplit(1, test_size=0.25), 90)]
 )
 def test_rows_that_no_fold_judges_are_told_of(cv, left: int) -> None:
-    found = evaluate_model(LogisticRegression(), X, Y, cv=cv)
-    assert any(f"{left} rows of 120 are in no test part" in note for note in found.notes)
-    assert found.source["rows_read"] == 120 - left
+    evaluation = evaluate_model(LogisticRegression(), X, Y, cv=cv)
+    assert any(f"{left} rows of 120 are in no test part" in note for note in evaluation.notes)
+    assert evaluation.source["rows_read"] == 120 - left
 
 
 # -- groups, and what is handed to fit -------------------------------------------------------------
@@ -105,9 +107,9 @@ def test_rows_that_no_fold_judges_are_told_of(cv, left: int) -> None:
 
 def test_groups_stay_together_and_are_clusters() -> None:
     host = np.arange(120) // 6
-    found = evaluate_model(LogisticRegression(), X, Y, cv=4, groups=host)
-    assert found["accuracy"].method == "cluster delta"
-    assert "keep groups together" in found.notes[0]
+    evaluation = evaluate_model(LogisticRegression(), X, Y, cv=4, groups=host)
+    assert evaluation["accuracy"].method == "cluster delta"
+    assert "keep groups together" in evaluation.notes[0]
     theirs = cross_val_predict(LogisticRegression(), X, Y, cv=GroupKFold(4), groups=host)
     ours = evaluate_model(LogisticRegression(), X, Y, cv=GroupKFold(4), groups=host)
     assert ours["accuracy"].value == np.mean(theirs == Y)
@@ -120,15 +122,17 @@ def test_splitter_that_tears_groups_apart_is_refused() -> None:
     host = np.arange(120) // 6
     with pytest.raises(InputError, match=r"split 2 of cv= has rows of group .* on both sides"):
         evaluate_model(LogisticRegression(), X, Y, cv=KFold(7), groups=host)
-    found = evaluate_model(LogisticRegression(), X, Y, cv=KFold(7), clusters=host)
-    assert found["accuracy"].method == "cluster delta"
+    evaluation = evaluate_model(LogisticRegression(), X, Y, cv=KFold(7), clusters=host)
+    assert evaluation["accuracy"].method == "cluster delta"
 
 
 def test_weights_are_handed_to_fit_row_by_row() -> None:
     weights = np.where(Y == 1, 20.0, 1.0)
-    found = evaluate_model(LogisticRegression(), X, Y, cv=3, fit_params={"sample_weight": weights})
+    evaluation = evaluate_model(
+        LogisticRegression(), X, Y, cv=3, fit_params={"sample_weight": weights}
+    )
     plain = evaluate_model(LogisticRegression(), X, Y, cv=3)
-    assert found["recall"].value > plain["recall"].value
+    assert evaluation["recall"].value > plain["recall"].value
     model = LogisticRegression().fit(X, Y)
     with pytest.raises(InputError, match="fit_params= are for fits on folds"):
         evaluate_model(model, X, Y, fit_params={"sample_weight": weights})
@@ -137,9 +141,11 @@ def test_weights_are_handed_to_fit_row_by_row() -> None:
 def test_class_that_a_fold_did_not_learn_has_no_probability() -> None:
     y = np.array(["a", "b"] * 20 + ["c"] * 5 + ["a"] * 15)
     train, test = np.arange(40), np.arange(40, 60)
-    found = evaluate_model(DecisionTreeClassifier(), X[:60], y, cv=[(train, test), (test, train)])
-    assert found["recall.c"].value == 0
-    assert any("not every fit learned 'b' and 'c'" in note for note in found.notes)
+    evaluation = evaluate_model(
+        DecisionTreeClassifier(), X[:60], y, cv=[(train, test), (test, train)]
+    )
+    assert evaluation["recall.c"].value == 0
+    assert any("not every fit learned 'b' and 'c'" in note for note in evaluation.notes)
 
 
 def test_split_without_rows_to_judge_is_refused() -> None:
@@ -153,8 +159,8 @@ def test_fits_that_know_unlike_classes_are_put_together() -> None:
     y = np.array(["a", "b", "c"] * 20)
     first, second = np.flatnonzero(y != "c"), np.flatnonzero(y != "b")
     splits = [(first[:20], first[20:]), (second[:20], second[20:])]
-    found = evaluate_model(LogisticRegression(), X[:60], y, cv=splits)
-    assert found.labels == ("a", "b", "c")
+    evaluation = evaluate_model(LogisticRegression(), X[:60], y, cv=splits)
+    assert evaluation.labels == ("a", "b", "c")
 
 
 def test_classes_are_learned_by_their_numbers() -> None:
@@ -164,10 +170,10 @@ def test_classes_are_learned_by_their_numbers() -> None:
             return super().fit(X, y)
 
     names = np.where(Y == 1, "attack", "normal")
-    found = evaluate_model(Coded(), X, names, cv=3, classes=["normal", "attack"])
+    evaluation = evaluate_model(Coded(), X, names, cv=3, classes=["normal", "attack"])
     plain = evaluate_model(LogisticRegression(), X, Y, cv=3)
-    assert found["roc_auc"].value == plain["roc_auc"].value
-    assert found["accuracy"].value == plain["accuracy"].value
+    assert evaluation["roc_auc"].value == plain["roc_auc"].value
+    assert evaluation["accuracy"].value == plain["accuracy"].value
     with pytest.raises(LabelError, match="y holds 'normal', which classes= does not list"):
         evaluate_model(Coded(), X, names, cv=3, classes=["attack", "other"])
 
@@ -233,10 +239,10 @@ def test_model_without_fit_is_refused() -> None:
 )
 def test_rows_are_taken_out_of_anything(table) -> None:
     at = np.array([5, 0, 7])
-    found = rows_of(table, at)
-    if isinstance(found, dict):
-        found = np.column_stack([*found.values(), X[at, 2]])
-    dense = found.toarray() if hasattr(found, "toarray") else np.asarray(found)
+    rows = rows_of(table, at)
+    if isinstance(rows, dict):
+        rows = np.column_stack([*rows.values(), X[at, 2]])
+    dense = rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)
     np.testing.assert_array_equal(dense, X[at])
 
 
@@ -251,8 +257,10 @@ def test_rows_can_not_be_taken_out_of_a_number() -> None:
 @pytest.mark.parametrize("kind", [bool, int], ids=["booleans", "numbers"])
 def test_labels_in_a_column_of_objects_are_learned(kind) -> None:
     objects = pd.Series([kind(value) for value in Y], dtype=object)
-    found = evaluate_model(LogisticRegression(), X, objects, cv=4)
-    assert found["roc_auc"].value == evaluate_model(LogisticRegression(), X, Y, cv=4)["roc_auc"]
+    evaluation = evaluate_model(LogisticRegression(), X, objects, cv=4)
+    assert (
+        evaluation["roc_auc"].value == evaluate_model(LogisticRegression(), X, Y, cv=4)["roc_auc"]
+    )
 
 
 CLASSES = np.repeat(["a", "b", "c"], 40)
@@ -267,11 +275,12 @@ def unlike(first: str, second: str):
 @pytest.mark.parametrize("positive", [None, "b"])
 @pytest.mark.parametrize("cv", [KFold(3), unlike("c", "a")], ids=["shapes", "columns"])
 def test_scores_of_fits_that_learned_unlike_labels_are_not_ranked(cv, positive) -> None:
-    found = evaluate_model(LinearSVC(), X, CLASSES, cv=cv, positive=positive)
+    evaluation = evaluate_model(LinearSVC(), X, CLASSES, cv=cv, positive=positive)
     assert (
-        "fits that learned unlike labels have scores that can't be ranked together" in found.notes
+        "fits that learned unlike labels have scores that can't be ranked together"
+        in evaluation.notes
     )
-    assert found.tally.scores is None
+    assert evaluation.tally.scores is None
     splits = cv if isinstance(cv, list) else cv.split(X)
     said = [
         (CLASSES[test], LinearSVC().fit(X[train], CLASSES[train]).predict(X[test]))
@@ -279,7 +288,7 @@ def test_scores_of_fits_that_learned_unlike_labels_are_not_ranked(cv, positive) 
     ]
     truth, decided = (np.concatenate(column) for column in zip(*said, strict=True))
     right = truth == decided if positive is None else (truth == "b") == (decided == "b")
-    assert found["accuracy"].value == right.mean()
+    assert evaluation["accuracy"].value == right.mean()
 
 
 @pytest.mark.parametrize(
@@ -315,7 +324,7 @@ def test_columns_of_another_length_are_refused(given) -> None:
 
 def test_slices_may_be_a_frame() -> None:
     hosts = pd.DataFrame({"host": np.arange(120) % 2})
-    found = evaluate_model(LogisticRegression(), X, Y, cv=3, slices=hosts)
-    assert found.of_slice("host", "1")["accuracy"].n == 60
+    evaluation = evaluate_model(LogisticRegression(), X, Y, cv=3, slices=hosts)
+    assert evaluation.of_slice("host", "1")["accuracy"].n == 60
     with pytest.raises(InputError, match="slices are a mapping"):
         evaluate_model(LogisticRegression(), X, Y, cv=3, slices=["a"] * 120)

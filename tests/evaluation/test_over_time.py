@@ -39,10 +39,10 @@ def test_each_period_is_what_its_rows_alone_would_be(key: str) -> None:
     evaluation = assay.evaluate(**columns, period="month")
     trend = evaluation.over_time[key]
     assert trend.periods == ("2026-01", "2026-02", "2026-03")
-    for name, found in zip(trend.periods, trend.estimates, strict=True):
+    for name, estimate in zip(trend.periods, trend.estimates, strict=True):
         inside = np.array([day.isoformat().startswith(name) for day in columns["times"]])
         alone = assay.evaluate(columns["y_true"][inside], y_score=columns["y_score"][inside])[key]
-        assert (found.value, found.low, found.high) == (alone.value, alone.low, alone.high)
+        assert (estimate.value, estimate.low, estimate.high) == (alone.value, alone.low, alone.high)
     assert trend.aut.value == pytest.approx(
         (trend.estimates[0] / 2 + trend.estimates[1] + trend.estimates[2] / 2) / 2
     )
@@ -51,17 +51,19 @@ def test_each_period_is_what_its_rows_alone_would_be(key: str) -> None:
 
 def test_weeks_are_those_of_iso_and_gaps_are_named() -> None:
     days = ["2026-12-28", "2027-01-03", "2027-01-18"] * 2
-    found = assay.evaluate([0, 0, 0, 1, 1, 1], y_pred=[1] * 6, times=days, period="week").over_time
-    assert found.names == ("2026-W53", "2027-W03")
-    assert found.rows == (4, 2)
-    assert found.positives == (2, 1)
-    assert found.absent == ("2027-W01", "2027-W02")
-    assert found.positions == [0, 3]
+    over_time = assay.evaluate(
+        [0, 0, 0, 1, 1, 1], y_pred=[1] * 6, times=days, period="week"
+    ).over_time
+    assert over_time.names == ("2026-W53", "2027-W03")
+    assert over_time.rows == (4, 2)
+    assert over_time.positives == (2, 1)
+    assert over_time.absent == ("2027-W01", "2027-W02")
+    assert over_time.positions == [0, 3]
 
 
 def test_one_period_is_no_course() -> None:
-    found = assay.evaluate([0, 1], y_pred=[0, 1], times=["2026-01-01"] * 2).over_time["recall"]
-    for figure in (found.aut, found.slope, found.change):
+    recall = assay.evaluate([0, 1], y_pred=[0, 1], times=["2026-01-01"] * 2).over_time["recall"]
+    for figure in (recall.aut, recall.slope, recall.change):
         assert math.isnan(figure)
         assert "one period" in figure.undefined
 
@@ -69,18 +71,18 @@ def test_one_period_is_no_course() -> None:
 def test_a_period_without_attacks_leaves_the_others() -> None:
     truth = [1, 0, 0, 0, 1, 0]
     days = ["2026-01-01"] * 2 + ["2026-01-02"] * 2 + ["2026-01-03"] * 2
-    found = assay.evaluate(truth, y_pred=truth, times=days).over_time["recall"]
-    assert found.aut.undefined.startswith("2026-01-02 has no value")
-    assert found.defined.periods == ("2026-01-01", "2026-01-03")
-    assert (found.defined.aut, found.defined.slope) == (1, 0)
-    assert found.change == 0
+    recall = assay.evaluate(truth, y_pred=truth, times=days).over_time["recall"]
+    assert recall.aut.undefined.startswith("2026-01-02 has no value")
+    assert recall.defined.periods == ("2026-01-01", "2026-01-03")
+    assert (recall.defined.aut, recall.defined.slope) == (1, 0)
+    assert recall.change == 0
 
 
 def test_every_period_is_a_slice_that_has_scores() -> None:
     evaluation = followed(period="month")
-    found = evaluation.of_slice("time", "2026-02")
-    assert found["roc_auc"] == evaluation.over_time["roc_auc"].estimates[1]
-    assert found["recall"] == evaluation.over_time["recall"].estimates[1]
+    part = evaluation.of_slice("time", "2026-02")
+    assert part["roc_auc"] == evaluation.over_time["roc_auc"].estimates[1]
+    assert part["recall"] == evaluation.over_time["recall"].estimates[1]
 
 
 def test_classes_are_followed_by_average_and_by_label() -> None:
@@ -135,15 +137,15 @@ def test_a_slice_may_not_be_called_as_the_times_are() -> None:
 def test_scores_that_only_rank_are_followed_by_their_ranking() -> None:
     columns = rows()
     columns["y_score"] = 20 * columns["y_score"] - 7
-    found = assay.evaluate(**columns, period="month").over_time
-    assert not math.isnan(found["roc_auc"].aut)
-    assert "no threshold" in found["recall"].aut.undefined
+    over_time = assay.evaluate(**columns, period="month").over_time
+    assert not math.isnan(over_time["roc_auc"].aut)
+    assert "no threshold" in over_time["recall"].aut.undefined
 
 
 def test_clusters_and_weights_are_heeded_in_each_period() -> None:
     hosts = np.arange(1200) % 30
-    found = followed(period="month", clusters=hosts).over_time["recall"]
-    assert {estimate.method for estimate in found.estimates} == {"cluster delta"}
+    recall = followed(period="month", clusters=hosts).over_time["recall"]
+    assert {estimate.method for estimate in recall.estimates} == {"cluster delta"}
     weights = np.where(np.arange(1200) % 5 == 0, 3.0, 1.0)
     weighted = followed(period="month", sample_weight=weights).over_time["recall"]
     assert weighted.aut.low < weighted.aut < weighted.aut.high

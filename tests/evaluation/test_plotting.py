@@ -185,8 +185,10 @@ def test_the_operating_point_lies_on_the_det_curve() -> None:
 def test_slices_are_the_estimates_of_the_evaluation() -> None:
     evaluation = binary(slices={"os": np.array(["win", "mac", "bsd"])[np.arange(600) % 3]})
     ax = evaluation.plot.slices("os", "fpr")
-    found = [evaluation.of_slice("os", name)["fpr"] for name in ("win", "mac", "bsd")]
-    ends = sorted([e.low, e.high] for e in found)
+    false_positive_rates = [
+        evaluation.of_slice("os", name)["fpr"] for name in ("win", "mac", "bsd")
+    ]
+    ends = sorted([e.low, e.high] for e in false_positive_rates)
     bars = [segment[:, 0].tolist() for segment in ax.containers[0].lines[2][0].get_segments()]
     assert np.allclose(sorted(bars), ends)
     assert ax.get_xlabel().startswith("False positive rate")

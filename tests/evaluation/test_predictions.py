@@ -29,8 +29,8 @@ def test_numbers_with_a_fraction_are_scores(kind) -> None:
 
 
 def test_positive_is_said_beside_scores() -> None:
-    found = evaluate([-1, 1, -1, 1], [0.9, 0.2, 0.7, 0.6], positive=-1)
-    assert (found.positive, found["roc_auc"].value) == ("-1", 1)
+    evaluation = evaluate([-1, 1, -1, 1], [0.9, 0.2, 0.7, 0.6], positive=-1)
+    assert (evaluation.positive, evaluation["roc_auc"].value) == ("-1", 1)
 
 
 def test_one_column_of_a_table_is_a_score() -> None:
@@ -39,9 +39,9 @@ def test_one_column_of_a_table_is_a_score() -> None:
 
 
 def test_more_whole_numbers_than_labels_are_scores_and_it_is_noted() -> None:
-    found = evaluate(CODES, [97, 12, 55, 40], threshold=50)
-    assert found["accuracy"].value == 1
-    assert any("4 whole numbers for 2 labels" in note for note in found.notes)
+    evaluation = evaluate(CODES, [97, 12, 55, 40], threshold=50)
+    assert evaluation["accuracy"].value == 1
+    assert any("4 whole numbers for 2 labels" in note for note in evaluation.notes)
 
 
 def test_fraction_past_the_first_look_is_found() -> None:
@@ -63,18 +63,18 @@ def test_one_fraction_makes_the_whole_column_scores(values) -> None:
 
 def test_text_is_decisions() -> None:
     decisions = ["attack", "normal", "normal", "normal"]
-    found = evaluate(TRUTH, decisions)
-    assert same(found, evaluate(TRUTH, y_pred=decisions))
-    assert not any("second argument" in note for note in found.notes)
+    evaluation = evaluate(TRUTH, decisions)
+    assert same(evaluation, evaluate(TRUTH, y_pred=decisions))
+    assert not any("second argument" in note for note in evaluation.notes)
 
 
 @pytest.mark.parametrize("decisions", [[1, 0, 0, 0], [1.0, 0.0, 0.0, 0.0], np.array([1, 0, 0, 0])])
 def test_whole_numbers_that_are_labels_are_decisions_and_it_is_noted(decisions) -> None:
-    found = evaluate(CODES, decisions)
-    assert found.tally.scores is None
-    assert found["recall"].value == 0.5
-    assert "second argument holds 0, 1, which are labels" in found.notes[0]
-    assert "y_score=" in found.notes[0]
+    evaluation = evaluate(CODES, decisions)
+    assert evaluation.tally.scores is None
+    assert evaluation["recall"].value == 0.5
+    assert "second argument holds 0, 1, which are labels" in evaluation.notes[0]
+    assert "y_score=" in evaluation.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -103,16 +103,16 @@ def test_classes_by_number_are_decisions() -> None:
     ids=["lists", "array", "mapping", "frame"],
 )
 def test_a_column_a_class_is_probabilities(table) -> None:
-    found = evaluate(CODES, table)
-    assert same(found, evaluate(CODES, y_score=[0.9, 0.2, 0.6, 0.3]))
+    evaluation = evaluate(CODES, table)
+    assert same(evaluation, evaluate(CODES, y_score=[0.9, 0.2, 0.6, 0.3]))
 
 
 def test_probabilities_of_three_classes() -> None:
     table = np.full((6, 3), 0.2)
     truth = np.arange(6) % 3
     table[np.arange(6), truth] = 0.6
-    found = evaluate(truth, table)
-    assert (found["accuracy"].value, found["roc_auc.macro"].value) == (1, 1)
+    evaluation = evaluate(truth, table)
+    assert (evaluation["accuracy"].value, evaluation["roc_auc.macro"].value) == (1, 1)
 
 
 # -- what is refused -------------------------------------------------------------------------------
@@ -149,8 +149,8 @@ def test_unlike_indexes_are_refused_and_both_named() -> None:
 def test_a_missing_score_is_told_of_as_a_score() -> None:
     with pytest.raises(ScoreError, match="y_score is missing in row 1"):
         evaluate(TRUTH, [0.9, None, 0.7, 0.6])
-    found = evaluate(TRUTH, [0.9, None, 0.7, 0.6], on_bad_row="skip")
-    assert found.source["rows_refused"] == 1
+    evaluation = evaluate(TRUTH, [0.9, None, 0.7, 0.6], on_bad_row="skip")
+    assert evaluation.source["rows_refused"] == 1
 
 
 def test_a_model_in_place_of_labels_is_sent_to_evaluate_model() -> None:

@@ -95,10 +95,10 @@ def test_nothing_counted_yet_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("batch", "found"), [({"y_score": [0.5]}, "found y_score"), (None, "found nothing")]
+    ("batch", "description"), [({"y_score": [0.5]}, "found y_score"), (None, "found nothing")]
 )
-def test_batch_without_labels_is_refused(batch, found: str) -> None:
-    with pytest.raises(InputError, match=f"needs a column y_true; {found}"):
+def test_batch_without_labels_is_refused(batch, description: str) -> None:
+    with pytest.raises(InputError, match=f"needs a column y_true; {description}"):
         RunningTally(**SHARED).update(batch)
 
 

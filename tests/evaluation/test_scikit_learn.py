@@ -131,8 +131,8 @@ def test_recall_within_a_limit_is_found_by_trying_all_thresholds(model, limit: f
         ("recall_at_far", "max_far", "far"),
         ("recall_at_fpr", "max_fpr", "fpr"),
     ):
-        found = scorer(name, **{option: limit})(model, X, y)
-        assert found == pytest.approx(best_recall(scores, y, limit, kind))
+        score = scorer(name, **{option: limit})(model, X, y)
+        assert score == pytest.approx(best_recall(scores, y, limit, kind))
 
 
 def test_no_threshold_within_the_limit_scores_zero() -> None:
@@ -162,8 +162,8 @@ def test_plus_and_minus_one_need_a_positive(model, name: str) -> None:
     with pytest.raises(LabelError, match="nothing tells"):
         scorer(name)(model, X, y)
     plain = type(model)().fit(*rows())
-    found = scorer(name, positive=1)(model, X, y)
-    assert found == pytest.approx(scorer(name)(plain, *rows()), abs=1e-6)
+    score = scorer(name, positive=1)(model, X, y)
+    assert score == pytest.approx(scorer(name)(plain, *rows()), abs=1e-6)
 
 
 @pytest.mark.parametrize("model", [LogisticRegression(), LinearSVC()], ids=["proba", "decision"])
@@ -231,9 +231,9 @@ def test_grid_search_minimises_a_loss() -> None:
 def test_several_scorers_stand_side_by_side() -> None:
     X, y = rows()
     scoring = {"mcc": scorer("mcc"), "dr": scorer("recall_at_fpr", max_fpr=0.1)}
-    found = cross_validate(LinearSVC(), X, y, scoring=scoring, cv=3)
-    assert set(found) >= {"test_mcc", "test_dr"}
-    assert np.isfinite(found["test_dr"]).all()
+    scores = cross_validate(LinearSVC(), X, y, scoring=scoring, cv=3)
+    assert set(scores) >= {"test_mcc", "test_dr"}
+    assert np.isfinite(scores["test_dr"]).all()
 
 
 def test_plus_and_minus_one_in_cross_validation() -> None:

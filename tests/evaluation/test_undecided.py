@@ -45,30 +45,30 @@ GIVEN: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("scale", SCALES)
 def test_what_needs_no_threshold_is_as_with_one(scale: str, given: str) -> None:
     scores = SCALES[scale](LOGITS)
-    found = assay.evaluate(TRUTH, y_score=scores, **GIVEN[given])
+    evaluation = assay.evaluate(TRUTH, y_score=scores, **GIVEN[given])
     with_one = assay.evaluate(TRUTH, y_score=scores, threshold=scores[7], **GIVEN[given])
-    assert not found.decided
-    assert found.tally.threshold is None
-    for entry, other in zip(found.entries, with_one.entries, strict=True):
+    assert not evaluation.decided
+    assert evaluation.tally.threshold is None
+    for entry, other in zip(evaluation.entries, with_one.entries, strict=True):
         if not math.isnan(entry.estimate):
             assert entry.estimate == other.estimate
         elif not math.isnan(other.estimate):
             assert entry.estimate.undefined == NO_DECISIONS
     for name in ("roc_auc", "average_precision", "partial_auc", "prevalence"):
-        assert not math.isnan(found[name])
-    assert found.curves.sweep.tp.tolist() == with_one.curves.sweep.tp.tolist()
+        assert not math.isnan(evaluation[name])
+    assert evaluation.curves.sweep.tp.tolist() == with_one.curves.sweep.tp.tolist()
 
 
 def test_every_measure_of_decisions_has_the_reason() -> None:
-    found = assay.evaluate(TRUTH, y_score=LOGITS)
+    evaluation = assay.evaluate(TRUTH, y_score=LOGITS)
     for measure in CATALOGUE:
         if measure.formula is not None and measure.name != "prevalence":
             assert needs_decisions(measure.formula)
-            assert found[measure.name].undefined == NO_DECISIONS
+            assert evaluation[measure.name].undefined == NO_DECISIONS
     with pytest.raises(MethodError, match="no confusion matrix"):
-        _ = found.confusion
+        _ = evaluation.confusion
     assert assay.precision(TRUTH, y_score=LOGITS).undefined == NO_DECISIONS
-    assert found.deployment == ()
+    assert evaluation.deployment == ()
 
 
 @pytest.mark.parametrize(
@@ -90,17 +90,17 @@ def test_the_note_tells_the_range_and_the_likely_threshold(scores: list[float], 
 def test_with_a_threshold_or_decisions_nothing_is_missing() -> None:
     decisions = ["attack" if score > 0 else "normal" for score in LOGITS]
     for given in ({"threshold": 0.0}, {"y_pred": decisions}):
-        found = assay.evaluate(TRUTH, y_score=LOGITS, **given)
-        assert found.decided
-        assert not math.isnan(found["recall"])
-        assert not any("threshold was given" in note for note in found.notes)
+        evaluation = assay.evaluate(TRUTH, y_score=LOGITS, **given)
+        assert evaluation.decided
+        assert not math.isnan(evaluation["recall"])
+        assert not any("threshold was given" in note for note in evaluation.notes)
 
 
 @pytest.mark.parametrize("given", GIVEN)
 def test_no_finding_is_about_decisions_that_were_not_made(given: str) -> None:
     few = ["attack"] * 5 + ["normal"] * 295
-    found = assay.evaluate(few, y_score=LOGITS, **GIVEN[given])
-    assert {finding.code for finding in found.findings} <= {"E001", "E002"}
+    evaluation = assay.evaluate(few, y_score=LOGITS, **GIVEN[given])
+    assert {finding.code for finding in evaluation.findings} <= {"E001", "E002"}
     assert [f.code for f in assay.evaluate(TRUTH, y_score=-LOGITS).findings] == ["E001"]
 
 
@@ -154,13 +154,13 @@ def test_the_page_of_clusters_begins_without_intervals() -> None:
     assert panel is not None
     assert panel.clustered
     assert not panel.shown_at
-    assert all(math.isnan(e.low) for found in panel.deployed.values() for e in found.values())
+    assert all(math.isnan(e.low) for estimate in panel.deployed.values() for e in estimate.values())
 
 
 @pytest.mark.parametrize("given", GIVEN)
 def test_text_and_notebooks_show_it(given: str) -> None:
-    found = assay.evaluate(TRUTH, y_score=LOGITS, **GIVEN[given])
-    for text in (repr(found), found._repr_html_()):
+    evaluation = assay.evaluate(TRUTH, y_score=LOGITS, **GIVEN[given])
+    for text in (repr(evaluation), evaluation._repr_html_()):
         assert "roc_auc" in text or "ROC AUC" in text
         assert "recall" not in text
         assert "threshold=0 if these are logits" in text.replace("&#x27;", "'")
@@ -169,8 +169,8 @@ def test_text_and_notebooks_show_it(given: str) -> None:
 @pytest.mark.usefixtures("blank_pages")
 def test_figures_are_the_curves(tmp_path: Any) -> None:
     pytest.importorskip("matplotlib")
-    found = assay.evaluate(TRUTH, y_score=LOGITS, slices={"site": SITES})
-    drawn = {path.stem for path in found.plot.save(tmp_path, formats=["svg"])}
+    evaluation = assay.evaluate(TRUTH, y_score=LOGITS, slices={"site": SITES})
+    drawn = {path.stem for path in evaluation.plot.save(tmp_path, formats=["svg"])}
     curves = {"roc", "precision_recall", "far_dr", "thresholds", "det", "gain", "lift_curve"}
     assert drawn == curves | {"precision_recall_gain", "hull", "cost", "scores"}
 
@@ -209,25 +209,27 @@ def test_rows_without_a_label_need_a_threshold(tmp_path: Any) -> None:
 @pytest.mark.parametrize("clusters", [None, HOSTS])
 def test_models_are_compared_by_their_scores(clusters: Any) -> None:
     models = {"old": LOGITS, "new": OTHER}
-    found = assay.compare(TRUTH, scores=models, clusters=clusters, resamples=100)
+    comparison = assay.compare(TRUTH, scores=models, clusters=clusters, resamples=100)
     with_one = assay.compare(TRUTH, scores=models, threshold=0, clusters=clusters, resamples=100)
     kept = [d for d in with_one.differences if d.measure in OF_SCORES]
-    assert list(found.differences) == kept
-    assert found.verdicts == with_one.verdicts
-    assert [t.test for t in found.tests] == ([] if clusters else ["delong"])
-    assert (found.thresholds, found.flips) == ({}, ())
+    assert list(comparison.differences) == kept
+    assert comparison.verdicts == with_one.verdicts
+    assert [t.test for t in comparison.tests] == ([] if clusters else ["delong"])
+    assert (comparison.thresholds, comparison.flips) == ({}, ())
     for name in models:
-        assert any(f"scores of {name!r} run from" in note for note in found.notes)
-    assert any("McNemar" in note and "left out" in note for note in found.notes)
+        assert any(f"scores of {name!r} run from" in note for note in comparison.notes)
+    assert any("McNemar" in note and "left out" in note for note in comparison.notes)
     with pytest.raises(InputError, match="without a threshold"):
-        found.flipped()
+        comparison.flipped()
 
 
 def test_one_model_without_decisions_is_enough() -> None:
     shares = 1 / (1 + np.exp(-LOGITS))
-    found = assay.compare(TRUTH, scores={"p": shares, "raw": OTHER, "third": LOGITS}, resamples=100)
-    assert {d.measure for d in found.differences} <= OF_SCORES
-    assert not any("scores of 'p'" in note for note in found.notes)
+    comparison = assay.compare(
+        TRUTH, scores={"p": shares, "raw": OTHER, "third": LOGITS}, resamples=100
+    )
+    assert {d.measure for d in comparison.differences} <= OF_SCORES
+    assert not any("scores of 'p'" in note for note in comparison.notes)
     mixed = {"raw": 0.0, "third": 0.0, "p": 0.5}
     full = assay.compare(
         TRUTH,
@@ -240,8 +242,8 @@ def test_one_model_without_decisions_is_enough() -> None:
 
 @pytest.mark.parametrize("face", FORMATS)
 def test_every_face_of_a_comparison_says_why(face: str) -> None:
-    found = assay.compare(TRUTH, scores={"old": LOGITS, "new": OTHER}, resamples=100)
-    text = " ".join(draw(document_of(found), face).split())
+    comparison = assay.compare(TRUTH, scores={"old": LOGITS, "new": OTHER}, resamples=100)
+    text = " ".join(draw(document_of(comparison), face).split())
     assert "roc_auc" in text or "ROC AUC" in text
     if face != "csv":
         assert text.count("only scores are compared") == 1

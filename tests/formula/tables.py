@@ -98,11 +98,11 @@ def defined(name: str, cells: Mapping[str, int | Fraction]) -> Fraction | mpmath
         number: Callable[[Any], Any] = Fraction if rational(name) else _to_mpmath
         values = {cell: number(cells[cell]) for cell in BINARY}
         try:
-            found = eval(text, {"sqrt": mpmath.sqrt, "xlogx": _xlogx}, values)
+            value = eval(text, {"sqrt": mpmath.sqrt, "xlogx": _xlogx}, values)
         except ZeroDivisionError:
             return None
         # Logarithms that cancel leave what they were rounded by.
-        return found if rational(name) or abs(found) > mpmath.mpf(10) ** -DIGITS else mpmath.mpf(0)
+        return value if rational(name) or abs(value) > mpmath.mpf(10) ** -DIGITS else mpmath.mpf(0)
 
 
 def rational(name: str) -> bool:
@@ -182,15 +182,15 @@ def error_bound(expression: Expression, cells: Cells) -> tuple[mpmath.mpf, mpmat
     doubled for what is left out, and holds for cells up to 2^53.
     """
     with mpmath.workdps(60):
-        found, error = _bounded(expression, cells, None)
-        return found, 2 * error + UNIT * abs(found)
+        value, error = _bounded(expression, cells, None)
+        return value, 2 * error + UNIT * abs(value)
 
 
 def _bounded(expression: Expression, cells: Cells, k: int | None) -> tuple[Any, Any]:
     match expression:
         case Cell(name):
-            found = cells[name] if k is None or name not in CLASS else cells[name][k]
-            return mpmath.mpf(found), mpmath.mpf(0)
+            cell = cells[name] if k is None or name not in CLASS else cells[name][k]
+            return mpmath.mpf(cell), mpmath.mpf(0)
         case Constant(number):
             exact = mpmath.mpf(number.numerator) / number.denominator
             return exact, UNIT * abs(exact)

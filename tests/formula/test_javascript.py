@@ -53,8 +53,8 @@ def _run(
     done = subprocess.run(
         [NODE, "-e", _MAIN], input=json.dumps(given), capture_output=True, text=True, check=True
     )
-    found = json.loads(done.stdout)
-    return {name: [float(x) for x in values] for name, values in found.items()}
+    document = json.loads(done.stdout)
+    return {name: [float(x) for x in values] for name, values in document.items()}
 
 
 def _agree(
@@ -62,10 +62,10 @@ def _agree(
 ) -> dict[str, list[bool]]:
     """For each formula, where it was undefined, once every value was found to agree."""
     undefined: dict[str, list[bool]] = {}
-    found = _run(formulas, tables)
+    values = _run(formulas, tables)
     for name, formula in formulas.items():
         exact = [value(formula, table) for table in tables]
-        for x, y, table in zip(found[name], exact, tables, strict=True):
+        for x, y, table in zip(values[name], exact, tables, strict=True):
             assert math.isnan(x) == math.isnan(y), (name, table)
             if not math.isnan(y):
                 assert abs(x - y) <= error_bound(formula, table)[1], (name, table)
@@ -112,8 +112,8 @@ def test_a_derivative_runs_in_a_browser_too() -> None:
 @needs_node
 def test_nothing_times_a_logarithm_is_nothing_in_a_browser_too() -> None:
     cells = [{"TP": tp, "FP": fp} for tp, fp in ((0, 0), (0, 5), (3, 1), (2, 7))]
-    found = _run({"product": times_log(TP, FP)}, cells)["product"]
-    assert found == pytest.approx([0, 0, 0, 2 * math.log(7)], rel=1e-15)
+    product = _run({"product": times_log(TP, FP)}, cells)["product"]
+    assert product == pytest.approx([0, 0, 0, 2 * math.log(7)], rel=1e-15)
 
 
 def test_a_formula_in_a_browser_reads_no_names_but_its_cells() -> None:

@@ -57,9 +57,9 @@ EXTREME = {"TP": 2**53 - 1, "FP": 1, "FN": 2**52 + 1, "TN": 3}
 
 
 def test_a_column_of_tables_gives_a_column_of_values() -> None:
-    found = evaluate(TP / (TP + FP), {"TP": [3, 0, 1], "FP": [1, 0, 0]})
-    assert found.dtype == np.float64
-    np.testing.assert_array_equal(found, [0.75, np.nan, 1.0])
+    number = evaluate(TP / (TP + FP), {"TP": [3, 0, 1], "FP": [1, 0, 0]})
+    assert number.dtype == np.float64
+    np.testing.assert_array_equal(number, [0.75, np.nan, 1.0])
 
 
 def test_one_table_gives_one_value() -> None:
@@ -67,9 +67,9 @@ def test_one_table_gives_one_value() -> None:
 
 
 def test_tables_broadcast_against_each_other() -> None:
-    found = evaluate(TP / (TP + FP), {"TP": [[1], [2]], "FP": [1, 2, 3]})
-    assert found.shape == (2, 3)
-    assert found[1, 2] == 2 / 5
+    number = evaluate(TP / (TP + FP), {"TP": [[1], [2]], "FP": [1, 2, 3]})
+    assert number.shape == (2, 3)
+    assert number[1, 2] == 2 / 5
 
 
 def test_a_constant_is_a_single_value() -> None:
@@ -106,8 +106,8 @@ def test_the_geometric_mean_with_a_zero_is_zero_without_a_warning() -> None:
 
 
 def test_nothing_times_a_logarithm_is_nothing_without_a_warning() -> None:
-    found = evaluate(times_log(TP, FP), {"TP": [0, 0, 2, 3, 1], "FP": [0, -1, 1, 0, -1]})
-    np.testing.assert_array_equal(found, [0, 0, 0, -np.inf, np.nan])
+    number = evaluate(times_log(TP, FP), {"TP": [0, 0, 2, 3, 1], "FP": [0, -1, 1, 0, -1]})
+    np.testing.assert_array_equal(number, [0, 0, 0, -np.inf, np.nan])
 
 
 def test_logarithms_over_classes_keep_the_classes() -> None:
@@ -121,8 +121,8 @@ def test_logarithms_over_classes_keep_the_classes() -> None:
 
 def test_what_was_given_is_not_written_to() -> None:
     tp, fp = np.array([3.0, 1.0]), np.array([1.0, 1.0])
-    found = evaluate(TP + FP * 0, {"TP": tp, "FP": fp})
-    found[0] = 99
+    number = evaluate(TP + FP * 0, {"TP": tp, "FP": fp})
+    number[0] = 99
     assert tp.tolist() == [3.0, 1.0]
 
 
@@ -139,9 +139,9 @@ def test_a_value_is_within_its_error_bound(name: str, table: dict[str, int]) -> 
 def test_where_nothing_cancels_a_value_is_within_eight_units_of_its_last_place(
     name: str, table: dict[str, int]
 ) -> None:
-    found, exact = float(evaluate(FORMULAS[name], table)), value(FORMULAS[name], table)
+    number, exact = float(evaluate(FORMULAS[name], table)), value(FORMULAS[name], table)
     if not math.isnan(exact):
-        assert abs(found - exact) <= ULPS * math.ulp(exact)
+        assert abs(number - exact) <= ULPS * math.ulp(exact)
 
 
 @pytest.mark.sampled(50)
@@ -153,10 +153,10 @@ def test_a_value_over_classes_is_within_its_error_bound(name: str, matrix: Matri
 
 
 def _within(formula: Expression, table: dict[str, object]) -> None:
-    found, exact = float(evaluate(formula, table)), value(formula, table)
-    assert math.isnan(found) == math.isnan(exact)
+    number, exact = float(evaluate(formula, table)), value(formula, table)
+    assert math.isnan(number) == math.isnan(exact)
     if not math.isnan(exact):
-        assert abs(found - exact) <= error_bound(formula, table)[1]
+        assert abs(number - exact) <= error_bound(formula, table)[1]
 
 
 def test_counts_up_to_the_53rd_bit_are_not_rounded() -> None:

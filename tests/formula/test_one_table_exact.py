@@ -340,8 +340,8 @@ def test_scaling_all_counts_changes_no_value(table: dict[str, int], scale: int) 
 def test_rounding_to_decimals_is_half_to_even(
     numerator: int, denominator: int, digits: int, expected: str
 ) -> None:
-    found = rounded(TP / FP, {"TP": numerator, "FP": denominator}, digits)
-    assert str(found) == expected
+    rounded_value = rounded(TP / FP, {"TP": numerator, "FP": denominator}, digits)
+    assert str(rounded_value) == expected
 
 
 def test_a_number_just_beside_a_tie_is_not_rounded_twice() -> None:
@@ -364,21 +364,21 @@ def test_a_number_with_more_digits_than_a_decimal_holds_by_default_keeps_them_al
 def test_decimals_are_those_of_an_exact_division(
     numerator: int, denominator: int, digits: int
 ) -> None:
-    found = rounded(TP / FP, {"TP": numerator, "FP": denominator}, digits)
+    rounded_value = rounded(TP / FP, {"TP": numerator, "FP": denominator}, digits)
     wide = Context(prec=200)
     quotient = wide.divide(Decimal(numerator), Decimal(denominator))
     expected = quotient.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_EVEN, wide)
-    assert found == expected
-    assert found is not None
-    assert found.as_tuple().exponent == -digits
+    assert rounded_value == expected
+    assert rounded_value is not None
+    assert rounded_value.as_tuple().exponent == -digits
 
 
 @given(radicand=st.integers(0, 10**20), digits=st.integers(0, 12))
 def test_decimals_of_a_root_are_correct(radicand: int, digits: int) -> None:
-    found = rounded(sqrt(TP), {"TP": radicand}, digits)
-    assert found is not None
+    rounded_value = rounded(sqrt(TP), {"TP": radicand}, digits)
+    assert rounded_value is not None
     unit = Fraction(1, 10**digits)
-    below, above = Fraction(found) - unit / 2, Fraction(found) + unit / 2
+    below, above = Fraction(rounded_value) - unit / 2, Fraction(rounded_value) + unit / 2
     assert max(below, Fraction(0)) ** 2 <= radicand <= above**2
 
 

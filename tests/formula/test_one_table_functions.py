@@ -95,8 +95,8 @@ def test_formulas_over_classes_have_the_same_value(name: str, counts: tuple[int,
     formula = {**OVERALL, **AVERAGES}[name]
     table = of_two(*counts)
     as_fractions = {
-        cell: tuple(map(Fraction, found)) if isinstance(found, tuple) else Fraction(found)
-        for cell, found in table.items()
+        cell: tuple(map(Fraction, count)) if isinstance(count, tuple) else Fraction(count)
+        for cell, count in table.items()
     }
     assert same_bits(value(formula, table), value(formula, as_fractions))
 
@@ -127,13 +127,13 @@ def test_a_class_cell_outside_of_a_sum_is_refused() -> None:
 def assert_same(formula: Expression, table: dict[str, object]) -> None:
     """One table by functions and by arrays."""
     by_class = "HIT" in table
-    arrays = {name: np.asarray(found, np.float64) for name, found in table.items()}
-    found = np.atleast_1d(evaluate(formula, arrays))
+    arrays = {name: np.asarray(count, np.float64) for name, count in table.items()}
+    values = np.atleast_1d(evaluate(formula, arrays))
     floats = {
         name: tuple(map(float, each)) if isinstance(each, tuple) else float(each)
         for name, each in table.items()
     }
-    for k, expected in enumerate(found.tolist()):
+    for k, expected in enumerate(values.tolist()):
         assert same_bits(number(formula)(floats, k if by_class else None), expected)
 
 

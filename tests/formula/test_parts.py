@@ -76,8 +76,8 @@ def of(low: float, high: float) -> Bounds:
     return Bounds(np.array([low]), np.array([high]))
 
 
-def ends(found: Bounds) -> tuple[float, float]:
-    return float(found.low[0]), float(found.high[0])
+def ends(limits: Bounds) -> tuple[float, float]:
+    return float(limits.low[0]), float(limits.high[0])
 
 
 # -- bounds ----------------------------------------------------------------------------------------
@@ -169,10 +169,10 @@ def test_each_step_is_widened_by_some_units_of_its_size() -> None:
 
 
 def test_a_sum_is_widened_by_the_largest_numbers_that_took_part() -> None:
-    found = bounds(A - B, {"A": ([1.0], [2.0]), "B": ([-4.0], [1.0])})
-    assert ends(found) == pytest.approx((0, 6))
+    limits = bounds(A - B, {"A": ([1.0], [2.0]), "B": ([-4.0], [1.0])})
+    assert ends(limits) == pytest.approx((0, 6))
     # The cells by their own size, the product by -1 too, and the sum by 2 and 4.
-    assert -16 * 2.0**-50 < ends(found)[0] < -6 * 2.0**-50
+    assert -16 * 2.0**-50 < ends(limits)[0] < -6 * 2.0**-50
 
 
 @pytest.mark.parametrize(
@@ -206,8 +206,8 @@ def test_a_logarithm_is_bounded_with_what_it_may_lose() -> None:
 
 
 def test_the_root_of_what_may_be_negative_starts_at_nothing() -> None:
-    found = ends(bounds(sqrt(A), {"A": ([-4.0], [9.0])}))
-    assert found == (0, pytest.approx(3))
+    interval = ends(bounds(sqrt(A), {"A": ([-4.0], [9.0])}))
+    assert interval == (0, pytest.approx(3))
 
 
 def test_along_a_direction_a_formula_is_bounded_by_its_ends() -> None:

@@ -79,16 +79,16 @@ def test_exactly_the_shares_of_rows_are_proportions() -> None:
 
 
 def test_over_classes_accuracy_and_error_rate_alone_are_proportions() -> None:
-    found = {name for name, f in CLASS_FORMULAS.items() if proportion(f) is not None}
-    assert found == {"accuracy", "error_rate"}
+    names = {name for name, f in CLASS_FORMULAS.items() if proportion(f) is not None}
+    assert names == {"accuracy", "error_rate"}
 
 
 def test_averages_are_no_proportions_but_where_they_are_the_accuracy() -> None:
-    found = {name for name, f in AVERAGED.items() if proportion(f) is not None}
+    names = {name for name, f in AVERAGED.items() if proportion(f) is not None}
     same_as_accuracy = {"precision micro", "recall micro"}
     same_as_error = {"false_negative_rate micro", "false_discovery_rate micro"}
-    assert same_as_accuracy | same_as_error <= found
-    assert all(name.endswith("micro") for name in found)
+    assert same_as_accuracy | same_as_error <= names
+    assert all(name.endswith("micro") for name in names)
 
 
 def test_nothing_at_a_base_rate_is_a_proportion() -> None:
@@ -140,9 +140,9 @@ def test_a_proportion_has_its_successes_and_trials(
 @given(table=tables())
 def test_successes_are_at_most_the_trials(table: dict[str, int]) -> None:
     for name in PROPORTIONS:
-        found = proportion(FORMULAS[name])
-        assert found is not None
-        successes, trials = value(found.successes, table), value(found.trials, table)
+        share = proportion(FORMULAS[name])
+        assert share is not None
+        successes, trials = value(share.successes, table), value(share.trials, table)
         assert 0 <= successes <= trials
 
 
@@ -240,8 +240,8 @@ def test_every_undefined_average_has_a_reason_in_words(name: str) -> None:
 def test_the_reason_over_classes_names_the_class(
     formula: str, matrix: Matrix, expected: str
 ) -> None:
-    found = {**AVERAGED, **CLASS_FORMULAS}[formula]
-    assert reason(found, class_cells(matrix), ["a", "b"]) == expected
+    document = {**AVERAGED, **CLASS_FORMULAS}[formula]
+    assert reason(document, class_cells(matrix), ["a", "b"]) == expected
 
 
 def test_without_labels_the_reason_says_a_class() -> None:

@@ -136,18 +136,18 @@ def test_a_random_formula_has_the_value_of_its_parts(recipe: Recipe, table: dict
             exact = _number(recipe, table)
         except ZeroDivisionError:
             assume(False)
-        found = value(_built(recipe), table)
-        assert found == float(exact) or abs(exact) < mpmath.mpf(10) ** -60 > abs(found)
+        number = value(_built(recipe), table)
+        assert number == float(exact) or abs(exact) < mpmath.mpf(10) ** -60 > abs(number)
 
 
 @settings(max_examples=300)
 @given(recipe=recipes, table=small_tables)
 def test_a_random_formula_reads_back_from_its_text(recipe: Recipe, table: dict[str, int]) -> None:
     formula = _built(recipe)
-    found = rounded(formula, table, 40)
-    assume(found is not None)
+    rounded_value = rounded(formula, table, 40)
+    assume(rounded_value is not None)
     exact = sympy.N(_read_back(plain(formula)).subs(table), 60)
-    assert abs(exact - sympy.Rational(str(found))) <= sympy.Rational(1, 10**40)
+    assert abs(exact - sympy.Rational(str(rounded_value))) <= sympy.Rational(1, 10**40)
 
 
 def _read_back(text: str) -> Any:
@@ -188,8 +188,8 @@ def test_a_derivative_of_a_random_formula_is_that_of_sympy(
     )
     expected = sympy.N(expected, 40)
     assume(expected.is_finite)
-    found = rounded(derivative(formula, cell), table, 40)
-    assert abs(sympy.Rational(str(found)) - expected) <= 10**-30 * (1 + abs(expected))
+    rounded_value = rounded(derivative(formula, cell), table, 40)
+    assert abs(sympy.Rational(str(rounded_value)) - expected) <= 10**-30 * (1 + abs(expected))
 
 
 # -- the catalogue --------------------------------------------------------------------------------
@@ -259,11 +259,11 @@ def test_a_formula_of_costs_is_its_definition(
 @pytest.mark.parametrize("name", FORMULAS)
 def test_a_derivative_of_the_catalogue_is_that_of_sympy(name: str, cell: str) -> None:
     exact = sympy.diff(_definition(name), SYMBOLS[cell])
-    found = derivative(FORMULAS[name], cell)
+    slope = derivative(FORMULAS[name], cell)
     for table in ((7, 3, 2, 11), (1, 1, 1, 1), (6635, 167, 324, 7743), (1, 10**9, 5, 10**12)):
         cells = dict(zip(BINARY, table, strict=True))
         expected = float(sympy.N(exact.subs({SYMBOLS[c]: n for c, n in cells.items()}), 40))
-        assert value(found, cells) == pytest.approx(expected, rel=1e-15, abs=0)
+        assert value(slope, cells) == pytest.approx(expected, rel=1e-15, abs=0)
 
 
 @pytest.mark.sampled(12)
@@ -277,15 +277,15 @@ def test_a_derivative_over_classes_is_that_of_sympy(name: str) -> None:
     for cell in CLASS:
         slopes = [sympy.diff(whole, sympy.Symbol(f"{cell}{i}", positive=True)) for i in range(3)]
         expected = [float(sympy.N(slope.subs(at), 30)) for slope in slopes]
-        found = evaluate(derivative(formula, cell), cells)
+        number = evaluate(derivative(formula, cell), cells)
         tolerance = {"rel": 1e-10, "abs": 1e-16}
-        assert list(found + [0.0] * 3) == pytest.approx(expected, **tolerance)
+        assert list(number + [0.0] * 3) == pytest.approx(expected, **tolerance)
     for cell in ("N", "K"):
         if cell == "K" and name == "g_mean":
             continue  # its exponent 1/K is the number of classes, which does not vary
         slope = sympy.N(sympy.diff(whole, SYMBOLS[cell]).subs(at), 30)
-        found = float(evaluate(derivative(formula, cell), cells))
-        assert found == pytest.approx(float(slope), rel=1e-10, abs=1e-16)
+        number = float(evaluate(derivative(formula, cell), cells))
+        assert number == pytest.approx(float(slope), rel=1e-10, abs=1e-16)
 
 
 @pytest.mark.sampled(30)
@@ -299,7 +299,7 @@ def test_a_derivative_over_classes_is_a_quotient_of_small_differences(name: str)
         return Fraction(rounded(formula, {**cells, cell: moved}, 60) or 0)
 
     for cell in CLASS:
-        found = evaluate(derivative(formula, cell), cells) + [0.0] * 3
+        number = evaluate(derivative(formula, cell), cells) + [0.0] * 3
         for i in range(3):
             slope = (at(cell, i, step) - at(cell, i, -step)) / (2 * step)
-            assert found[i] == pytest.approx(float(slope), rel=1e-10, abs=1e-16)
+            assert number[i] == pytest.approx(float(slope), rel=1e-10, abs=1e-16)

@@ -212,8 +212,8 @@ RATIONAL = [name for name in FORMULAS if rational(name)]
 @FEW
 @given(matrix=matrices())
 def test_averages_are_those_counted_by_hand(name: str, average: str, matrix: Matrix) -> None:
-    found = value(AVERAGED[f"{name} {average}"], class_cells(matrix))
-    assert same(found, nearest(_averages(name, matrix, average)))
+    number = value(AVERAGED[f"{name} {average}"], class_cells(matrix))
+    assert same(number, nearest(_averages(name, matrix, average)))
 
 
 def test_a_macro_average_of_three_classes_by_hand() -> None:
@@ -234,12 +234,12 @@ def test_a_weighted_recall_is_the_accuracy() -> None:
 @given(table=tables())
 def test_a_formula_over_two_classes_is_the_binary_one(name: str, table: dict[str, int]) -> None:
     matrix = [[table["TN"], table["FP"]], [table["FN"], table["TP"]]]
-    found = value(CLASS_FORMULAS[name], class_cells(matrix))
+    number = value(CLASS_FORMULAS[name], class_cells(matrix))
     if name == "jaccard":  # its form over classes is the mean of both sides
         expected = value(AVERAGED["jaccard macro"], class_cells(matrix))
     else:
         expected = value(FORMULAS[name], table)
-    assert same(found, expected)
+    assert same(number, expected)
 
 
 # -- base rate ------------------------------------------------------------------------------------
@@ -254,10 +254,10 @@ def test_at_a_base_rate_the_rates_stay_and_the_mix_does_not(
     name: str, table: dict[str, int], rate: Fraction
 ) -> None:
     positives, negatives = table["TP"] + table["FN"], table["FP"] + table["TN"]
-    found = value(at_base_rate(FORMULAS[name], rate), table)
+    number = value(at_base_rate(FORMULAS[name], rate), table)
     if not positives or not negatives:
         own = value(FORMULAS[name], table)
-        assert same(found, own if _one_sided(name) else math.nan)
+        assert same(number, own if _one_sided(name) else math.nan)
         return
     mixed = {
         "TP": rate * Fraction(table["TP"], positives),
@@ -265,7 +265,7 @@ def test_at_a_base_rate_the_rates_stay_and_the_mix_does_not(
         "FP": (1 - rate) * Fraction(table["FP"], negatives),
         "TN": (1 - rate) * Fraction(table["TN"], negatives),
     }
-    assert same(found, nearest(defined(name, mixed)))
+    assert same(number, nearest(defined(name, mixed)))
 
 
 def _one_sided(name: str) -> bool:
@@ -315,11 +315,11 @@ def test_precision_at_one_attack_in_a_thousand() -> None:
 )
 def test_derivatives_by_hand(expression: Expression, cell: str, expected: Expression) -> None:
     table = {**TABLE, "HIT": [1, 2], "ROW": [3, 4], "COL": [2, 5], "N": 7, "K": 2}
-    found = derivative(expression, cell)
+    slope = derivative(expression, cell)
     if cells(expected) & {"HIT", "ROW", "COL"}:
-        assert found == expected
+        assert slope == expected
     else:
-        assert value(found, table) == value(expected, table)
+        assert value(slope, table) == value(expected, table)
 
 
 class Stranger(Expression):

@@ -50,8 +50,8 @@ def test_ends_are_the_25th_and_975th_of_a_thousand() -> None:
     share = np.array([40, 9, 6, 25]) / 80
     draws = generator.multinomial(80, share, size=1000)
     precision = np.sort(draws[:, 3] / (draws[:, 3] + draws[:, 1]))
-    found = interval(of("precision"), SMALL, Bootstrap())
-    assert (found.low, found.high) == (precision[24], precision[974])
+    bounds = interval(of("precision"), SMALL, Bootstrap())
+    assert (bounds.low, bounds.high) == (precision[24], precision[974])
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ def test_ends_are_the_25th_and_975th_of_a_thousand() -> None:
 )
 def test_ends_are_order_statistics(resamples, level, low, high) -> None:
     values = np.random.default_rng(1).permutation(np.arange(1.0, resamples + 1))
-    found = Bootstrap(level, resamples).ends(values, 0.0, None)
-    assert (found.low, found.high) == (low, high)
+    bounds = Bootstrap(level, resamples).ends(values, 0.0, None)
+    assert (bounds.low, bounds.high) == (low, high)
 
 
 def test_order_statistics_of_an_auc_by_hand() -> None:
@@ -83,8 +83,8 @@ def test_order_statistics_of_an_auc_by_hand() -> None:
         negatives, positives = generator.multinomial(50, shares).reshape(tally.counts.shape)
         values.append(positives @ wins @ negatives / (positives.sum() * negatives.sum()))
     values.sort()
-    found = score_interval(tally, auc, Bootstrap())
-    assert (found.low, found.high) == pytest.approx((values[24], values[974]), abs=1e-12)
+    bounds = score_interval(tally, auc, Bootstrap())
+    assert (bounds.low, bounds.high) == pytest.approx((values[24], values[974]), abs=1e-12)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -111,10 +111,10 @@ def test_all_measures_of_one_table_share_their_resamples() -> None:
 
 
 def test_interval_of_a_large_table_is_near_the_normal_one() -> None:
-    found = interval(of("recall"), FOREST, Bootstrap(resamples=4000))
+    bounds = interval(of("recall"), FOREST, Bootstrap(resamples=4000))
     share = 6635 / 6959
     reach = 1.96 * math.sqrt(share * (1 - share) / 6959)
-    assert (found.low, found.high) == pytest.approx((share - reach, share + reach), abs=4e-4)
+    assert (bounds.low, bounds.high) == pytest.approx((share - reach, share + reach), abs=4e-4)
 
 
 # -- BCa -------------------------------------------------------------------------------------------
@@ -156,8 +156,8 @@ def test_scipy_gives_nearly_the_same(name: str, ours, theirs: str) -> None:
         n_resamples=4000,
         rng=np.random.default_rng(3),
     ).confidence_interval
-    found = interval(of(name), SMALL, ours(resamples=4000))
-    assert (found.low, found.high) == pytest.approx(tuple(expected), abs=0.02)
+    bounds = interval(of(name), SMALL, ours(resamples=4000))
+    assert (bounds.low, bounds.high) == pytest.approx(tuple(expected), abs=0.02)
 
 
 def test_acceleration_is_efrons() -> None:
@@ -177,8 +177,8 @@ def test_acceleration_that_cannot_be_told_is_zero(moves: list[float]) -> None:
 
 
 def test_row_without_which_nothing_is_defined_leaves_the_percentiles() -> None:
-    found = interval(of("recall"), Confusion(("no", "yes"), ((0, 0), (0, 1))), BCa(resamples=20))
-    assert (found.low, found.high) == (1.0, 1.0)
+    bounds = interval(of("recall"), Confusion(("no", "yes"), ((0, 0), (0, 1))), BCa(resamples=20))
+    assert (bounds.low, bounds.high) == (1.0, 1.0)
 
 
 def test_correction_by_hand() -> None:
@@ -192,30 +192,30 @@ def test_correction_by_hand() -> None:
         z = bias + stats.norm.ppf(quantile)
         ranks.append(1000 * stats.norm.cdf(bias + z / (1 - acceleration * z)))
     ordered = np.sort(values)
-    found = BCa().ends(values, estimate, slopes)
-    assert found.low == ordered[math.floor(ranks[0]) - 1]
-    assert found.high == ordered[math.ceil(ranks[1]) - 1]
+    bounds = BCa().ends(values, estimate, slopes)
+    assert bounds.low == ordered[math.floor(ranks[0]) - 1]
+    assert bounds.high == ordered[math.ceil(ranks[1]) - 1]
 
 
 def test_without_bias_and_acceleration_it_is_the_percentile_interval() -> None:
     values = np.arange(1.0, 1001)
     still = Slopes(np.array([1.0, 1.0]), np.array([2.0, 2.0]))
-    found = BCa().ends(values, 500.5, still)
+    bounds = BCa().ends(values, 500.5, still)
     plain = Bootstrap().ends(values, 500.5, None)
-    assert (found.low, found.high) == (plain.low, plain.high)
+    assert (bounds.low, bounds.high) == (plain.low, plain.high)
 
 
 @pytest.mark.parametrize("estimate", [0.0, 2000.0])
 def test_estimate_outside_of_all_resamples_falls_back_to_percentiles(estimate: float) -> None:
     values = np.arange(1.0, 1001)
     still = Slopes(np.array([1.0, 2.0]), np.array([2.0, 2.0]))
-    found = BCa().ends(values, estimate, still)
-    assert (found.low, found.high) == (25, 975)
+    bounds = BCa().ends(values, estimate, still)
+    assert (bounds.low, bounds.high) == (25, 975)
 
 
 def test_without_slopes_it_falls_back_to_percentiles() -> None:
-    found = BCa().ends(np.arange(1.0, 1001), 500.5, None)
-    assert (found.low, found.high) == (25, 975)
+    bounds = BCa().ends(np.arange(1.0, 1001), 500.5, None)
+    assert (bounds.low, bounds.high) == (25, 975)
 
 
 def test_bca_of_an_auc_leaves_out_one_row_at_a_time() -> None:
@@ -236,8 +236,8 @@ def test_bca_of_an_auc_leaves_out_one_row_at_a_time() -> None:
         n_resamples=2000,
         rng=np.random.default_rng(3),
     ).confidence_interval
-    found = score_interval(tally, auc, BCa(resamples=2000))
-    assert (found.low, found.high) == pytest.approx(tuple(expected), abs=0.02)
+    bounds = score_interval(tally, auc, BCa(resamples=2000))
+    assert (bounds.low, bounds.high) == pytest.approx(tuple(expected), abs=0.02)
 
 
 def test_resamples_are_drawn_once_for_all_measures_and_are_the_same_anyhow(
@@ -255,8 +255,8 @@ def test_resamples_are_drawn_once_for_all_measures_and_are_the_same_anyhow(
 @pytest.mark.parametrize("scores", [[0.9], [0.9, 0.2]])
 def test_bca_of_a_row_or_two_warns_of_no_division(scores: list[float]) -> None:
     # A warning is an error here.
-    found = assay.evaluate(["attack", "benign"][: len(scores)], y_score=scores, interval="bca")
-    assert found.to_dict()["estimates"]
+    evaluation = assay.evaluate(["attack", "benign"][: len(scores)], y_score=scores, interval="bca")
+    assert evaluation.to_dict()["estimates"]
 
 
 # -- undefined resamples ---------------------------------------------------------------------------
@@ -264,27 +264,27 @@ def test_bca_of_a_row_or_two_warns_of_no_division(scores: list[float]) -> None:
 
 def test_three_positives_in_a_thousand_are_absent_from_a_twentieth_of_the_resamples() -> None:
     table = Confusion(("no", "yes"), ((990, 7), (1, 2)))
-    found = interval(of("recall"), table, Bootstrap(resamples=10_000))
+    bounds = interval(of("recall"), table, Bootstrap(resamples=10_000))
     expected = (1 - 3 / 1000) ** 1000
-    assert found.drawn == 10_000
-    assert found.undefined / found.drawn == pytest.approx(expected, abs=0.006)
+    assert bounds.drawn == 10_000
+    assert bounds.undefined / bounds.drawn == pytest.approx(expected, abs=0.006)
     assert 0.045 < expected < 0.055
 
 
 def test_undefined_resamples_are_counted_and_reported() -> None:
-    found = evaluate_counts(tp=2, fp=7, fn=1, tn=990, interval="bootstrap")["recall"]
+    recall = evaluate_counts(tp=2, fp=7, fn=1, tn=990, interval="bootstrap")["recall"]
     drawn = resampled(Confusion(("n", "p"), ((990, 7), (1, 2))), Bootstrap())
     undefined = int((drawn[:, 1].sum(axis=1) == 0).sum())
-    assert found.note == f"undefined in {undefined} of 1000 resamples, which were left out"
+    assert recall.note == f"undefined in {undefined} of 1000 resamples, which were left out"
     assert 30 <= undefined <= 70
 
 
 def test_undefined_values_are_left_out_of_the_order_statistics() -> None:
     values = np.concatenate([np.arange(1.0, 1001), np.full(50, np.nan)])
     for method in METHODS:
-        found = method().ends(values, 500.0, None)
-        assert (found.low, found.high) == (25, 975)
-        assert (found.drawn, found.undefined) == (1050, 50)
+        bounds = method().ends(values, 500.0, None)
+        assert (bounds.low, bounds.high) == (25, 975)
+        assert (bounds.drawn, bounds.undefined) == (1050, 50)
 
 
 def test_nothing_is_said_where_every_resample_could_be_used() -> None:
@@ -292,9 +292,9 @@ def test_nothing_is_said_where_every_resample_could_be_used() -> None:
 
 
 def test_resamples_that_all_agree_are_not_taken_as_sure() -> None:
-    found = evaluate_counts(tp=9, fp=0, fn=0, tn=9, interval="bootstrap")["accuracy"]
-    assert (found.low, found.high) == (1.0, 1.0)
-    assert found.note == "all resamples gave one value, which does not make it sure"
+    accuracy = evaluate_counts(tp=9, fp=0, fn=0, tn=9, interval="bootstrap")["accuracy"]
+    assert (accuracy.low, accuracy.high) == (1.0, 1.0)
+    assert accuracy.note == "all resamples gave one value, which does not make it sure"
     both = BootstrapInterval(0.5, 0.5, 1000, 7).note
     assert both.startswith("undefined in 7 of 1000 resamples")
     assert both.endswith("which does not make it sure")
@@ -302,17 +302,17 @@ def test_resamples_that_all_agree_are_not_taken_as_sure() -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_no_usable_resample_gives_no_interval(method) -> None:
-    found = method().ends(np.full(10, np.nan), 0.5, None)
-    assert math.isnan(found.low)
-    assert math.isnan(found.high)
-    assert found.undefined == 10
+    bounds = method().ends(np.full(10, np.nan), 0.5, None)
+    assert math.isnan(bounds.low)
+    assert math.isnan(bounds.high)
+    assert bounds.undefined == 10
 
 
 def test_resamples_of_an_auc_without_positives_are_undefined() -> None:
     truth = np.array([1, 0, 0, 0, 0, 0], np.uint8)
     tally = ScoreTally.of_rows(("no", "yes"), np.linspace(1, 0, 6), truth)
-    found = score_interval(tally, auc, Bootstrap(resamples=500))
-    assert found.undefined / 500 == pytest.approx((5 / 6) ** 6, abs=0.06)
+    bounds = score_interval(tally, auc, Bootstrap(resamples=500))
+    assert bounds.undefined / 500 == pytest.approx((5 / 6) ** 6, abs=0.06)
 
 
 # -- laws ------------------------------------------------------------------------------------------
@@ -326,23 +326,23 @@ def test_ends_lie_in_the_range_of_the_measure(method, measure, cells) -> None:
     table = Confusion(("no", "yes"), (tuple(cells[:2]), tuple(cells[2:])))
     quantity = Quantity(measure.formula, label=1)
     assume(not math.isnan(quantity.value(table)))
-    found = interval(quantity, table, method(resamples=60))
+    bounds = interval(quantity, table, method(resamples=60))
     lowest, highest = measure.range
-    assert lowest - 1e-12 <= found.low <= found.high <= highest + 1e-12
+    assert lowest - 1e-12 <= bounds.low <= bounds.high <= highest + 1e-12
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_perfect_decisions_have_no_width(method) -> None:
-    found = interval(of("accuracy"), Confusion(("no", "yes"), ((9, 0), (0, 9))), method())
-    assert (found.low, found.high) == (1.0, 1.0)
+    bounds = interval(of("accuracy"), Confusion(("no", "yes"), ((9, 0), (0, 9))), method())
+    assert (bounds.low, bounds.high) == (1.0, 1.0)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_many_classes_are_resampled_whole(method) -> None:
     table = Confusion(("a", "b", "c"), ((45, 3, 2), (4, 38, 3), (1, 2, 52)))
     kappa = Quantity(find("kappa").classes)
-    found = interval(kappa, table, method(resamples=4000))
-    assert (found.low, found.high) == pytest.approx((0.775, 0.915), abs=0.02)
+    bounds = interval(kappa, table, method(resamples=4000))
+    assert (bounds.low, bounds.high) == pytest.approx((0.775, 0.915), abs=0.02)
 
 
 # -- clusters --------------------------------------------------------------------------------------
@@ -369,8 +369,8 @@ def test_repeating_each_row_within_its_cluster_changes_nothing(method) -> None:
     decision = (scores > 0.6).astype(np.uint8)
     once = cluster_interval(of("mcc"), clusters(np.arange(100), truth, decision), method())
     tenfold = clusters(*(np.repeat(c, 10) for c in (np.arange(100), truth, decision)))
-    found = cluster_interval(of("mcc"), tenfold, method())
-    assert (found.low, found.high) == pytest.approx((once.low, once.high), abs=1e-12)
+    bounds = cluster_interval(of("mcc"), tenfold, method())
+    assert (bounds.low, bounds.high) == pytest.approx((once.low, once.high), abs=1e-12)
 
 
 def test_cluster_resamples_by_hand() -> None:
@@ -380,8 +380,8 @@ def test_cluster_resamples_by_hand() -> None:
     draws = np.random.default_rng(42).multinomial(12, np.full(12, 1 / 12), size=1000)
     tables = (draws[:, :, None, None] * tally.cells).sum(axis=1).astype(float)
     values = np.sort(tables[:, 1, 1] / tables[:, 1].sum(axis=1))
-    found = cluster_interval(of("recall"), tally, Bootstrap())
-    assert (found.low, found.high) == pytest.approx((values[24], values[974]), abs=1e-12)
+    bounds = cluster_interval(of("recall"), tally, Bootstrap())
+    assert (bounds.low, bounds.high) == pytest.approx((values[24], values[974]), abs=1e-12)
 
 
 @pytest.mark.parametrize("method", ["bootstrap", "bca"])
@@ -392,10 +392,10 @@ def test_one_cluster_alone_has_no_interval(method: str, name: str) -> None:
     if name in ("mcc", "recall"):
         said = (said > 0.6).astype(int)
     measure = getattr(assay, name)
-    found = measure(truth, said, clusters=["host"] * 40, interval=method)
-    assert math.isnan(found.low)
-    assert math.isnan(found.high)
-    assert found.note
+    estimate = measure(truth, said, clusters=["host"] * 40, interval=method)
+    assert math.isnan(estimate.low)
+    assert math.isnan(estimate.high)
+    assert estimate.note
 
 
 def sample(cluster, truth, scores) -> Sample:

@@ -63,8 +63,8 @@ def expected(method: Bootstrap, values, estimate: float, left_out) -> tuple[floa
     return percentiles(values, method.level)
 
 
-def ends(found: BootstrapInterval) -> tuple[float, float]:
-    return found.low, found.high
+def ends(bounds: BootstrapInterval) -> tuple[float, float]:
+    return bounds.low, bounds.high
 
 
 # -- ends ------------------------------------------------------------------------------------------
@@ -78,16 +78,16 @@ LEANING_ROWS = [1.0, 1, 1, 2, 2, 4]
 def test_corrected_ends_by_hand(estimate: float, level: float) -> None:
     # From one half of twenty on, which is the smallest value that is equal to the estimate.
     values = np.arange(1.0, 21)
-    found = BCa(level).ends(values[::-1], estimate, LEANING)
-    assert ends(found) == corrected(values, estimate, LEANING_ROWS, level)
-    assert (found.drawn, found.undefined) == (20, 0)
+    bounds = BCa(level).ends(values[::-1], estimate, LEANING)
+    assert ends(bounds) == corrected(values, estimate, LEANING_ROWS, level)
+    assert (bounds.drawn, bounds.undefined) == (20, 0)
 
 
 def test_values_equal_to_the_estimate_count_half() -> None:
     values = np.array([1.0] * 3 + [2.0] * 10 + [3.0, 4, 5, 6, 7, 8, 9])
-    found = BCa(0.8).ends(values, 2.0, LEANING)
-    assert ends(found) == corrected(values, 2.0, LEANING_ROWS, 0.8)
-    assert ends(found) != ends(BCa(0.8).ends(values, 2.5, LEANING))
+    bounds = BCa(0.8).ends(values, 2.0, LEANING)
+    assert ends(bounds) == corrected(values, 2.0, LEANING_ROWS, 0.8)
+    assert ends(bounds) != ends(BCa(0.8).ends(values, 2.5, LEANING))
 
 
 def test_estimate_beside_all_values_has_plain_percentiles() -> None:
@@ -105,9 +105,9 @@ def test_low_end_is_the_smallest_value_at_least() -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_undefined_values_are_left_out_and_counted(method) -> None:
     values = np.array([np.nan, *np.arange(1.0, 21), np.nan, np.nan])
-    found = method(0.8).ends(values, 9.0, LEANING)
-    assert ends(found) == expected(method(0.8), values[1:21], 9.0, LEANING_ROWS)
-    assert (found.drawn, found.undefined) == (23, 3)
+    bounds = method(0.8).ends(values, 9.0, LEANING)
+    assert ends(bounds) == expected(method(0.8), values[1:21], 9.0, LEANING_ROWS)
+    assert (bounds.drawn, bounds.undefined) == (23, 3)
 
 
 LEFT_OUT = "undefined in 4 of 9 resamples, which were left out"
@@ -166,14 +166,14 @@ def test_each_cell_is_left_out_once_however_many_at_a_time(
 ) -> None:
     monkeypatch.setattr(bootstrap, "_TABLES", numbers)
     table = np.array([[4.0, 1.0], [0.0, 3.0]])
-    found = _slopes(F1, table)
-    assert found.counts.tolist() == [4, 1, 3]
+    slopes = _slopes(F1, table)
+    assert slopes.counts.tolist() == [4, 1, 3]
     moved = []
     for cell in ((0, 0), (0, 1), (1, 1)):
         less = table.copy()
         less[cell] -= 1
         moved.append(f1(less))
-    assert found.moves.tolist() == pytest.approx(moved)
+    assert slopes.moves.tolist() == pytest.approx(moved)
 
 
 def test_all_of_two_hundred_cells_are_left_out() -> None:
@@ -279,16 +279,16 @@ def test_interval_of_scores_by_hand(method) -> None:
         values.append(mean_of_rows(truth, np.concatenate(drawn)))
     truth, scores = np.repeat(TRUTH, OFTEN), np.repeat(SCORES, OFTEN)
     left_out = [mean_of_rows(np.delete(truth, i), np.delete(scores, i)) for i in range(18)]
-    found = ends(score_interval(tally, mean_score, chosen))
-    assert found == pytest.approx(expected(chosen, values, mean_of_rows(truth, scores), left_out))
+    bounds = ends(score_interval(tally, mean_score, chosen))
+    assert bounds == pytest.approx(expected(chosen, values, mean_of_rows(truth, scores), left_out))
 
 
 def test_one_row_of_each_score_and_class_is_left_out_in_turn() -> None:
     tally = ScoreTally.of_rows(("no", "yes"), SCORES, TRUTH)
-    found = _score_slopes(tally, lambda one: float(one.counts.sum() + 100 * one.size))
-    assert found.counts.tolist() == [1, 2, 1, 1, 1, 2, 1, 1]
+    slopes = _score_slopes(tally, lambda one: float(one.counts.sum() + 100 * one.size))
+    assert slopes.counts.tolist() == [1, 2, 1, 1, 1, 2, 1, 1]
     # Of six scores 0.1, 0.4 and 0.9 have one row, and go with it.
-    assert found.moves.tolist() == [509, 609, 509, 609, 609, 609, 609, 509]
+    assert slopes.moves.tolist() == [509, 609, 509, 609, 609, 609, 609, 509]
 
 
 def test_resamples_are_kept_where_they_are_few_enough(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -332,8 +332,8 @@ def test_interval_of_scores_in_clusters_by_hand(method) -> None:
     values = [of_clusters(generator.multinomial(5, [0.2] * 5)) for _ in range(40)]
     left_out = [of_clusters(np.arange(5) != i) for i in range(5)]
     assert not np.isnan(values).any()
-    found = ends(clustered_score_interval(in_clusters(), mean_score, chosen))
-    assert found == pytest.approx(expected(chosen, values, of_clusters(np.ones(5)), left_out))
+    bounds = ends(clustered_score_interval(in_clusters(), mean_score, chosen))
+    assert bounds == pytest.approx(expected(chosen, values, of_clusters(np.ones(5)), left_out))
 
 
 def test_scores_of_clusters_that_were_not_drawn_are_not_there() -> None:
@@ -364,8 +364,8 @@ def test_interval_of_rows_by_hand(sample: Sample, method) -> None:
         left_out = [estimate - move for move in sums]
     else:
         left_out = np.repeat(estimate - moves, sample.counts)
-    found = ends(row_interval(sample, mean, moves, chosen))
-    assert found == pytest.approx(expected(chosen, values, estimate, left_out))
+    bounds = ends(row_interval(sample, mean, moves, chosen))
+    assert bounds == pytest.approx(expected(chosen, values, estimate, left_out))
 
 
 def test_rows_are_redrawn_as_often_as_there_are_rows() -> None:

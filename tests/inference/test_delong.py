@@ -46,16 +46,18 @@ def test_statistic_by_all_pairs() -> None:
     truth, a, b = noisy(80)
     aucs, spread = by_pairs(truth, a, b)
     error = math.sqrt(spread[0, 0] + spread[1, 1] - 2 * spread[0, 1])
-    found = delong_test(truth, a, b)
-    assert found.statistic == pytest.approx((aucs[1] - aucs[0]) / error, rel=1e-9)
-    assert found.p == pytest.approx(2 * stats.norm.sf(abs(aucs[1] - aucs[0]) / error), rel=1e-9)
+    significance = delong_test(truth, a, b)
+    assert significance.statistic == pytest.approx((aucs[1] - aucs[0]) / error, rel=1e-9)
+    assert significance.p == pytest.approx(
+        2 * stats.norm.sf(abs(aucs[1] - aucs[0]) / error), rel=1e-9
+    )
     reach = stats.norm.ppf(0.975) * error
-    assert found.effect == pytest.approx(aucs[1] - aucs[0])
-    assert (found.effect.low, found.effect.high) == pytest.approx(
+    assert significance.effect == pytest.approx(aucs[1] - aucs[0])
+    assert (significance.effect.low, significance.effect.high) == pytest.approx(
         (aucs[1] - aucs[0] - reach, aucs[1] - aucs[0] + reach)
     )
-    assert (found.table["a"], found.table["b"]) == pytest.approx(tuple(aucs))
-    np.testing.assert_allclose(found.table["covariance"], spread, atol=1e-14)
+    assert (significance.table["a"], significance.table["b"]) == pytest.approx(tuple(aucs))
+    np.testing.assert_allclose(significance.table["covariance"], spread, atol=1e-14)
 
 
 @given(drawn_rows)
@@ -64,9 +66,9 @@ def test_covariance_is_that_of_all_pairs_with_any_ties(rows) -> None:
     assume(2 <= truth.sum() <= len(truth) - 2)
     sample = Sample.of_rows(("no", "yes"), truth, {"a": a, "b": b})
     aucs, spread = by_pairs(truth, a, b)
-    found_aucs, found = covariance(sample)
-    np.testing.assert_allclose(found_aucs, aucs, atol=1e-14)
-    np.testing.assert_allclose(found, spread, atol=1e-12)
+    areas, covariances = covariance(sample)
+    np.testing.assert_allclose(areas, aucs, atol=1e-14)
+    np.testing.assert_allclose(covariances, spread, atol=1e-12)
 
 
 def test_placements_are_the_share_ranked_right_ties_half() -> None:
@@ -95,9 +97,9 @@ def test_swapping_the_models_flips_the_effect_and_keeps_p(rows) -> None:
 def test_identical_models_have_p_one(rows) -> None:
     truth, a, _ = (list(column) for column in zip(*rows, strict=True))
     assume(0 < sum(truth) < len(truth))
-    found = delong_test(truth, a, a)
-    assert (found.statistic, found.p) == (0.0, 1.0)
-    assert found.effect == 0.0
+    significance = delong_test(truth, a, a)
+    assert (significance.statistic, significance.p) == (0.0, 1.0)
+    assert significance.effect == 0.0
 
 
 @given(drawn_rows)
@@ -139,8 +141,8 @@ def test_p_is_uniform_enough_when_nothing_differs() -> None:
 
 
 def test_same_ranking_under_other_scores_is_the_same_model() -> None:
-    found = delong_test([0, 1, 0, 1], [0.1, 0.9, 0.2, 0.8], [10, 90, 20, 80])
-    assert found.p == 1.0
+    significance = delong_test([0, 1, 0, 1], [0.1, 0.9, 0.2, 0.8], [10, 90, 20, 80])
+    assert significance.p == 1.0
 
 
 def test_an_interval_ends_where_aucs_can_not_differ_more() -> None:
@@ -151,8 +153,8 @@ def test_an_interval_ends_where_aucs_can_not_differ_more() -> None:
 
 
 def test_two_perfect_models_have_p_one() -> None:
-    found = delong_test([0, 1] * 10, [0, 1] * 10, [0.2, 0.7] * 10)
-    assert (found.statistic, found.p) == (0.0, 1.0)
+    significance = delong_test([0, 1] * 10, [0, 1] * 10, [0.2, 0.7] * 10)
+    assert (significance.statistic, significance.p) == (0.0, 1.0)
 
 
 def test_two_constant_models_have_p_one() -> None:
@@ -160,27 +162,27 @@ def test_two_constant_models_have_p_one() -> None:
 
 
 def test_perfect_against_constant_scores_has_no_spread_to_judge_by() -> None:
-    found = delong_test([0, 1] * 50, [0, 1] * 50, [5] * 100)
-    assert found.statistic is None
-    assert math.isnan(found.p)
-    assert found.effect == -0.5
-    assert "can't be told" in found.sentence
+    significance = delong_test([0, 1] * 50, [0, 1] * 50, [5] * 100)
+    assert significance.statistic is None
+    assert math.isnan(significance.p)
+    assert significance.effect == -0.5
+    assert "can't be told" in significance.sentence
 
 
 def test_perfect_against_a_fair_model_can_be_judged() -> None:
     truth, a, _ = noisy(200)
-    found = delong_test(truth, a, truth)
-    assert found.effect > 0
-    assert found.p < 0.0001
-    assert found.effect.high <= 1
+    significance = delong_test(truth, a, truth)
+    assert significance.effect > 0
+    assert significance.p < 0.0001
+    assert significance.effect.high <= 1
 
 
 def test_one_positive_has_no_spread_to_judge_by() -> None:
-    found = delong_test([0, 0, 0, 1], [1, 2, 3, 4], [4, 1, 3, 2])
-    assert found.statistic is None
-    assert math.isnan(found.p)
-    assert math.isnan(found.effect.low)
-    assert "can't be told" in found.sentence
+    significance = delong_test([0, 0, 0, 1], [1, 2, 3, 4], [4, 1, 3, 2])
+    assert significance.statistic is None
+    assert math.isnan(significance.p)
+    assert math.isnan(significance.effect.low)
+    assert "can't be told" in significance.sentence
 
 
 def test_one_positive_and_identical_models_have_p_one() -> None:
@@ -191,15 +193,15 @@ def test_one_positive_and_identical_models_have_p_one() -> None:
 
 
 def test_names_and_the_positive_label_can_be_given() -> None:
-    found = delong_test(
+    significance = delong_test(
         [-1, 1, -1, 1, 1, -1],
         [1, 2, 3, 4, 5, 6],
         [2, 1, 4, 3, 6, 5],
         positive=1,
         names=("old", "new"),
     )
-    assert found.models == ("old", "new")
-    assert found.sentence.startswith("old has AUC")
+    assert significance.models == ("old", "new")
+    assert significance.sentence.startswith("old has AUC")
 
 
 def test_text_labels_are_read_as_everywhere() -> None:

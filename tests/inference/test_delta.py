@@ -33,13 +33,13 @@ def mcc(table: np.ndarray) -> float:
 
 
 def slope(table: np.ndarray) -> np.ndarray:
-    found = np.empty((2, 2))
+    values = np.empty((2, 2))
     for cell in np.ndindex(2, 2):
         above, below = table.copy(), table.copy()
         above[cell] += 1e-5
         below[cell] -= 1e-5
-        found[cell] = (mcc(above) - mcc(below)) / 2e-5
-    return found
+        values[cell] = (mcc(above) - mcc(below)) / 2e-5
+    return values
 
 
 # -- the scale -------------------------------------------------------------------------------------
@@ -159,8 +159,8 @@ def test_value_on_a_bound_has_no_scale(value: float, bounds: tuple[float, float]
 
 def test_variance_of_a_share_is_that_of_the_binomial() -> None:
     table = binary(50, 10, 20, 30)
-    found = variance(PRECISION, table_of(table), squares_of(table))
-    assert found == pytest.approx(0.75 * 0.25 / 40, rel=1e-12)
+    pair_variance = variance(PRECISION, table_of(table), squares_of(table))
+    assert pair_variance == pytest.approx(0.75 * 0.25 / 40, rel=1e-12)
 
 
 def test_interval_of_the_mcc_by_hand() -> None:
@@ -182,8 +182,8 @@ def test_sampling_weights_have_the_sandwich_variance() -> None:
     w, right = weights[flagged], truth[flagged]
     share = (w * right).sum() / w.sum()
     sandwich = (w**2 * (right - share) ** 2).sum() / w.sum() ** 2
-    found = variance(PRECISION, table_of(table), squares_of(table))
-    assert found == pytest.approx(sandwich, rel=1e-12)
+    pair_variance = variance(PRECISION, table_of(table), squares_of(table))
+    assert pair_variance == pytest.approx(sandwich, rel=1e-12)
 
 
 def test_weights_of_one_are_plain_rows() -> None:
@@ -233,10 +233,10 @@ def test_interval_of_a_touching_measure_by_hand() -> None:
         step[cell] = 1e-4
         slopes[cell] = (c_id(table + step) - c_id(table - step)) / 2e-4
     expected = on_arcsine(c_id(table), float((table * slopes**2).sum()), Z)
-    found = interval(
+    bounds = interval(
         Quantity(C_ID.formula, label=1), binary(40, 10, 6, 30), UNIT, 0.95, touching=True
     )
-    assert found == pytest.approx(expected, abs=1e-8)
+    assert bounds == pytest.approx(expected, abs=1e-8)
 
 
 def test_half_a_row_more_on_the_right_side_where_decisions_tell_nothing() -> None:
@@ -260,8 +260,8 @@ def test_half_a_count_is_added_to_each_cell_where_one_is_empty() -> None:
     reach = Z * error / (1 - smoothed**2)
     low = math.tanh(math.atanh(smoothed) - reach)
     high = math.tanh(math.atanh(smoothed) + reach)
-    found = interval(MCC, binary(40, 0, 6, 30), SIGNED, 0.95)
-    assert found == pytest.approx((min(low, value), max(high, value)), abs=1e-8)
+    bounds = interval(MCC, binary(40, 0, 6, 30), SIGNED, 0.95)
+    assert bounds == pytest.approx((min(low, value), max(high, value)), abs=1e-8)
 
 
 def test_perfect_decisions_have_an_interval_with_one_end_at_the_bound() -> None:
@@ -339,8 +339,8 @@ def test_clusters_of_one_row_are_nearly_independent_rows(name: str) -> None:
     measure = find(name)
     quantity = Quantity(measure.formula, label=1)
     plain = interval(quantity, tally.confusion(), measure.range, 0.95)
-    found = cluster_interval(quantity, tally, measure.range, 0.95)
-    assert found == pytest.approx(plain, rel=2e-3)
+    bounds = cluster_interval(quantity, tally, measure.range, 0.95)
+    assert bounds == pytest.approx(plain, rel=2e-3)
 
 
 def test_clusters_of_one_row_differ_from_rows_by_student_and_their_number_alone() -> None:
@@ -413,9 +413,9 @@ def test_cluster_interval_holds_the_value_and_stays_in_range(name, count, seed, 
 
 def test_delta_can_be_asked_for_where_wilson_is_the_default() -> None:
     table = binary(50, 10, 20, 30)
-    found = estimate(PRECISION, table, UNIT, method=Delta())
-    assert found.method == "delta"
-    assert (found.low, found.high) == interval(PRECISION, table, UNIT, 0.95)
+    precision = estimate(PRECISION, table, UNIT, method=Delta())
+    assert precision.method == "delta"
+    assert (precision.low, precision.high) == interval(PRECISION, table, UNIT, 0.95)
     assert estimate(PRECISION, table, UNIT).method == "wilson"
 
 

@@ -133,15 +133,17 @@ LEAST = 1e-13 / 8
 def test_slope_that_moves_a_value_by_rounding_is_none() -> None:
     squares = [[2.0, 3.0], [5.0, 7.0]]
     under = math.nextafter(LEAST, 0)
-    found = _variance_of_two(Fixed((LEAST, under, 0.0, under)), EIGHT, squares)
-    assert found == 2 * LEAST**2
-    found = _variance_of_two(Fixed((under, -LEAST, -LEAST, -under)), EIGHT, squares)
-    assert found == pytest.approx(8 * LEAST**2, rel=1e-15)
+    pair_variance = _variance_of_two(Fixed((LEAST, under, 0.0, under)), EIGHT, squares)
+    assert pair_variance == 2 * LEAST**2
+    pair_variance = _variance_of_two(Fixed((under, -LEAST, -LEAST, -under)), EIGHT, squares)
+    assert pair_variance == pytest.approx(8 * LEAST**2, rel=1e-15)
 
 
 def test_variance_of_two_classes_sums_squares_by_slopes() -> None:
-    found = _variance_of_two(Fixed((1.0, 2.0, 3.0, math.nan)), EIGHT, [[2.0, 3.0], [5.0, 7.0]])
-    assert found == 2 + 12 + 45
+    pair_variance = _variance_of_two(
+        Fixed((1.0, 2.0, 3.0, math.nan)), EIGHT, [[2.0, 3.0], [5.0, 7.0]]
+    )
+    assert pair_variance == 2 + 12 + 45
 
 
 @pytest.mark.parametrize("slope", [math.inf, -math.inf])
@@ -153,8 +155,8 @@ def test_variance_of_more_classes_leaves_out_rounding_and_what_is_undefined() ->
     table = np.array([[1.0, 1.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 3.0]])
     under = math.nextafter(LEAST, 0)
     given = (1.0, LEAST, under, -LEAST, -under, 0.0, math.nan, -3.0, 0.0)
-    found = _gradient(Fixed(given), table)
-    assert found.ravel().tolist() == [1.0, LEAST, 0, -LEAST, 0, 0, 0, -3.0, 0]
+    values = _gradient(Fixed(given), table)
+    assert values.ravel().tolist() == [1.0, LEAST, 0, -LEAST, 0, 0, 0, -3.0, 0]
     squares = np.arange(9.0).reshape(3, 3) + 1
     assert variance(Fixed(given), table, squares) == pytest.approx(1 + 8 * 9, rel=1e-12)
 
@@ -177,8 +179,8 @@ def test_half_a_row_of_the_mean_weight_is_added_to_each_cell() -> None:
 def test_value_that_is_known_is_not_computed_again() -> None:
     table = np.array([[8.0, 2.0], [4.0, 4.0]])
     expected = on_scale(0.25, spread(MCC, table, table), SIGNED, Z)
-    found = interval(MCC, counts(table.astype(int)), SIGNED, 0.95, value=0.25)
-    assert found == pytest.approx(expected, rel=1e-12)
+    bounds = interval(MCC, counts(table.astype(int)), SIGNED, 0.95, value=0.25)
+    assert bounds == pytest.approx(expected, rel=1e-12)
 
 
 def test_value_at_an_edge_moves_in_though_no_cell_is_empty() -> None:
@@ -196,8 +198,8 @@ def test_value_that_no_row_moves_is_smoothed_though_it_is_at_no_edge() -> None:
     more = table + 0.5
     centre = float(C_ID.of_tables(more))
     low, high = on_scale(centre, spread(C_ID, more, more), SIGNED, Z)
-    found = interval(C_ID, counts(table.astype(int)), SIGNED, 0.95)
-    assert found == pytest.approx((min(low, 0), high), rel=1e-12)
+    bounds = interval(C_ID, counts(table.astype(int)), SIGNED, 0.95)
+    assert bounds == pytest.approx((min(low, 0), high), rel=1e-12)
 
 
 def test_classes_that_are_left_out_of_a_perfect_average_get_nothing() -> None:
@@ -205,16 +207,16 @@ def test_classes_that_are_left_out_of_a_perfect_average_get_nothing() -> None:
     more = table + np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0, 0, 0]])
     recall = Quantity(of_classes(find("recall").formula, "macro"), classes=(0, 1))
     low = on_scale(float(recall.of_tables(more)), spread(recall, more, more), UNIT, Z)[0]
-    found = interval(recall, counts(table), UNIT, 0.95)
-    assert found == (pytest.approx(low, rel=1e-12), 1.0)
+    bounds = interval(recall, counts(table), UNIT, 0.95)
+    assert bounds == (pytest.approx(low, rel=1e-12), 1.0)
 
 
 def test_decisions_that_tell_nothing_get_half_a_row_more_on_the_right_side() -> None:
     table = np.array([[6, 2], [3, 1]])
     more = table + np.diag([0.5, 0.5])
     high = on_arcsine(float(C_ID.of_tables(more)), spread(C_ID, more, more), Z)[1]
-    found = interval(C_ID, counts(table), UNIT, 0.95, touching=True)
-    assert found == (0.0, pytest.approx(high, rel=1e-12))
+    bounds = interval(C_ID, counts(table), UNIT, 0.95, touching=True)
+    assert bounds == (0.0, pytest.approx(high, rel=1e-12))
 
 
 def test_value_of_all_classes_at_an_edge_moves_in() -> None:
@@ -222,8 +224,8 @@ def test_value_of_all_classes_at_an_edge_moves_in() -> None:
     # Half a hit and half an error a class, by its row and by its column.
     more = table + np.array([[0.5, 1.0], [1.0, 0.5]])
     low = on_scale(float(KAPPA.of_tables(more)), spread(KAPPA, more, more), SIGNED, Z)[0]
-    found = interval(KAPPA, counts(table), SIGNED, 0.95)
-    assert found == (pytest.approx(low, rel=1e-12), 1.0)
+    bounds = interval(KAPPA, counts(table), SIGNED, 0.95)
+    assert bounds == (pytest.approx(low, rel=1e-12), 1.0)
 
 
 @pytest.mark.parametrize(("off", "moved"), [(5e-13, True), (5e-12, False)])
@@ -231,13 +233,13 @@ def test_sums_of_weights_are_at_an_edge_where_they_miss_it_by_rounding(off, move
     table = np.array([[8.0, 2.0], [4.0, 4.0]])
     squares = 2 * table
     value = 1 - off
-    found = interval(MCC, counts(table, squares), SIGNED, 0.95, value=value)
+    bounds = interval(MCC, counts(table, squares), SIGNED, 0.95, value=value)
     if moved:
         more, squares_more = table + 1, squares + 2
         low, high = on_scale(float(MCC.of_tables(more)), spread(MCC, more, squares_more), SIGNED, Z)
-        assert found == pytest.approx((low, max(high, value)), rel=1e-9)
+        assert bounds == pytest.approx((low, max(high, value)), rel=1e-9)
     else:
-        assert found == pytest.approx(
+        assert bounds == pytest.approx(
             on_scale(value, spread(MCC, table, squares), SIGNED, Z), rel=1e-9
         )
 
@@ -255,8 +257,8 @@ def test_touching_measure_with_an_empty_cell_keeps_to_its_scale_of_angles() -> N
     centre = float(C_ID.of_tables(more))
     low, high = on_arcsine(centre, spread(C_ID, more, more), Z)
     value = C_ID.value(counts(table))
-    found = interval(C_ID, counts(table), UNIT, 0.95, touching=True)
-    assert found == pytest.approx((min(low, value), max(high, value)), rel=1e-12)
+    bounds = interval(C_ID, counts(table), UNIT, 0.95, touching=True)
+    assert bounds == pytest.approx((min(low, value), max(high, value)), rel=1e-12)
 
 
 # -- clusters --------------------------------------------------------------------------------------
@@ -282,8 +284,8 @@ def test_clusters_by_hand() -> None:
     variance = sum(move**2 for move in moved) * 3 / 2
     value = float(MCC.of_tables(table))
     expected = on_scale(value, variance, SIGNED, float(stats.t.ppf(0.95, 2)))
-    found = cluster_interval(MCC, clusters(cells.tolist()), SIGNED, 0.9)
-    assert found == pytest.approx(expected, rel=1e-9)
+    bounds = cluster_interval(MCC, clusters(cells.tolist()), SIGNED, 0.9)
+    assert bounds == pytest.approx(expected, rel=1e-9)
 
 
 RECALL, INFORMEDNESS, PRECISION, ACCURACY = (
@@ -320,8 +322,8 @@ def test_classes_of_unlike_clusters_have_satterthwaites_degrees() -> None:
     df = (positives + negatives) ** 2 / (positives**2 / 1 + negatives**2 / 2)
     value, reach = float(INFORMEDNESS.of_tables(table)), float(stats.t.ppf(0.975, df))
     expected = on_scale(value, positives + negatives, SIGNED, reach)
-    found = cluster_interval(INFORMEDNESS, many_clusters(cells.tolist()), SIGNED, 0.95)
-    assert found == pytest.approx(expected)
+    bounds = cluster_interval(INFORMEDNESS, many_clusters(cells.tolist()), SIGNED, 0.95)
+    assert bounds == pytest.approx(expected)
     assert 1 < df < 2
 
 
@@ -354,11 +356,11 @@ def smoothed_clusters(cells: np.ndarray, level: float) -> tuple[float, float]:
 def test_clusters_with_an_empty_cell_by_hand() -> None:
     cells = np.array([[[5, 0], [2, 3]], [[1, 0], [0, 9]], [[9, 0], [7, 1]]])
     low, high = smoothed_clusters(cells, 0.9)
-    found = cluster_interval(MCC, clusters(cells.tolist()), SIGNED, 0.9)
+    bounds = cluster_interval(MCC, clusters(cells.tolist()), SIGNED, 0.9)
     rows = interval(MCC, clusters(cells.tolist()).confusion(), SIGNED, 0.9)
     assert low < rows[0]
     assert high > rows[1]
-    assert found == pytest.approx((low, high), rel=1e-9)
+    assert bounds == pytest.approx((low, high), rel=1e-9)
 
 
 def test_clusters_that_agree_on_an_empty_cell_are_no_surer_than_their_rows() -> None:
@@ -366,8 +368,8 @@ def test_clusters_that_agree_on_an_empty_cell_are_no_surer_than_their_rows() -> 
     low, high = smoothed_clusters(cells, 0.5)
     rows = interval(MCC, clusters(cells.tolist()).confusion(), SIGNED, 0.5)
     value = MCC.value(clusters(cells.tolist()).confusion())
-    found = cluster_interval(MCC, clusters(cells.tolist()), SIGNED, 0.5)
-    assert found == pytest.approx((min(low, rows[0]), max(high, rows[1], value)), rel=1e-9)
+    bounds = cluster_interval(MCC, clusters(cells.tolist()), SIGNED, 0.5)
+    assert bounds == pytest.approx((min(low, rows[0]), max(high, rows[1], value)), rel=1e-9)
 
 
 def test_clusters_at_an_edge_without_an_empty_cell_by_hand() -> None:
@@ -382,8 +384,8 @@ def test_clusters_at_an_edge_without_an_empty_cell_by_hand() -> None:
         float(C_ID.of_tables(table + part)), variance, UNIT, float(stats.t.ppf(0.975, 2))
     )[1]
     rows = interval(C_ID, clusters(cells.tolist()).confusion(), UNIT, 0.95)
-    found = cluster_interval(C_ID, clusters(cells.tolist()), UNIT, 0.95)
-    assert found == (0, pytest.approx(max(high, rows[1]), rel=1e-9))
+    bounds = cluster_interval(C_ID, clusters(cells.tolist()), UNIT, 0.95)
+    assert bounds == (0, pytest.approx(max(high, rows[1]), rel=1e-9))
 
 
 def test_clusters_are_smoothed_where_one_class_alone_has_no_errors() -> None:
@@ -407,5 +409,5 @@ def test_clusters_are_smoothed_where_one_class_alone_has_no_errors() -> None:
     reach = float(stats.t.ppf(0.975, 2))
     low, high = on_scale(float(recall.of_tables(table + part)), variance, UNIT, reach)
     by_rows = interval(recall, tally.confusion(), UNIT, 0.95)
-    found = cluster_interval(recall, tally, UNIT, 0.95)
-    assert found == pytest.approx((min(low, by_rows[0]), max(high, by_rows[1])), rel=1e-9)
+    bounds = cluster_interval(recall, tally, UNIT, 0.95)
+    assert bounds == pytest.approx((min(low, by_rows[0]), max(high, by_rows[1])), rel=1e-9)

@@ -67,33 +67,35 @@ def test_both_models_are_resampled_together() -> None:
     pairs = decided()
     tables = resampled_pairs(pairs, QUICK)
     draws = np.random.default_rng(42).multinomial(200, pairs.counts / 200, size=200)
-    for model, found in enumerate(tables):
+    for model, table in enumerate(tables):
         for cell in np.ndindex(2, 2):
             here = (pairs.codes[:, 0] == cell[0]) & (pairs.codes[:, model + 1] == cell[1])
-            np.testing.assert_array_equal(found[:, *cell], draws[:, here].sum(axis=1))
+            np.testing.assert_array_equal(table[:, *cell], draws[:, here].sum(axis=1))
     np.testing.assert_array_equal(tables[0].sum(axis=2), tables[1].sum(axis=2))
 
 
 def test_paired_bootstrap_by_hand() -> None:
     pairs = decided()
-    found = paired_bootstrap(pairs, ACCURACY, name="accuracy")
+    significance = paired_bootstrap(pairs, ACCURACY, name="accuracy")
     first, second = resampled_pairs(pairs, Bootstrap())
     draws = np.sort((np.trace(second, axis1=1, axis2=2) - np.trace(first, axis1=1, axis2=2)) / 200)
     values = [ACCURACY.value(pairs.confusion(model)) for model in (0, 1)]
-    assert found.effect == values[1] - values[0]
-    assert (found.effect.low, found.effect.high) == pytest.approx((draws[24], draws[974]))
+    assert significance.effect == values[1] - values[0]
+    assert (significance.effect.low, significance.effect.high) == pytest.approx(
+        (draws[24], draws[974])
+    )
     other_side = min((draws <= 0).sum(), (draws >= 0).sum())
-    assert found.p == pytest.approx(min(1, 2 * (other_side + 1) / 1001))
-    assert (found.table["a"], found.table["b"]) == tuple(values)
-    assert (found.table["drawn"], found.table["undefined"]) == (1000, 0)
+    assert significance.p == pytest.approx(min(1, 2 * (other_side + 1) / 1001))
+    assert (significance.table["a"], significance.table["b"]) == tuple(values)
+    assert (significance.table["drawn"], significance.table["undefined"]) == (1000, 0)
 
 
 def test_p_of_resamples_is_never_zero_and_a_plain_float() -> None:
     truth = np.arange(100, dtype=np.uint16) % 2
     pairs = PairTally.of_codes(("no", "yes"), truth, {"bad": 1 - truth, "good": truth})
-    found = paired_bootstrap(pairs, ACCURACY)
-    assert found.p == pytest.approx(2 / 1001)
-    assert type(found.p) is float
+    significance = paired_bootstrap(pairs, ACCURACY)
+    assert significance.p == pytest.approx(2 / 1001)
+    assert type(significance.p) is float
 
 
 def test_interval_is_near_the_normal_one() -> None:
@@ -102,8 +104,8 @@ def test_interval_is_near_the_normal_one() -> None:
     gain = right[:, 1].astype(float) - right[:, 0]
     mean = (gain * pairs.counts).sum() / 2000
     error = math.sqrt(((gain - mean) ** 2 * pairs.counts).sum() / 2000**2)
-    found = paired_bootstrap(pairs, ACCURACY).effect
-    assert (found.low, found.high) == pytest.approx(
+    effect = paired_bootstrap(pairs, ACCURACY).effect
+    assert (effect.low, effect.high) == pytest.approx(
         (mean - 1.96 * error, mean + 1.96 * error), abs=0.15 * error
     )
 
@@ -121,45 +123,49 @@ def test_swapping_the_models_flips_the_effect() -> None:
     said = [(column > 0.5).astype(np.uint16) for column in (a, b)]
     one = PairTally.of_codes(("no", "yes"), truth, {"a": said[0], "b": said[1]})
     other = PairTally.of_codes(("no", "yes"), truth, {"b": said[1], "a": said[0]})
-    found, turned = paired_bootstrap(one, RECALL), paired_bootstrap(other, RECALL)
-    assert found.effect == -turned.effect
-    assert found.p == pytest.approx(turned.p, abs=0.05)
+    significance, turned = paired_bootstrap(one, RECALL), paired_bootstrap(other, RECALL)
+    assert significance.effect == -turned.effect
+    assert significance.p == pytest.approx(turned.p, abs=0.05)
 
 
 def test_identical_models_have_p_one() -> None:
     truth, a, _ = rows()
     said = (a > 0.5).astype(np.uint16)
     pairs = PairTally.of_codes(("no", "yes"), truth, {"a": said, "b": said})
-    found = paired_bootstrap(pairs, RECALL)
-    assert found.p == 1.0
-    assert (found.effect, found.effect.low, found.effect.high) == (0.0, 0.0, 0.0)
+    significance = paired_bootstrap(pairs, RECALL)
+    assert significance.p == 1.0
+    assert (significance.effect, significance.effect.low, significance.effect.high) == (
+        0.0,
+        0.0,
+        0.0,
+    )
 
 
 def test_undefined_resamples_are_counted() -> None:
     truth = np.array([1] * 3 + [0] * 97, np.uint16)
     said = {"a": truth, "b": np.zeros(100, np.uint16)}
-    found = paired_bootstrap(PairTally.of_codes(("no", "yes"), truth, said), RECALL)
-    assert found.table["undefined"] == pytest.approx(50, abs=25)
-    assert "resamples, which were left out" in found.effect.note
+    significance = paired_bootstrap(PairTally.of_codes(("no", "yes"), truth, said), RECALL)
+    assert significance.table["undefined"] == pytest.approx(50, abs=25)
+    assert "resamples, which were left out" in significance.effect.note
 
 
 def test_measure_that_one_model_does_not_have_is_undefined() -> None:
     truth = np.array([1, 0, 1, 0], np.uint16)
     said = {"a": truth, "b": np.zeros(4, np.uint16)}
     precision = Quantity(find("precision").formula, label=1)
-    found = paired_bootstrap(PairTally.of_codes(("no", "yes"), truth, said), precision)
-    assert math.isnan(found.effect)
-    assert math.isnan(found.p)
-    assert found.effect.undefined == "undefined for one of the models"
-    assert "undefined for one of them" in found.sentence
+    significance = paired_bootstrap(PairTally.of_codes(("no", "yes"), truth, said), precision)
+    assert math.isnan(significance.effect)
+    assert math.isnan(significance.p)
+    assert significance.effect.undefined == "undefined for one of the models"
+    assert "undefined for one of them" in significance.sentence
 
 
 def test_no_usable_resample_has_no_p() -> None:
     truth = np.array([1, 0], np.uint16)
     pairs = PairTally.of_codes(("no", "yes"), truth, {"a": truth, "b": truth})
     empty = np.zeros((5, 2, 2))
-    found = paired_bootstrap(pairs, RECALL, tables=(empty, empty))
-    assert math.isnan(found.p)
+    significance = paired_bootstrap(pairs, RECALL, tables=(empty, empty))
+    assert math.isnan(significance.p)
 
 
 def test_no_rows_cannot_be_resampled() -> None:
@@ -223,16 +229,16 @@ def losses(sample: Sample, model: int, name: str) -> np.ndarray:
 @pytest.mark.parametrize("name", ["log_loss", "brier"])
 def test_difference_of_mean_losses_is_nearly_a_paired_t_test(name: str) -> None:
     sample = scored()
-    found = paired_influence(sample, find(name))
+    significance = paired_influence(sample, find(name))
     gap = np.repeat(losses(sample, 1, name) - losses(sample, 0, name), sample.counts)
     error = gap.std() / math.sqrt(200)
-    assert found.effect == pytest.approx(gap.mean())
-    assert found.table["standard_error"] == pytest.approx(error)
+    assert significance.effect == pytest.approx(gap.mean())
+    assert significance.table["standard_error"] == pytest.approx(error)
     reach = stats.norm.ppf(0.975) * error
-    assert (found.effect.low, found.effect.high) == pytest.approx(
+    assert (significance.effect.low, significance.effect.high) == pytest.approx(
         (gap.mean() - reach, gap.mean() + reach)
     )
-    assert found.p == pytest.approx(2 * stats.norm.sf(abs(gap.mean()) / error))
+    assert significance.p == pytest.approx(2 * stats.norm.sf(abs(gap.mean()) / error))
 
 
 @pytest.mark.parametrize("name", SCORED)
@@ -251,9 +257,13 @@ def test_identical_scores_have_p_one(name: str, test) -> None:
     truth, a, _ = rows(60)
     sample = Sample.of_rows(("no", "yes"), truth, {"old": a, "new": a})
     options = {"method": QUICK} if test is paired_score_bootstrap else {}
-    found = test(sample, find(name), **options)
-    assert found.p == 1.0
-    assert (found.effect, found.effect.low, found.effect.high) == (0.0, 0.0, 0.0)
+    significance = test(sample, find(name), **options)
+    assert significance.p == 1.0
+    assert (significance.effect, significance.effect.low, significance.effect.high) == (
+        0.0,
+        0.0,
+        0.0,
+    )
 
 
 @pytest.mark.parametrize("name", SCORED)
@@ -270,17 +280,17 @@ def test_undefined_resamples_of_scores_are_counted(name: str) -> None:
     generator = np.random.default_rng(0)
     said = {"a": generator.random(32), "b": generator.random(32)}
     sample = Sample.of_rows(("no", "yes"), truth, said)
-    found = paired_score_bootstrap(sample, find(name), method=QUICK)
-    assert found.table["undefined"] == pytest.approx(200 * (30 / 32) ** 32, abs=15)
+    significance = paired_score_bootstrap(sample, find(name), method=QUICK)
+    assert significance.table["undefined"] == pytest.approx(200 * (30 / 32) ** 32, abs=15)
 
 
 def test_models_that_differ_by_the_same_in_every_row_cannot_be_judged() -> None:
     truth = np.array([1, 1, 1, 1, 0, 0, 0, 0], np.uint16)
     said = {"a": np.where(truth == 1, 0.5, 0.5), "b": np.where(truth == 1, 1.0, 0.0)}
-    found = paired_influence(Sample.of_rows(("no", "yes"), truth, said), find("roc_auc"))
-    assert found.effect == 0.5
-    assert math.isnan(found.p)
-    assert "nothing can be said" in found.sentence
+    significance = paired_influence(Sample.of_rows(("no", "yes"), truth, said), find("roc_auc"))
+    assert significance.effect == 0.5
+    assert math.isnan(significance.p)
+    assert "nothing can be said" in significance.sentence
 
 
 # -- clusters of scores ----------------------------------------------------------------------------
@@ -329,11 +339,11 @@ def test_repeating_each_row_within_its_cluster_changes_nothing(name: str) -> Non
 
 @pytest.mark.parametrize("name", ["roc_auc", "brier"])
 def test_clusters_are_resampled_whole(name: str) -> None:
-    found = paired_score_bootstrap(clustered(20), find(name), method=QUICK)
+    significance = paired_score_bootstrap(clustered(20), find(name), method=QUICK)
     expected = paired_influence(clustered(20), find(name))
-    assert found.effect == pytest.approx(float(expected.effect), abs=1e-12)
+    assert significance.effect == pytest.approx(float(expected.effect), abs=1e-12)
     width = expected.effect.high - expected.effect.low
-    assert found.effect.low == pytest.approx(expected.effect.low, abs=0.4 * width)
+    assert significance.effect.low == pytest.approx(expected.effect.low, abs=0.4 * width)
 
 
 @pytest.mark.parametrize("test", [paired_influence, paired_score_bootstrap])

@@ -60,26 +60,34 @@ def between(value: float, low: float, high: float) -> Estimate:
 
 
 def test_difference_of_losses_by_hand() -> None:
-    found = paired_influence(sample(), BRIER)
-    assert found.effect == -0.125
-    assert found.table == {"a": 0.25, "b": 0.125, "standard_error": pytest.approx(ERROR)}
+    significance = paired_influence(sample(), BRIER)
+    assert significance.effect == -0.125
+    assert significance.table == {"a": 0.25, "b": 0.125, "standard_error": pytest.approx(ERROR)}
     ends = -0.125 - Z * ERROR, -0.125 + Z * ERROR
-    assert (found.effect.low, found.effect.high) == pytest.approx(ends, rel=1e-12)
-    assert found.p == pytest.approx(2 * stats.norm.sf(2), rel=1e-9)
-    assert (found.method, found.effect.n, found.effect.level) == ("delta", 4, 0.95)
-    assert (found.test, found.statistic, found.df) == ("paired_influence", None, ())
-    assert (found.effect.bound, found.effect.undefined) == (None, None)
-    assert found.models == ("old", "new")
-    assert found.sentence == (
+    assert (significance.effect.low, significance.effect.high) == pytest.approx(ends, rel=1e-12)
+    assert significance.p == pytest.approx(2 * stats.norm.sf(2), rel=1e-9)
+    assert (significance.method, significance.effect.n, significance.effect.level) == (
+        "delta",
+        4,
+        0.95,
+    )
+    assert (significance.test, significance.statistic, significance.df) == (
+        "paired_influence",
+        None,
+        (),
+    )
+    assert (significance.effect.bound, significance.effect.undefined) == (None, None)
+    assert significance.models == ("old", "new")
+    assert significance.sentence == (
         "brier is 0.2500 for old and 0.1250 for new: old is higher (p = 0.046)."
     )
 
 
 def test_rows_count_as_often_as_they_occur() -> None:
-    found = paired_influence(sample(counts=np.array([3, 3, 3, 3])), BRIER, level=0.9)
-    assert found.effect == pytest.approx(-0.125)
-    assert found.table["standard_error"] == pytest.approx(ERROR / math.sqrt(3))
-    assert (found.effect.n, found.effect.level) == (12, 0.9)
+    significance = paired_influence(sample(counts=np.array([3, 3, 3, 3])), BRIER, level=0.9)
+    assert significance.effect == pytest.approx(-0.125)
+    assert significance.table["standard_error"] == pytest.approx(ERROR / math.sqrt(3))
+    assert (significance.effect.n, significance.effect.level) == (12, 0.9)
 
 
 def test_verdict_is_by_p_below_what_the_level_leaves() -> None:
@@ -95,31 +103,33 @@ def test_verdict_is_by_p_below_what_the_level_leaves() -> None:
 
 
 def test_clusters_take_the_place_of_rows() -> None:
-    found = paired_influence(in_clusters([0, 1, 2, 0]), BRIER)
+    significance = paired_influence(in_clusters([0, 1, 2, 0]), BRIER)
     # The clusters move it by -1/16, 1/32 and 1/32.
     error = math.sqrt((1 / 256 + 2 / 1024) * 3 / 2)
-    assert found.table["standard_error"] == pytest.approx(error)
-    assert found.p == pytest.approx(2 * stats.t.sf(0.125 / error, 2), rel=1e-9)
+    assert significance.table["standard_error"] == pytest.approx(error)
+    assert significance.p == pytest.approx(2 * stats.t.sf(0.125 / error, 2), rel=1e-9)
     reach = stats.t.ppf(0.975, 2) * error
-    assert (found.effect.low, found.effect.high) == pytest.approx((-0.125 - reach, -0.125 + reach))
-    assert found.method == "cluster delta"
+    assert (significance.effect.low, significance.effect.high) == pytest.approx(
+        (-0.125 - reach, -0.125 + reach)
+    )
+    assert significance.method == "cluster delta"
 
 
 def test_two_clusters_have_one_degree() -> None:
-    found = paired_influence(in_clusters([0, 1, 1, 0]), BRIER)
+    significance = paired_influence(in_clusters([0, 1, 1, 0]), BRIER)
     # Both move it by 1/16: the error is 1/8, and Student's t with one degree is Cauchy's.
-    assert found.table["standard_error"] == pytest.approx(1 / 8)
-    assert found.p == pytest.approx(0.5, rel=1e-9)
+    assert significance.table["standard_error"] == pytest.approx(1 / 8)
+    assert significance.p == pytest.approx(0.5, rel=1e-9)
 
 
 def test_bounds_of_both_models_widen_the_interval_and_raise_p() -> None:
     known = between(0.25, 0.24, 0.27), between(0.125, 0.12, 0.14)
-    found = paired_influence(sample(), BRIER, known=known)
-    assert found.effect.bound == pytest.approx((0.12 - 0.27, 0.14 - 0.24))
-    assert found.effect.low == pytest.approx(-0.15 - Z * ERROR)
-    assert found.effect.high == pytest.approx(-0.1 + Z * ERROR)
-    assert found.p == pytest.approx(2 * stats.norm.sf(0.1 / ERROR), rel=1e-9)
-    assert (found.table["a"], found.table["b"]) == (0.25, 0.125)
+    significance = paired_influence(sample(), BRIER, known=known)
+    assert significance.effect.bound == pytest.approx((0.12 - 0.27, 0.14 - 0.24))
+    assert significance.effect.low == pytest.approx(-0.15 - Z * ERROR)
+    assert significance.effect.high == pytest.approx(-0.1 + Z * ERROR)
+    assert significance.p == pytest.approx(2 * stats.norm.sf(0.1 / ERROR), rel=1e-9)
+    assert (significance.table["a"], significance.table["b"]) == (0.25, 0.125)
 
 
 @pytest.mark.parametrize(
@@ -130,8 +140,8 @@ def test_bounds_of_both_models_widen_the_interval_and_raise_p() -> None:
     ],
 )
 def test_p_is_that_of_the_difference_nearest_to_zero(known, nearest: float) -> None:
-    found = paired_influence(sample(), BRIER, known=known)
-    assert found.p == pytest.approx(2 * stats.norm.sf(nearest / ERROR), rel=1e-9)
+    significance = paired_influence(sample(), BRIER, known=known)
+    assert significance.p == pytest.approx(2 * stats.norm.sf(nearest / ERROR), rel=1e-9)
     clustered = paired_influence(in_clusters([0, 1, 1, 0]), BRIER, known=known)
     assert clustered.p == pytest.approx(2 * stats.t.sf(nearest * 8, 1), rel=1e-9)
 
@@ -140,9 +150,9 @@ def test_what_no_row_moves_is_told_only_if_it_may_be_zero() -> None:
     rows = Sample.of_rows(("no", "yes"), TRUTH, {"old": OLD, "new": OLD})
     assert paired_influence(rows, BRIER).p == 1.0
     away = between(0.25, 0.2, 0.3), between(0.5, 0.4, 0.6)
-    found = paired_influence(rows, BRIER, known=away)
-    assert math.isnan(found.p)
-    assert found.sentence.endswith("nothing varies between rows, so nothing can be said.")
+    significance = paired_influence(rows, BRIER, known=away)
+    assert math.isnan(significance.p)
+    assert significance.sentence.endswith("nothing varies between rows, so nothing can be said.")
     near = between(0.25, 0.2, 0.3), between(0.5, 0.3, 0.6)
     assert paired_influence(rows, BRIER, known=near).p == 1.0
 
@@ -197,11 +207,11 @@ def test_tables_of_three_classes_are_drawn_from_the_joint_one() -> None:
     pairs = three_classes()
     tables = resampled_pairs(pairs, Bootstrap(resamples=7, seed=3))
     draws = np.random.default_rng(3).multinomial(9, pairs.counts / 9, size=7)
-    for model, found in enumerate(tables):
+    for model, table in enumerate(tables):
         expected = np.zeros((7, 3, 3))
         for column, codes in enumerate(pairs.codes.astype(int)):
             expected[:, codes[0], codes[model + 1]] += draws[:, column]
-        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(table, expected)
 
 
 def test_interval_of_resampled_tables_holds_the_difference() -> None:
@@ -210,21 +220,27 @@ def test_interval_of_resampled_tables_holds_the_difference() -> None:
     old = np.array([np.diag([6 - k, 2, 1]) + k * np.eye(3, k=2) for k in range(4)], float)
     new = np.array([np.diag([6, 2, 1])] * 4, float)
     method = Bootstrap(level=0.5, resamples=4)
-    found = paired_bootstrap(pairs, ACCURACY, name="accuracy", method=method, tables=(old, new))
-    assert found.effect == pytest.approx(2 / 9)
-    assert (found.effect.low, found.effect.high) == pytest.approx((0, 2 / 9))
+    significance = paired_bootstrap(
+        pairs, ACCURACY, name="accuracy", method=method, tables=(old, new)
+    )
+    assert significance.effect == pytest.approx(2 / 9)
+    assert (significance.effect.low, significance.effect.high) == pytest.approx((0, 2 / 9))
     # One of four is not above 0.
-    assert found.p == 2 * 2 / 5
-    assert (found.effect.method, found.effect.n, found.effect.level) == ("bootstrap", 9, 0.5)
-    assert found.table == {
+    assert significance.p == 2 * 2 / 5
+    assert (significance.effect.method, significance.effect.n, significance.effect.level) == (
+        "bootstrap",
+        9,
+        0.5,
+    )
+    assert significance.table == {
         "a": pytest.approx(4 / 9),
         "b": pytest.approx(6 / 9),
         "drawn": 4,
         "undefined": 0,
     }
-    assert found.test == "paired_bootstrap"
-    assert found.models == ("old", "new")
-    assert found.sentence == (
+    assert significance.test == "paired_bootstrap"
+    assert significance.models == ("old", "new")
+    assert significance.sentence == (
         "accuracy is 0.4444 for old and 0.6667 for new: no difference is shown (p = 0.8)."
     )
 
@@ -235,9 +251,9 @@ def test_interval_is_stretched_to_hold_the_difference(above: int, expected) -> N
     right, wrong = np.diag([9.0, 0, 0]), np.diag([6.0, 0, 0]) + 3 * np.eye(3, k=1)[[0, 2, 2]]
     tables = (wrong, right) if above > 0 else (right, wrong)
     drawn = tuple(np.array([table] * 4) for table in tables)
-    found = paired_bootstrap(pairs, ACCURACY, method=Bootstrap(resamples=4), tables=drawn)
-    assert (found.effect.low, found.effect.high) == pytest.approx(expected)
-    assert "all resamples gave one value" in found.effect.note
+    significance = paired_bootstrap(pairs, ACCURACY, method=Bootstrap(resamples=4), tables=drawn)
+    assert (significance.effect.low, significance.effect.high) == pytest.approx(expected)
+    assert "all resamples gave one value" in significance.effect.note
 
 
 def test_clusters_are_drawn_with_the_seed() -> None:
@@ -266,30 +282,32 @@ def drawn_losses(rows: Sample, method: Bootstrap) -> np.ndarray:
 
 def test_scores_are_resampled_by_rows() -> None:
     method = Bootstrap(level=0.8, resamples=99, seed=4)
-    found = paired_score_bootstrap(sample(), BRIER, method=method)
+    significance = paired_score_bootstrap(sample(), BRIER, method=method)
     draws = np.sort(drawn_losses(sample(), method))
-    assert found.effect == -0.125
+    assert significance.effect == -0.125
     # A tenth of 99 is rounded down at the low end, and up at the high one.
-    assert (found.effect.low, found.effect.high) == pytest.approx((draws[8], draws[89]))
-    assert found.p == pytest.approx(_p(draws))
-    assert found.table == {"a": 0.25, "b": 0.125, "drawn": 99, "undefined": 0}
-    assert (found.effect.n, found.effect.bound) == (4, None)
+    assert (significance.effect.low, significance.effect.high) == pytest.approx(
+        (draws[8], draws[89])
+    )
+    assert significance.p == pytest.approx(_p(draws))
+    assert significance.table == {"a": 0.25, "b": 0.125, "drawn": 99, "undefined": 0}
+    assert (significance.effect.n, significance.effect.bound) == (4, None)
 
 
 def test_bounds_widen_the_interval_of_resamples_and_raise_p() -> None:
     method = Bootstrap(level=0.8, resamples=99, seed=4)
     known = between(0.5, 0.47, 0.52), between(0.25, 0.24, 0.42)
-    found = paired_score_bootstrap(sample(), BRIER, method=method, known=known)
+    significance = paired_score_bootstrap(sample(), BRIER, method=method, known=known)
     # The sample tells by how much a difference of -0.25 moves, which lies in [-0.28, -0.05].
     draws = np.sort(drawn_losses(sample(), method)) + 0.125 - 0.25
-    assert found.effect == -0.25
-    assert found.effect.bound == pytest.approx((-0.28, -0.05))
-    assert (found.effect.low, found.effect.high) == pytest.approx(
+    assert significance.effect == -0.25
+    assert significance.effect.bound == pytest.approx((-0.28, -0.05))
+    assert (significance.effect.low, significance.effect.high) == pytest.approx(
         (draws[8] - 0.03, draws[89] + 0.2)
     )
-    assert found.p == pytest.approx(_p(draws + 0.2))
-    assert found.p > _p(draws)
-    assert (found.table["a"], found.table["b"]) == (0.5, 0.25)
+    assert significance.p == pytest.approx(_p(draws + 0.2))
+    assert significance.p > _p(draws)
+    assert (significance.table["a"], significance.table["b"]) == (0.5, 0.25)
 
 
 def test_estimates_that_are_exact_have_no_bounds() -> None:
@@ -335,9 +353,9 @@ def test_ranking_of_classes_is_averaged() -> None:
     macro, weighted = (_by_row(AUC, average, of_classes()) for average in ("macro", "weighted"))
     assert macro == ClassAverage(AUC.of_scores, weighted=False)
     assert weighted == ClassAverage(AUC.of_scores, weighted=True)
-    found = paired_scores(of_classes(), AUC, average="macro")
-    assert found.test == "paired_influence"
-    assert found.sentence.startswith("roc_auc.macro is ")
+    significance = paired_scores(of_classes(), AUC, average="macro")
+    assert significance.test == "paired_influence"
+    assert significance.sentence.startswith("roc_auc.macro is ")
     with pytest.raises(MethodError, match="roc_auc does not say how a row moves it"):
         _by_row(AUC, None, of_classes())
 
@@ -365,30 +383,38 @@ def test_covariance_of_two_rows_of_each_class_by_hand() -> None:
     order = np.lexsort((rows.scores[:, 0], rows.truth))
     assert placements(rows, 0)[0][order].tolist() == [1.0, 0.5, 0.5, 1.0]
     assert placements(rows, 1)[0][order].tolist() == [1.0, 0.75, 1.0, 0.75]
-    aucs, found = covariance(rows)
+    aucs, covariances = covariance(rows)
     assert aucs.tolist() == [0.75, 0.875]
     # Off by +-1/4 and +-1/8, on one side in step, on the other against it; by 2 - 1 and by 2.
-    np.testing.assert_allclose(found, [[1 / 8, 0], [0, 1 / 32]], atol=1e-15)
+    np.testing.assert_allclose(covariances, [[1 / 8, 0], [0, 1 / 32]], atol=1e-15)
 
 
 def test_delongs_test_of_two_rows_of_each_class_by_hand() -> None:
-    found = delong_of(two_of_each(), level=0.5)
+    significance = delong_of(two_of_each(), level=0.5)
     error = math.sqrt(5 / 32)
-    assert found.statistic == pytest.approx(0.125 / error)
-    assert found.p == pytest.approx(2 * stats.norm.sf(0.125 / error))
+    assert significance.statistic == pytest.approx(0.125 / error)
+    assert significance.p == pytest.approx(2 * stats.norm.sf(0.125 / error))
     reach = stats.norm.ppf(0.75) * error
-    assert (found.effect.low, found.effect.high) == pytest.approx((0.125 - reach, 0.125 + reach))
-    assert (found.effect.n, found.effect.level, found.effect.bound) == (4, 0.5, None)
-    assert found.sentence == "old has AUC 0.750, new 0.875: no difference is shown (p = 0.75)."
-    edge = delong_of(two_of_each(), level=1 - found.p)
+    assert (significance.effect.low, significance.effect.high) == pytest.approx(
+        (0.125 - reach, 0.125 + reach)
+    )
+    assert (significance.effect.n, significance.effect.level, significance.effect.bound) == (
+        4,
+        0.5,
+        None,
+    )
+    assert (
+        significance.sentence == "old has AUC 0.750, new 0.875: no difference is shown (p = 0.75)."
+    )
+    edge = delong_of(two_of_each(), level=1 - significance.p)
     assert "no difference is shown" in edge.sentence
     assert "new ranks better" in delong_of(two_of_each(), level=0.2).sentence
 
 
 def test_delongs_test_names_the_first_where_it_ranks_better() -> None:
-    found = delong_test([0, 0, 1, 1], [1, 2, 3, 2], [1, 3, 2, 4], level=0.2)
-    assert found.effect == -0.125
-    assert "A ranks better" in found.sentence
+    significance = delong_test([0, 0, 1, 1], [1, 2, 3, 2], [1, 3, 2, 4], level=0.2)
+    assert significance.effect == -0.125
+    assert "A ranks better" in significance.sentence
 
 
 @pytest.mark.parametrize(
@@ -403,15 +429,15 @@ def test_delongs_test_of_known_areas_has_the_covariance_of_the_sample(
     known, nearest, bound
 ) -> None:
     error = math.sqrt(5 / 32)
-    found = delong_of(two_of_each(), known=known, level=0.5)
-    assert found.statistic == pytest.approx(nearest / error)
-    assert found.p == pytest.approx(2 * stats.norm.sf(abs(nearest) / error))
+    significance = delong_of(two_of_each(), known=known, level=0.5)
+    assert significance.statistic == pytest.approx(nearest / error)
+    assert significance.p == pytest.approx(2 * stats.norm.sf(abs(nearest) / error))
     reach = stats.norm.ppf(0.75) * error
-    assert found.effect.bound == pytest.approx(bound)
-    assert (found.effect.low, found.effect.high) == pytest.approx(
+    assert significance.effect.bound == pytest.approx(bound)
+    assert (significance.effect.low, significance.effect.high) == pytest.approx(
         (bound[0] - reach, bound[1] + reach)
     )
-    assert (found.table["a"], found.table["b"]) == (float(known[0]), float(known[1]))
+    assert (significance.table["a"], significance.table["b"]) == (float(known[0]), float(known[1]))
 
 
 def test_rankings_that_are_the_same_are_told_only_if_areas_may_be() -> None:
@@ -431,11 +457,11 @@ def test_spread_of_rounding_alone_is_none(size: int) -> None:
     truth = np.repeat([0, 1], size)
     scores = {"old": np.append(2 * steps, 2 * steps + 1), "new": np.append(steps, steps)}
     rows = Sample.of_rows(("no", "yes"), truth, scores)
-    found = delong_of(rows)
-    assert found.effect == pytest.approx(-1 / (2 * size))
-    assert found.statistic is None
-    assert math.isnan(found.p)
-    assert math.isnan(found.effect.low)
+    significance = delong_of(rows)
+    assert significance.effect == pytest.approx(-1 / (2 * size))
+    assert significance.statistic is None
+    assert math.isnan(significance.p)
+    assert math.isnan(significance.effect.low)
     same = delong_of(rows, known=(Estimate(0.75), Estimate(0.75)))
     assert (same.statistic, same.p) == (0.0, 1.0)
     assert (same.effect.low, same.effect.high) == pytest.approx((0, 0), abs=1e-8)
@@ -449,9 +475,11 @@ def test_small_spread_of_very_many_rows_is_one() -> None:
         {"old": rows.scores[:, 0], "new": rows.scores[:, 1]},
         counts=np.full(4, 10**12),
     )
-    found = delong_of(many)
-    assert found.statistic == pytest.approx(0.125 / math.sqrt(5 / 32 / (2 * 10**12 - 1)), rel=1e-9)
-    assert found.sentence.endswith("new ranks better (p < 0.0001).")
+    significance = delong_of(many)
+    assert significance.statistic == pytest.approx(
+        0.125 / math.sqrt(5 / 32 / (2 * 10**12 - 1)), rel=1e-9
+    )
+    assert significance.sentence.endswith("new ranks better (p < 0.0001).")
 
 
 def test_delongs_test_is_that_of_one_score_a_row_without_clusters() -> None:
@@ -465,22 +493,22 @@ def test_both_models_move_a_difference() -> None:
     rows = Sample.of_rows(("no", "yes"), TRUTH, {"old": said, "new": NEW})
     # Losses 1/16, 1/16, 1/4, 1/4 become 0, 1/4, 1/4, 0: less by 1/16 - 3/16 + 0 + 1/4, by 4.
     gaps = np.array([-1, 3, 0, -4]) / 16
-    found = paired_influence(rows, BRIER)
-    assert found.effect == pytest.approx(gaps.mean())
-    assert found.table["standard_error"] == pytest.approx(gaps.std() / 2)
+    significance = paired_influence(rows, BRIER)
+    assert significance.effect == pytest.approx(gaps.mean())
+    assert significance.table["standard_error"] == pytest.approx(gaps.std() / 2)
 
 
 def test_rows_of_clusters_count_as_often_as_they_occur() -> None:
     rows = sample(
         cluster=np.array([0, 1, 2, 2]), clusters=list("pqr"), counts=np.array([5, 1, 2, 3])
     )
-    found = paired_influence(rows, BRIER)
+    significance = paired_influence(rows, BRIER)
     often = np.array([5, 1, 2, 3])
     gaps = np.array([-0.25, 0, 0, -0.25])
     moves = often * (gaps - (often * gaps).sum() / 11) / 11
     sums = [moves[0], moves[1], moves[2] + moves[3]]
     error = math.sqrt(sum(move**2 for move in sums) * 3 / 2)
-    assert found.table["standard_error"] == pytest.approx(error)
+    assert significance.table["standard_error"] == pytest.approx(error)
 
 
 def test_two_probabilities_a_row_are_those_of_classes() -> None:

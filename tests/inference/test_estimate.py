@@ -33,15 +33,15 @@ def fields(estimate: Estimate) -> dict[str, object]:
 @given(st.floats(), st.floats(allow_nan=False, min_value=-1e9, max_value=1e9))
 def test_arithmetic_is_that_of_the_plain_number(value: float, other: float) -> None:
     estimate = Estimate(value)
-    for found, expected in (
+    for number, expected in (
         (estimate + other, value + other),
         (other - estimate, other - value),
         (estimate * other, value * other),
         (-estimate, -value),
         (abs(estimate), abs(value)),
     ):
-        assert type(found) is float
-        assert found == expected or math.isnan(expected)
+        assert type(number) is float
+        assert number == expected or math.isnan(expected)
 
 
 @given(st.floats(allow_nan=False), st.floats(allow_nan=False))
@@ -93,23 +93,23 @@ def test_nothing_can_be_deleted(name: str) -> None:
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_pickle_keeps_value_and_fields(protocol: int) -> None:
-    found = pickle.loads(pickle.dumps(PRECISION, protocol))
-    assert type(found) is Estimate
-    assert found == PRECISION
-    assert fields(found) == fields(PRECISION)
+    twin = pickle.loads(pickle.dumps(PRECISION, protocol))
+    assert type(twin) is Estimate
+    assert twin == PRECISION
+    assert fields(twin) == fields(PRECISION)
 
 
 @pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy])
 def test_copy_keeps_value_and_fields(duplicate) -> None:
-    found = duplicate(PRECISION)
-    assert found == PRECISION
-    assert fields(found) == fields(PRECISION)
+    twin = duplicate(PRECISION)
+    assert twin == PRECISION
+    assert fields(twin) == fields(PRECISION)
 
 
 def test_pickle_keeps_the_reason_of_an_undefined_one() -> None:
-    found = pickle.loads(pickle.dumps(Estimate(math.nan, undefined="nothing was flagged")))
-    assert math.isnan(found)
-    assert found.undefined == "nothing was flagged"
+    twin = pickle.loads(pickle.dumps(Estimate(math.nan, undefined="nothing was flagged")))
+    assert math.isnan(twin)
+    assert twin.undefined == "nothing was flagged"
 
 
 # -- text ------------------------------------------------------------------------------------------

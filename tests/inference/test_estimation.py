@@ -60,16 +60,18 @@ def test_shares_have_wilson_and_other_measures_delta(measure) -> None:
     ],
 )
 def test_share_is_wilson_of_its_own_successes_and_trials(name: str, k: int, n: int) -> None:
-    found = of(name)
-    assert (found.low, found.high) == pytest.approx(ends(Wilson(), k, n), abs=1e-15)
-    assert found.n == n
+    measured_value = of(name)
+    assert (measured_value.low, measured_value.high) == pytest.approx(
+        ends(Wilson(), k, n), abs=1e-15
+    )
+    assert measured_value.n == n
 
 
 def test_f1_is_wilson_on_jaccard_mapped() -> None:
     low, high = ends(Wilson(), 6635, 7126)
-    found = of("f1")
-    assert (found.low, found.high) == pytest.approx((2 * low / (1 + low), 2 * high / (1 + high)))
-    assert found.n == 14869
+    f1 = of("f1")
+    assert (f1.low, f1.high) == pytest.approx((2 * low / (1 + low), 2 * high / (1 + high)))
+    assert f1.n == 14869
 
 
 def test_f1_by_delta_when_asked() -> None:
@@ -78,13 +80,13 @@ def test_f1_by_delta_when_asked() -> None:
 
 def test_average_of_f1_is_no_share_and_has_delta() -> None:
     macro = Quantity(of_classes(find("f1").formula, "macro"))
-    found = estimate(macro, FOREST, (0, 1), default=Interval.BY_JACCARD)
-    assert found.method == "delta"
+    measured_value = estimate(macro, FOREST, (0, 1), default=Interval.BY_JACCARD)
+    assert measured_value.method == "delta"
 
 
 def test_accuracy_of_all_classes_is_a_share() -> None:
-    found = estimate(Quantity(find("accuracy").classes), FOREST, (0, 1))
-    assert (found.method, found.n) == ("wilson", 14869)
+    measured_value = estimate(Quantity(find("accuracy").classes), FOREST, (0, 1))
+    assert (measured_value.method, measured_value.n) == ("wilson", 14869)
 
 
 @every_measure
@@ -95,14 +97,22 @@ def test_exact_value_is_kept(measure) -> None:
 @every_measure
 @given(cells=st.lists(st.integers(0, 40), min_size=4, max_size=4))
 def test_interval_holds_the_value_or_the_value_is_undefined_with_its_reason(measure, cells):
-    found = of(measure.name, Confusion(("no", "yes"), (tuple(cells[:2]), tuple(cells[2:]))))
-    if math.isnan(found):
-        assert found.undefined
-        assert math.isnan(found.low)
-        assert math.isnan(found.high)
+    measured_value = of(
+        measure.name, Confusion(("no", "yes"), (tuple(cells[:2]), tuple(cells[2:])))
+    )
+    if math.isnan(measured_value):
+        assert measured_value.undefined
+        assert math.isnan(measured_value.low)
+        assert math.isnan(measured_value.high)
     else:
-        assert found.undefined is None
-        assert measure.range[0] <= found.low <= found <= found.high <= measure.range[1]
+        assert measured_value.undefined is None
+        assert (
+            measure.range[0]
+            <= measured_value.low
+            <= measured_value
+            <= measured_value.high
+            <= measure.range[1]
+        )
 
 
 def test_one_label_of_many_is_read_on_its_binary_table() -> None:
@@ -114,26 +124,26 @@ def test_one_label_of_many_is_read_on_its_binary_table() -> None:
 
 
 def test_first_of_two_labels_swaps_the_cells() -> None:
-    found = of("precision", label=0)
-    assert found == 7743 / 8067
-    assert (found.low, found.high) == pytest.approx(ends(Wilson(), 7743, 8067))
+    precision = of("precision", label=0)
+    assert precision == 7743 / 8067
+    assert (precision.low, precision.high) == pytest.approx(ends(Wilson(), 7743, 8067))
 
 
 # -- undefined -------------------------------------------------------------------------------------
 
 
 def test_precision_is_undefined_when_nothing_is_flagged() -> None:
-    found = of("precision", Confusion(("no", "yes"), ((5, 0), (2, 0))))
-    assert math.isnan(found)
-    assert found.undefined == "nothing was flagged (TP + FP = 0)"
-    assert found.n == 0
-    assert found.method == ""
+    precision = of("precision", Confusion(("no", "yes"), ((5, 0), (2, 0))))
+    assert math.isnan(precision)
+    assert precision.undefined == "nothing was flagged (TP + FP = 0)"
+    assert precision.n == 0
+    assert precision.method == ""
 
 
 def test_no_rows_at_all_have_nothing() -> None:
-    found = of("accuracy", Confusion.zero(("no", "yes")))
-    assert math.isnan(found)
-    assert found.n == 0
+    accuracy = of("accuracy", Confusion.zero(("no", "yes")))
+    assert math.isnan(accuracy)
+    assert accuracy.n == 0
     weightless = Confusion(("no", "yes"), ((0.0, 0.0), (0.0, 0.0)), ((0.0, 0.0), (0.0, 0.0)))
     assert of("accuracy", weightless).n == 0
 
@@ -143,9 +153,9 @@ def test_no_rows_at_all_have_nothing() -> None:
 
 @pytest.mark.parametrize("method", [Wald(), ClopperPearson(), Wilson()], ids=lambda m: m.name)
 def test_share_takes_the_method_asked_for(method) -> None:
-    found = of("precision", method=method)
-    assert found.method == method.name
-    assert (found.low, found.high) == pytest.approx(ends(method, 6635, 6802))
+    precision = of("precision", method=method)
+    assert precision.method == method.name
+    assert (precision.low, precision.high) == pytest.approx(ends(method, 6635, 6802))
 
 
 @pytest.mark.parametrize("method", [Wald(), DeLong(), Newcombe()], ids=lambda m: m.name)
@@ -169,9 +179,9 @@ def test_higher_level_is_wider() -> None:
 
 @pytest.mark.parametrize("name", sorted(METHODS))
 def test_method_of_the_contract_is_found_by_its_name(name: str) -> None:
-    found, level = method_of(name, 0.9)
-    assert found.name == name
-    assert found.level == level == 0.9
+    method, level = method_of(name, 0.9)
+    assert method.name == name
+    assert method.level == level == 0.9
 
 
 def test_names_of_methods_are_those_of_the_contract() -> None:
@@ -228,10 +238,10 @@ def test_weighted_share_is_wilson_of_its_effective_trials() -> None:
     share = (w * right).sum() / w.sum()
     variance = (w**2 * (right - share) ** 2).sum() / w.sum() ** 2
     trials = share * (1 - share) / variance
-    found = of("precision", weighted_table())
-    assert (found.low, found.high) == pytest.approx(ends(Wilson(), share * trials, trials))
-    assert found.n == pytest.approx(w.sum() ** 2 / (w**2).sum())
-    assert max(found.n, trials) < (decision == 1).sum()
+    precision = of("precision", weighted_table())
+    assert (precision.low, precision.high) == pytest.approx(ends(Wilson(), share * trials, trials))
+    assert precision.n == pytest.approx(w.sum() ** 2 / (w**2).sum())
+    assert max(precision.n, trials) < (decision == 1).sum()
 
 
 def test_few_rows_that_carry_most_of_the_weight_are_warned_of() -> None:
@@ -248,10 +258,10 @@ def test_weighted_share_at_an_edge_counts_rows_by_their_squares(cells) -> None:
         tuple(s if c else 0.0 for s, c in zip(sq, row, strict=True))
         for sq, row in zip(squares, cells, strict=True)
     )
-    found = of("precision", Confusion(("no", "yes"), cells, squares))
-    assert found in (0.0, 1.0)
-    assert found.n == pytest.approx(6.0**2 / 12.0)
-    assert (found.low, found.high) == pytest.approx(ends(Wilson(), float(found) * 3, 3))
+    precision = of("precision", Confusion(("no", "yes"), cells, squares))
+    assert precision in (0.0, 1.0)
+    assert precision.n == pytest.approx(6.0**2 / 12.0)
+    assert (precision.low, precision.high) == pytest.approx(ends(Wilson(), float(precision) * 3, 3))
 
 
 @every_measure
@@ -274,8 +284,8 @@ def test_weights_of_one_are_plain_rows(measure) -> None:
 
 def test_measure_that_is_no_share_has_as_many_rows_as_the_weights_are_worth() -> None:
     _, _, weights = weighted()
-    found = of("mcc", weighted_table())
-    assert found.n == pytest.approx(weights.sum() ** 2 / (weights**2).sum())
+    mcc = of("mcc", weighted_table())
+    assert mcc.n == pytest.approx(weights.sum() ** 2 / (weights**2).sum())
 
 
 @pytest.mark.parametrize("method", [Bootstrap(resamples=20), BCa(resamples=20)])
@@ -302,45 +312,45 @@ def test_clusters_have_the_cluster_robust_delta(measure) -> None:
 def test_clusters_can_be_resampled() -> None:
     tally = clusters(30)
     for method in (Bootstrap(resamples=50), BCa(resamples=50)):
-        found = of("mcc", tally.confusion(), clusters=tally, method=method)
-        assert found.method == f"cluster {method.name}"
-        assert found.low < found < found.high
+        mcc = of("mcc", tally.confusion(), clusters=tally, method=method)
+        assert mcc.method == f"cluster {method.name}"
+        assert mcc.low < mcc < mcc.high
 
 
 def test_one_cluster_has_no_interval_and_says_so() -> None:
     tally = clusters(1)
-    found = of("mcc", tally.confusion(), clusters=tally)
-    assert not math.isnan(found)
-    assert math.isnan(found.low)
-    assert math.isnan(found.high)
-    assert found.method == ""
-    assert "one cluster" in found.note
+    mcc = of("mcc", tally.confusion(), clusters=tally)
+    assert not math.isnan(mcc)
+    assert math.isnan(mcc.low)
+    assert math.isnan(mcc.high)
+    assert mcc.method == ""
+    assert "one cluster" in mcc.note
 
 
 @pytest.mark.parametrize("label", [0, 1])
 def test_clusters_are_read_on_the_label_asked_for(label: int) -> None:
     tally = clusters(30)
-    found = of("precision", tally.confusion(), label=label, clusters=tally)
-    assert found == of("precision", tally.confusion(), label=label)
-    assert found.low < found < found.high
+    precision = of("precision", tally.confusion(), label=label, clusters=tally)
+    assert precision == of("precision", tally.confusion(), label=label)
+    assert precision.low < precision < precision.high
 
 
 @given(st.integers(2, 40))
 def test_value_does_not_depend_on_the_clusters(count: int) -> None:
     tally = clusters(count)
-    found = of("mcc", tally.confusion(), clusters=tally)
-    assert found == of("mcc", tally.confusion())
+    mcc = of("mcc", tally.confusion(), clusters=tally)
+    assert mcc == of("mcc", tally.confusion())
     assume(count > 2)
-    assert found.low < found < found.high
+    assert mcc.low < mcc < mcc.high
 
 
 # -- the standard error ----------------------------------------------------------------------------
 
 
 def test_walds_interval_has_its_standard_error() -> None:
-    found = of("accuracy", method=Wald())
+    accuracy = of("accuracy", method=Wald())
     share = 14378 / 14869
-    assert found.parts == {"se": math.sqrt(share * (1 - share) / 14869)}
+    assert accuracy.parts == {"se": math.sqrt(share * (1 - share) / 14869)}
     assert of("accuracy").parts == {}
     assert of("mcc", method=Wald()).parts == {}
 
@@ -348,8 +358,8 @@ def test_walds_interval_has_its_standard_error() -> None:
 @given(*[st.integers(0, 10**6)] * 4)
 def test_walds_ends_are_so_many_standard_errors_away(tn: int, fp: int, fn: int, tp: int) -> None:
     table = Confusion(("no", "yes"), ((tn, fp), (fn, tp)))
-    found = of("recall", table, method=Wald(0.9))
-    assume(not math.isnan(found))
-    reach = 1.6448536269514722 * found.parts["se"]
-    assert found.low == pytest.approx(max(found.value - reach, 0), abs=1e-12)
-    assert found.high == pytest.approx(min(found.value + reach, 1), abs=1e-12)
+    recall = of("recall", table, method=Wald(0.9))
+    assume(not math.isnan(recall))
+    reach = 1.6448536269514722 * recall.parts["se"]
+    assert recall.low == pytest.approx(max(recall.value - reach, 0), abs=1e-12)
+    assert recall.high == pytest.approx(min(recall.value + reach, 1), abs=1e-12)

@@ -34,8 +34,8 @@ def wilson(share: float, n: float, z: float = Z) -> tuple[float, float]:
     return (middle - reach) / (1 + z**2 / n), (middle + reach) / (1 + z**2 / n)
 
 
-def ends(found) -> tuple[float, float]:
-    return found.low, found.high
+def ends(measured_value) -> tuple[float, float]:
+    return measured_value.low, measured_value.high
 
 
 # -- sampling weights ------------------------------------------------------------------------------
@@ -46,38 +46,38 @@ TRIALS = 0.75 * 0.25 / VARIANCE
 
 
 def test_weighted_share_by_hand() -> None:
-    found = estimate(PRECISION, WEIGHTED, UNIT)
-    assert found == 0.75
-    assert ends(found) == pytest.approx(wilson(0.75, TRIALS), rel=1e-9)
-    assert found.n == 48**2 / 64
-    assert (found.method, found.note, found.parts) == ("wilson", None, {})
+    precision = estimate(PRECISION, WEIGHTED, UNIT)
+    assert precision == 0.75
+    assert ends(precision) == pytest.approx(wilson(0.75, TRIALS), rel=1e-9)
+    assert precision.n == 48**2 / 64
+    assert (precision.method, precision.note, precision.parts) == ("wilson", None, {})
 
 
 def test_standard_error_of_a_weighted_share_is_that_of_its_variance() -> None:
-    found = estimate(PRECISION, WEIGHTED, UNIT, method=Wald())
+    precision = estimate(PRECISION, WEIGHTED, UNIT, method=Wald())
     error = math.sqrt(VARIANCE)
-    assert found.parts == {"se": pytest.approx(error, rel=1e-9)}
-    assert ends(found) == pytest.approx((0.75 - Z * error, 0.75 + Z * error), rel=1e-9)
+    assert precision.parts == {"se": pytest.approx(error, rel=1e-9)}
+    assert ends(precision) == pytest.approx((0.75 - Z * error, 0.75 + Z * error), rel=1e-9)
 
 
 def test_standard_error_of_a_share_of_strata_is_less() -> None:
     counts = np.array([[[3.0, 1.0], [2.0, 4.0]], [[5.0, 1.0], [1.0, 2.0]]])
     strata = Strata(("a", "b"), np.array([2.0, 5.0]), counts)
     table = Confusion(LABELS, ((31.0, 7.0), (9.0, 18.0)), ((137.0, 29.0), (33.0, 66.0)))
-    found = estimate(PRECISION, table, UNIT, method=Wald(), strata=strata)
+    precision = estimate(PRECISION, table, UNIT, method=Wald(), strata=strata)
     # Slopes of precision, 18 of 25: 7/625 by a hit, -18/625 by a false alarm.
     moved = np.array([4 * 7 - 18, 2 * 7 - 18]) / 625
     variance = (66 * 49 + 29 * 324) / 625**2 - 2 * moved[0] ** 2 / 10 - 20 * moved[1] ** 2 / 9
-    assert found == 0.72
-    assert found.parts == {"se": pytest.approx(math.sqrt(variance), rel=1e-9)}
-    assert found.note is None
+    assert precision == 0.72
+    assert precision.parts == {"se": pytest.approx(math.sqrt(variance), rel=1e-9)}
+    assert precision.note is None
 
 
 @pytest.mark.parametrize("bounds", [(0.0, 0.5), (0.8, 1.0)])
 def test_weighted_value_beyond_its_range_is_put_on_the_bound(bounds) -> None:
-    found = estimate(PRECISION, WEIGHTED, bounds)
-    assert found == (0.5 if bounds[1] < 0.75 else 0.8)
-    assert bounds[0] <= found.low <= found <= found.high <= bounds[1]
+    precision = estimate(PRECISION, WEIGHTED, bounds)
+    assert precision == (0.5 if bounds[1] < 0.75 else 0.8)
+    assert bounds[0] <= precision.low <= precision <= precision.high <= bounds[1]
     plain = Confusion(LABELS, ((40, 12), (15, 36)))
     assert estimate(PRECISION, plain, bounds) == 0.75
 
@@ -103,16 +103,16 @@ def test_cells_that_a_formula_does_not_have_or_that_are_empty_are_not_warned_of(
 @pytest.mark.parametrize("cells", [((40.0, 0.0), (15.0, 36.0)), ((40.0, 36.0), (15.0, 0.0))])
 def test_weighted_share_at_an_edge_has_as_many_rows_as_its_weights_are_worth(cells) -> None:
     squares = tuple(tuple(2 * cell for cell in row) for row in cells)
-    found = estimate(PRECISION, Confusion(LABELS, cells, squares), UNIT)
-    assert found.n == 18
-    assert ends(found) == pytest.approx(wilson(float(found), 18), abs=1e-12)
+    precision = estimate(PRECISION, Confusion(LABELS, cells, squares), UNIT)
+    assert precision.n == 18
+    assert ends(precision) == pytest.approx(wilson(float(precision), 18), abs=1e-12)
 
 
 def test_share_that_rounds_to_one_has_as_many_rows_as_its_weights_are_worth() -> None:
     table = Confusion(LABELS, ((1.0, 1e-20), (1.0, 1e5)), ((1.0, 1e-40), (1.0, 5e8)))
-    found = estimate(PRECISION, table, UNIT)
-    assert found == 1.0
-    assert ends(found) == pytest.approx(wilson(1.0, 20), rel=1e-9)
+    precision = estimate(PRECISION, table, UNIT)
+    assert precision == 1.0
+    assert ends(precision) == pytest.approx(wilson(1.0, 20), rel=1e-9)
 
 
 def test_share_of_strata_that_decide_alike_has_as_many_rows_as_their_weights_are_worth() -> None:
@@ -122,8 +122,8 @@ def test_share_of_strata_that_decide_alike_has_as_many_rows_as_their_weights_are
     certain = Strata(("a", "b"), np.array([2.0**60, 2.0**60]), counts)
     large = Confusion(LABELS, ((0.0, 0.0), (2.0**62, 2.0**62)), ((0.0, 0.0), (2.0**122, 2.0**122)))
     assert delta.stratified(recall, large, certain) == 0
-    found = estimate(recall, large, UNIT, strata=certain, method=Wilson())
-    assert ends(found) == pytest.approx(wilson(0.5, 8), rel=1e-9)
+    measured_value = estimate(recall, large, UNIT, strata=certain, method=Wilson())
+    assert ends(measured_value) == pytest.approx(wilson(0.5, 8), rel=1e-9)
 
 
 def test_effective_rows_are_the_square_of_a_sum_by_the_sum_of_squares() -> None:
@@ -136,9 +136,9 @@ def test_effective_rows_are_the_square_of_a_sum_by_the_sum_of_squares() -> None:
 
 
 def test_undefined_formula_that_is_no_share_rests_on_all_rows() -> None:
-    found = estimate(MCC, Confusion(LABELS, ((5, 0), (2, 0))), SIGNED, level=0.9)
-    assert math.isnan(found)
-    assert (found.n, found.level) == (7, 0.9)
+    mcc = estimate(MCC, Confusion(LABELS, ((5, 0), (2, 0))), SIGNED, level=0.9)
+    assert math.isnan(mcc)
+    assert (mcc.n, mcc.level) == (7, 0.9)
     assert estimate(PRECISION, Confusion(LABELS, ((5, 0), (2, 0))), UNIT).n == 0
 
 
@@ -150,15 +150,17 @@ THREE = Confusion(("a", "b", "c"), ((45, 3, 2), (4, 38, 3), (1, 2, 52)))
 def test_resamples_of_one_label_are_those_of_all() -> None:
     method = Bootstrap(resamples=30)
     quantity = Quantity(find("mcc").formula, label=2)
-    found = estimate(quantity, THREE, SIGNED, method=method)
-    assert ends(found) == ends(bootstrap.interval(quantity, THREE, method))
-    assert (found.method, found.n) == ("bootstrap", 150)
+    measured_value = estimate(quantity, THREE, SIGNED, method=method)
+    assert ends(measured_value) == ends(bootstrap.interval(quantity, THREE, method))
+    assert (measured_value.method, measured_value.n) == ("bootstrap", 150)
 
 
 def test_resamples_that_were_left_out_are_told() -> None:
     table = Confusion(LABELS, ((40, 7), (1, 0)))
-    found = estimate(Quantity(find("recall").formula, label=1), table, UNIT, method=Bootstrap())
-    assert found.note.startswith("undefined in ")
+    measured_value = estimate(
+        Quantity(find("recall").formula, label=1), table, UNIT, method=Bootstrap()
+    )
+    assert measured_value.note.startswith("undefined in ")
     assert estimate(PRECISION, THREE, UNIT, method=Bootstrap(resamples=30)).note is None
 
 
@@ -174,19 +176,20 @@ def in_clusters(count: int) -> ClusterTally:
 def test_clusters_of_one_label_are_read_on_their_binary_tables(label: int) -> None:
     tally = in_clusters(6)
     quantity = Quantity(find("mcc").formula, label=label)
-    found = estimate(quantity, tally.confusion(), SIGNED, clusters=tally)
+    measured_value = estimate(quantity, tally.confusion(), SIGNED, clusters=tally)
     expected = delta.cluster_interval(MCC, tally.against_rest(label), SIGNED, 0.95)
-    assert ends(found) == pytest.approx(expected, rel=1e-12)
+    assert ends(measured_value) == pytest.approx(expected, rel=1e-12)
 
 
 def test_two_clusters_have_an_interval_and_one_has_none() -> None:
     for count in (1, 2):
         tally = in_clusters(count)
         quantity = Quantity(find("precision").formula, label=1)
-        found = estimate(quantity, tally.confusion(), UNIT, clusters=tally)
-        assert math.isnan(found.low) is (count == 1)
+        measured_value = estimate(quantity, tally.confusion(), UNIT, clusters=tally)
+        assert math.isnan(measured_value.low) is (count == 1)
         assert (
-            found.n == tally.confusion().against_rest(1).cells[0][1] + tally.confusion().cells[1][1]
+            measured_value.n
+            == tally.confusion().against_rest(1).cells[0][1] + tally.confusion().cells[1][1]
         )
 
 
@@ -195,11 +198,11 @@ def test_strata_of_one_label_are_read_on_their_binary_tables() -> None:
     cells = [tuple(map(tuple, (rows * weight).tolist())) for weight in (5.0, 25.0)]
     strata = Strata.of_tables({"x": Confusion(tuple("abc"), *cells)})
     table = Confusion(tuple("abc"), *cells)
-    found = estimate(Quantity(find("recall").formula, label=2), table, UNIT, strata=strata)
+    measured_value = estimate(Quantity(find("recall").formula, label=2), table, UNIT, strata=strata)
     recall = Quantity(find("recall").formula, label=1)
     expected = strata.against_rest(2).share_ends(recall, FayFeuer())
-    assert ends(found) == pytest.approx(expected, rel=1e-12)
-    assert found.method == "fay-feuer"
+    assert ends(measured_value) == pytest.approx(expected, rel=1e-12)
+    assert measured_value.method == "fay-feuer"
 
 
 # -- strata ----------------------------------------------------------------------------------------
@@ -215,7 +218,7 @@ JACCARD = Quantity(TP / (TP + FP + FN), label=1)
 
 @pytest.mark.parametrize("method", [None, Tiwari(0.9), Wilson(0.9)])
 def test_f1_of_strata_is_that_of_its_share(method) -> None:
-    found = estimate(
+    f1 = estimate(
         F1, DRAWN, UNIT, strata=STRATA, method=method, level=0.9, default=Interval.BY_JACCARD
     )
     if isinstance(method, Wilson):
@@ -224,36 +227,36 @@ def test_f1_of_strata_is_that_of_its_share(method) -> None:
         low, high = wilson(share, share * (1 - share) / variance, float(stats.norm.ppf(0.95)))
     else:
         low, high = STRATA.share_ends(JACCARD, method or FayFeuer(0.9))
-    assert ends(found) == pytest.approx((2 * low / (1 + low), 2 * high / (1 + high)), rel=1e-9)
-    assert found.method == (method or FayFeuer()).name
+    assert ends(f1) == pytest.approx((2 * low / (1 + low), 2 * high / (1 + high)), rel=1e-9)
+    assert f1.method == (method or FayFeuer()).name
 
 
 @pytest.mark.parametrize("method", [None, Tiwari(0.9), Wilson(0.9), Delta(0.9)])
 def test_formula_of_strata_is_put_together_from_its_cells(method) -> None:
-    found = estimate(MCC, DRAWN, SIGNED, strata=STRATA, method=method, level=0.9)
+    mcc = estimate(MCC, DRAWN, SIGNED, strata=STRATA, method=method, level=0.9)
     if isinstance(method, Delta):
         expected, name = delta.interval(MCC, DRAWN, SIGNED, 0.9, strata=STRATA), "delta"
     else:
         chosen = method if isinstance(method, Tiwari) else FayFeuer(0.9)
         expected, name = STRATA.formula_ends(MCC, chosen), chosen.name
-    assert ends(found) == pytest.approx(expected, rel=1e-12)
-    assert found.method == name
-    assert (found.note is not None) is isinstance(method, Tiwari)
+    assert ends(mcc) == pytest.approx(expected, rel=1e-12)
+    assert mcc.method == name
+    assert (mcc.note is not None) is isinstance(method, Tiwari)
 
 
 @pytest.mark.parametrize("method", [None, Tiwari(0.9), FayFeuer(0.9)])
 def test_share_of_strata_has_its_gamma_interval(method) -> None:
-    found = estimate(PRECISION, DRAWN, UNIT, strata=STRATA, method=method, level=0.9)
-    assert ends(found) == STRATA.share_ends(PRECISION, method or FayFeuer(0.9))
-    assert found.note == (method.note if method else None)
+    precision = estimate(PRECISION, DRAWN, UNIT, strata=STRATA, method=method, level=0.9)
+    assert ends(precision) == STRATA.share_ends(PRECISION, method or FayFeuer(0.9))
+    assert precision.note == (method.note if method else None)
 
 
 def test_interval_of_strata_is_cut_at_the_range_and_holds_the_value() -> None:
-    found = estimate(MCC, DRAWN, (-0.05, 0.6), strata=STRATA)
+    mcc = estimate(MCC, DRAWN, (-0.05, 0.6), strata=STRATA)
     low, high = STRATA.formula_ends(MCC, FayFeuer())
     assert low < -0.05
     assert high > 0.6
-    assert ends(found) == (-0.05, 0.6)
+    assert ends(mcc) == (-0.05, 0.6)
 
 
 # -- bands -----------------------------------------------------------------------------------------

@@ -105,12 +105,12 @@ WHOLES = st.builds(
 )
 
 
-def spelled(found: Any) -> Any:
+def spelled(value: Any) -> Any:
     """A value with nothing that does not equal itself, and estimates with all of their fields."""
-    if isinstance(found, Estimate):
+    if isinstance(value, Estimate):
         names = (name for name in Estimate.__slots__ if name != "parts")
-        return (repr(float(found)), *(repr(getattr(found, n)) for n in names), repr(found.parts))
-    return repr(found)
+        return (repr(float(value)), *(repr(getattr(value, n)) for n in names), repr(value.parts))
+    return repr(value)
 
 
 @given(WHOLES)
@@ -119,10 +119,10 @@ def test_whatever_is_written_as_json_comes_back(whole: Whole) -> None:
     plain = settled(codec_of(Whole).write(whole), odd)
     again = json.loads(json.dumps({"plain": plain, "odd": odd}, allow_nan=False))
     unsettled(again["plain"], again["odd"])
-    found = restored(Whole, again["plain"])
+    copy = restored(Whole, again["plain"])
     for name in Whole.__dataclass_fields__:
-        assert spelled(getattr(found, name)) == spelled(getattr(whole, name)), name
-    assert list(map(spelled, found.listed.values())) == list(map(spelled, whole.listed.values()))
+        assert spelled(getattr(copy, name)) == spelled(getattr(whole, name)), name
+    assert list(map(spelled, copy.listed.values())) == list(map(spelled, whole.listed.values()))
 
 
 EXAMPLE = Whole(

@@ -55,9 +55,9 @@ def both(kind: Any, value: Any, plain: Any) -> None:
     """A value is written so, and read back from that."""
     codec = codec_of(kind)
     assert codec.write(value) == plain
-    found = codec.read(plain, "/at")
-    assert found == value
-    assert type(found) is type(value)
+    copy = codec.read(plain, "/at")
+    assert copy == value
+    assert type(copy) is type(value)
 
 
 # -- types -----------------------------------------------------------------------------------------
@@ -173,9 +173,9 @@ def test_estimate_is_an_object_of_all_that_it_knows() -> None:
         "parts": {"b": None, "c": 1.0},
         "level": 0.9,
     }
-    found = codec_of(Estimate).read(plain, "")
-    assert codec_of(Estimate).write(found) == plain
-    assert found.bound == (0.4, 0.6)
+    copy = codec_of(Estimate).read(plain, "")
+    assert codec_of(Estimate).write(copy) == plain
+    assert copy.bound == (0.4, 0.6)
 
 
 def test_estimate_of_nothing_is_an_object_of_nulls() -> None:
@@ -186,9 +186,9 @@ def test_estimate_of_nothing_is_an_object_of_nulls() -> None:
         "undefined": "no rows",
         "level": 0.95,
     }
-    found = codec_of(Estimate).read({"value": None, "low": None, "high": None}, "")
-    assert math.isnan(found)
-    assert (found.method, found.n, found.level, found.parts) == ("", 0, 0.95, {})
+    copy = codec_of(Estimate).read({"value": None, "low": None, "high": None}, "")
+    assert math.isnan(copy)
+    assert (copy.method, copy.n, copy.level, copy.parts) == ("", 0, 0.95, {})
     with pytest.raises(InputError, match="/at lacks the key 'high'"):
         codec_of(Estimate).read({"value": None, "low": None}, "/at")
 
@@ -254,8 +254,8 @@ def test_what_is_derived_is_null_where_it_is_not_finite() -> None:
 
 def test_fields_with_a_default_need_not_be_there() -> None:
     needed = {key: PLAIN[key] for key in ("kind", "across", "y", "named", "spelled")}
-    found = restored(Outer, {**needed, "how": {"many": 4}})
-    assert (found.size, found.late, found.made, found.hidden) == (0, (), [1], 7)
+    copy = restored(Outer, {**needed, "how": {"many": 4}})
+    assert (copy.size, copy.late, copy.made, copy.hidden) == (0, (), [1], 7)
     # What is not an object holds no key.
     with pytest.raises(InputError, match=r"the document is 3; expected an object"):
         restored(Outer, {**needed, "how": 3})

@@ -30,40 +30,44 @@ ten_folds = st.tuples(*[st.lists(shares, min_size=10, max_size=10)] * 2)
 
 
 def test_paired_t_by_hand() -> None:
-    found = paired_t(A, B)
+    significance = paired_t(A, B)
     # Differences 0.01, 0.01, 0.02, 0, 0.02: mean 0.012, standard deviation sqrt(0.00007).
-    assert found.table["mean"] == pytest.approx(0.012)
-    assert found.statistic == pytest.approx(0.012 / math.sqrt(0.00007 / 5), rel=1e-9)
-    assert found.df == (4,)
-    assert found.p == pytest.approx(2 * stats.t.sf(0.012 / math.sqrt(0.00007 / 5), 4), rel=1e-9)
+    assert significance.table["mean"] == pytest.approx(0.012)
+    assert significance.statistic == pytest.approx(0.012 / math.sqrt(0.00007 / 5), rel=1e-9)
+    assert significance.df == (4,)
+    assert significance.p == pytest.approx(
+        2 * stats.t.sf(0.012 / math.sqrt(0.00007 / 5), 4), rel=1e-9
+    )
 
 
 def test_paired_t_interval_is_students() -> None:
-    found = paired_t(A, B, level=0.9)
+    significance = paired_t(A, B, level=0.9)
     theirs = stats.ttest_rel(B, A).confidence_interval(0.9)
-    assert found.effect == pytest.approx(0.012)
-    assert (found.effect.low, found.effect.high) == pytest.approx(tuple(theirs))
-    assert (found.effect.n, found.effect.level) == (5, 0.9)
+    assert significance.effect == pytest.approx(0.012)
+    assert (significance.effect.low, significance.effect.high) == pytest.approx(tuple(theirs))
+    assert (significance.effect.n, significance.effect.level) == (5, 0.9)
 
 
 @given(folds)
 def test_paired_t_is_scipys(pair) -> None:
     a, b = pair
-    found = paired_t(a, b)
+    significance = paired_t(a, b)
     assume(np.std(np.subtract(b, a)) > 1e-9)
     theirs = stats.ttest_rel(b, a)
-    assert (found.statistic, found.p) == pytest.approx((theirs.statistic, theirs.pvalue), rel=1e-6)
+    assert (significance.statistic, significance.p) == pytest.approx(
+        (theirs.statistic, theirs.pvalue), rel=1e-6
+    )
 
 
 # -- Nadeau and Bengio -----------------------------------------------------------------------------
 
 
 def test_nadeau_bengio_by_hand() -> None:
-    found = nadeau_bengio(A, B, n_train=800, n_test=200)
+    significance = nadeau_bengio(A, B, n_train=800, n_test=200)
     expected = 0.012 / math.sqrt(0.00007 * (1 / 5 + 200 / 800))
-    assert found.statistic == pytest.approx(expected, rel=1e-9)
-    assert found.df == (4,)
-    assert found.p == pytest.approx(2 * stats.t.sf(expected, 4), rel=1e-9)
+    assert significance.statistic == pytest.approx(expected, rel=1e-9)
+    assert significance.df == (4,)
+    assert significance.p == pytest.approx(2 * stats.t.sf(expected, 4), rel=1e-9)
 
 
 @given(folds)
@@ -97,25 +101,25 @@ def five_by_two() -> tuple[np.ndarray, np.ndarray]:
 def test_5x2cv_t_by_hand() -> None:
     differences, variances = five_by_two()
     expected = differences[0, 0] / math.sqrt(variances.sum() / 5)
-    found = five_by_two_t(A10, B10)
-    assert found.statistic == pytest.approx(expected, rel=1e-12)
-    assert found.df == (5,)
-    assert found.p == pytest.approx(2 * stats.t.sf(abs(expected), 5), rel=1e-9)
-    assert found.table["variances"] == pytest.approx(variances)
-    assert found.effect == pytest.approx(0.03)
-    assert found.effect.low < found.effect < found.effect.high
+    significance = five_by_two_t(A10, B10)
+    assert significance.statistic == pytest.approx(expected, rel=1e-12)
+    assert significance.df == (5,)
+    assert significance.p == pytest.approx(2 * stats.t.sf(abs(expected), 5), rel=1e-9)
+    assert significance.table["variances"] == pytest.approx(variances)
+    assert significance.effect == pytest.approx(0.03)
+    assert significance.effect.low < significance.effect < significance.effect.high
 
 
 def test_5x2cv_f_by_hand() -> None:
     differences, variances = five_by_two()
     expected = (differences**2).sum() / (2 * variances.sum())
-    found = five_by_two_f(A10, B10)
-    assert found.statistic == pytest.approx(expected, rel=1e-12)
-    assert found.df == (10, 5)
-    assert found.p == pytest.approx(stats.f.sf(expected, 10, 5), rel=1e-9)
-    assert found.effect == pytest.approx(differences.mean())
-    assert math.isnan(found.effect.low)
-    assert found.effect.note == "the F test gives no interval"
+    significance = five_by_two_f(A10, B10)
+    assert significance.statistic == pytest.approx(expected, rel=1e-12)
+    assert significance.df == (10, 5)
+    assert significance.p == pytest.approx(stats.f.sf(expected, 10, 5), rel=1e-9)
+    assert significance.effect == pytest.approx(differences.mean())
+    assert math.isnan(significance.effect.low)
+    assert significance.effect.note == "the F test gives no interval"
 
 
 def test_ten_numbers_in_a_row_are_five_pairs() -> None:
@@ -158,10 +162,10 @@ def test_swapping_the_models_flips_the_effect_and_keeps_p(name, pair) -> None:
 
 @every_test
 def test_identical_models_have_p_one(name: str) -> None:
-    found = TESTS[name](A10, A10)
-    assert found.test == name
-    assert (found.statistic, found.p) == (0.0, 1.0)
-    assert "no difference is shown" in found.sentence
+    significance = TESTS[name](A10, A10)
+    assert significance.test == name
+    assert (significance.statistic, significance.p) == (0.0, 1.0)
+    assert "no difference is shown" in significance.sentence
 
 
 @every_test
@@ -169,10 +173,10 @@ def test_identical_models_have_p_one(name: str) -> None:
 def test_the_same_gain_in_every_fold_tells_nothing_of_its_spread(name: str, gain: float) -> None:
     # 0.01 leaves folds that differ by rounding, which is no spread either.
     lower = np.linspace(0.5, 0.6, 10).reshape(5, 2)
-    found = TESTS[name](lower, lower + gain)
-    assert math.isnan(found.p)
-    assert found.statistic is None
-    assert "nothing can be said" in found.sentence
+    significance = TESTS[name](lower, lower + gain)
+    assert math.isnan(significance.p)
+    assert significance.statistic is None
+    assert "nothing can be said" in significance.sentence
 
 
 @every_test
@@ -183,11 +187,11 @@ def test_loss_is_read_as_a_gain_of_the_other(name: str) -> None:
 
 def test_the_first_difference_decides_dietterichs_test_and_its_sentence() -> None:
     differences = np.array([0.10, 0.101] + [-0.05, -0.049] * 4)
-    found = five_by_two_t(np.zeros(10), differences)
-    assert found.statistic > 0
-    assert found.effect == pytest.approx(0.1)
-    assert "is +0.1000 (on average" in found.sentence
-    assert "B scores higher" in found.sentence
+    significance = five_by_two_t(np.zeros(10), differences)
+    assert significance.statistic > 0
+    assert significance.effect == pytest.approx(0.1)
+    assert "is +0.1000 (on average" in significance.sentence
+    assert "B scores higher" in significance.sentence
 
 
 @every_test
@@ -222,12 +226,12 @@ def test_one_fold_is_not_enough(name: str) -> None:
 @given(ten_folds, st.sampled_from([0.8, 0.95]))
 def test_interval_of_the_f_test_holds_zero_where_the_test_shows_nothing(pair, level) -> None:
     a, b = (np.array(values).reshape(5, 2) for values in pair)
-    found = five_by_two_f(a, b, level=level)
-    assume(found.statistic is not None)
+    significance = five_by_two_f(a, b, level=level)
+    assume(significance.statistic is not None)
     low, high = five_by_two_interval(a, b, level=level)
     assume(not math.isnan(low) and min(abs(low), abs(high)) > 1e-9)
-    assert (low <= 0 <= high) == (found.p >= 1 - level)
-    assert (low + high) / 2 == pytest.approx(float(found.effect))
+    assert (low <= 0 <= high) == (significance.p >= 1 - level)
+    assert (low + high) / 2 == pytest.approx(float(significance.effect))
 
 
 def test_interval_of_the_f_test_refuses_what_the_test_refuses() -> None:
@@ -243,20 +247,20 @@ def test_repeats_that_differ_by_more_than_their_folds_have_no_interval() -> None
 
 def test_models_are_named_in_the_sentence() -> None:
     names = ("old", "new")
-    for found in (
+    for significance in (
         paired_t(A, B, names=names),
         nadeau_bengio(A, B, n_train=8, n_test=2, names=names),
         five_by_two_t(A10, B10, names=names),
         five_by_two_f(A10, B10, names=names),
     ):
-        assert "new less old" in found.sentence
-        assert found.models == names
+        assert "new less old" in significance.sentence
+        assert significance.models == names
 
 
 def test_tables_hold_means_and_variances() -> None:
-    found = nadeau_bengio(A, B, n_train=800, n_test=200).table
-    assert found["variance"] == pytest.approx(0.00007)
-    assert found["corrected_variance"] == pytest.approx(0.00007 * (1 / 5 + 200 / 800))
+    fold_table = nadeau_bengio(A, B, n_train=800, n_test=200).table
+    assert fold_table["variance"] == pytest.approx(0.00007)
+    assert fold_table["corrected_variance"] == pytest.approx(0.00007 * (1 / 5 + 200 / 800))
     for test in (five_by_two_t, five_by_two_f):
         table = test(A10, B10).table
         assert table["mean"] == pytest.approx(np.subtract(B10, A10).mean())
@@ -272,9 +276,9 @@ def test_named_columns_name_the_models(series) -> None:
     values = [0.1, 0.2, 0.35, 0.3], [0.2, 0.25, 0.5, 0.4]
     old, new = series(values[0], name="old"), series(values[1], name="new")
     for test in (paired_t, partial(nadeau_bengio, n_train=3, n_test=1)):
-        found = test(old, new)
-        assert found.models == ("old", "new")
-        assert found.p == test(*values).p
+        significance = test(old, new)
+        assert significance.models == ("old", "new")
+        assert significance.p == test(*values).p
         assert test(*values).models == ("A", "B")
         assert test(old, new, names=("x", "y")).models == ("x", "y")
 

@@ -69,12 +69,12 @@ def holds(seed: int, kind: str, size: int, bits: int) -> None:
         difference = true[1] - true[0]
         low, high = difference_bound(float(known[1]) - float(known[0]), known)
         assert low - 1e-12 <= difference <= high + 1e-12, measure.name
-        found = paired_scores(cells, measure, known=known)
-        assert found.effect is not None
-        if not math.isnan(found.effect.low):
-            assert found.effect.low - 1e-12 <= difference <= found.effect.high + 1e-12
-        if difference == 0 and not math.isnan(found.p):
-            assert found.p >= paired_scores(sample, measure).p - 1e-12
+        significance = paired_scores(cells, measure, known=known)
+        assert significance.effect is not None
+        if not math.isnan(significance.effect.low):
+            assert significance.effect.low - 1e-12 <= difference <= significance.effect.high + 1e-12
+        if difference == 0 and not math.isnan(significance.p):
+            assert significance.p >= paired_scores(sample, measure).p - 1e-12
 
 
 @settings(max_examples=40, deadline=None)
@@ -101,7 +101,9 @@ def test_delong_of_every_pair_is_that_of_the_rows(case: tuple[int, str, int, int
     columns = {name: shaped(kind, generator, size) for name in ("a", "b")}
     kept = delong_of(Sample.of_rows(("0", "1"), truth, columns))
     joint = JointScores.of_rows(("0", "1"), truth, columns, bits=None)
-    found = delong_of(joint.sample())
-    assert found.p == pytest.approx(kept.p, rel=1e-12, nan_ok=True)
-    np.testing.assert_allclose(found.table["covariance"], kept.table["covariance"], rtol=1e-12)
-    assert found.table["a"] == kept.table["a"]
+    significance = delong_of(joint.sample())
+    assert significance.p == pytest.approx(kept.p, rel=1e-12, nan_ok=True)
+    np.testing.assert_allclose(
+        significance.table["covariance"], kept.table["covariance"], rtol=1e-12
+    )
+    assert significance.table["a"] == kept.table["a"]

@@ -20,24 +20,24 @@ counts = st.integers(0, 200)
 
 
 def test_exact_by_hand() -> None:
-    found = mcnemar(10, 2)
+    significance = mcnemar(10, 2)
     tail = sum(math.comb(12, k) for k in range(3)) / 2**12
-    assert found.p == pytest.approx(2 * tail, rel=1e-12)
-    assert (found.method, found.statistic, found.df) == ("exact", None, ())
+    assert significance.p == pytest.approx(2 * tail, rel=1e-12)
+    assert (significance.method, significance.statistic, significance.df) == ("exact", None, ())
 
 
 def test_corrected_by_hand() -> None:
-    found = mcnemar(40, 20)
-    assert found.statistic == pytest.approx((20 - 1) ** 2 / 60)
-    assert found.p == pytest.approx(stats.chi2.sf(361 / 60, 1))
-    assert (found.method, found.df) == ("corrected", (1,))
+    significance = mcnemar(40, 20)
+    assert significance.statistic == pytest.approx((20 - 1) ** 2 / 60)
+    assert significance.p == pytest.approx(stats.chi2.sf(361 / 60, 1))
+    assert (significance.method, significance.df) == ("corrected", (1,))
 
 
 def test_uncorrected_by_hand() -> None:
-    found = mcnemar(40, 20, method="uncorrected")
-    assert found.statistic == pytest.approx(400 / 60)
-    assert found.p == pytest.approx(stats.chi2.sf(400 / 60, 1))
-    assert (found.method, found.df) == ("uncorrected", (1,))
+    significance = mcnemar(40, 20, method="uncorrected")
+    assert significance.statistic == pytest.approx(400 / 60)
+    assert significance.p == pytest.approx(stats.chi2.sf(400 / 60, 1))
+    assert (significance.method, significance.df) == ("uncorrected", (1,))
 
 
 @pytest.mark.parametrize(("b", "c", "method"), [(24, 0, "exact"), (25, 0, "corrected")])
@@ -53,9 +53,9 @@ def test_every_form_can_be_asked_for(method: str) -> None:
 
 @pytest.mark.parametrize(("b", "c"), [(13, 13), (13, 14), (14, 13)])
 def test_correction_never_turns_an_even_split_into_a_difference(b: int, c: int) -> None:
-    found = mcnemar(b, c, method="corrected")
-    assert found.statistic == 0.0
-    assert found.p == 1.0
+    significance = mcnemar(b, c, method="corrected")
+    assert significance.statistic == 0.0
+    assert significance.p == 1.0
 
 
 # -- no discordant rows ----------------------------------------------------------------------------
@@ -63,12 +63,12 @@ def test_correction_never_turns_an_even_split_into_a_difference(b: int, c: int) 
 
 @pytest.mark.parametrize("method", [None, "exact", "corrected", "uncorrected"])
 def test_no_discordant_rows_have_p_one_and_say_so(method: str | None) -> None:
-    found = mcnemar(0, 0, both_right=40, both_wrong=3, method=method)
-    assert found.p == 1.0
-    assert found.statistic is None
-    assert "no discordant pairs" in found.sentence
-    assert found.effect == 0.0
-    assert found.effect.low < 0 < found.effect.high
+    significance = mcnemar(0, 0, both_right=40, both_wrong=3, method=method)
+    assert significance.p == 1.0
+    assert significance.statistic is None
+    assert "no discordant pairs" in significance.sentence
+    assert significance.effect == 0.0
+    assert significance.effect.low < 0 < significance.effect.high
 
 
 # -- laws ------------------------------------------------------------------------------------------
@@ -114,18 +114,20 @@ def test_statsmodels_gives_the_same(b: int, c: int) -> None:
         their_mcnemar(table, exact=True).pvalue, rel=1e-9
     )
     plain = their_mcnemar(table, exact=False, correction=False)
-    found = mcnemar(b, c, method="uncorrected")
-    assert (found.statistic, found.p) == pytest.approx((plain.statistic, plain.pvalue), rel=1e-9)
+    significance = mcnemar(b, c, method="uncorrected")
+    assert (significance.statistic, significance.p) == pytest.approx(
+        (plain.statistic, plain.pvalue), rel=1e-9
+    )
 
 
 # -- the effect ------------------------------------------------------------------------------------
 
 
 def test_effect_is_the_difference_in_accuracy() -> None:
-    found = mcnemar(10, 4, both_right=80, both_wrong=6)
-    assert found.effect == pytest.approx(84 / 100 - 90 / 100)
-    assert found.effect.n == 100
-    assert found.effect.method == "newcombe paired"
+    significance = mcnemar(10, 4, both_right=80, both_wrong=6)
+    assert significance.effect == pytest.approx(84 / 100 - 90 / 100)
+    assert significance.effect.n == 100
+    assert significance.effect.method == "newcombe paired"
 
 
 def method_ten(a: int, b: int, c: int, d: int) -> tuple[float, float]:
@@ -152,24 +154,24 @@ def method_ten(a: int, b: int, c: int, d: int) -> tuple[float, float]:
 
 def test_interval_is_the_published_one() -> None:
     # Newcombe 1998, table III: 36, 12, 2 and 0 pairs, method 10.
-    found = paired_difference(36, 2, 12, 0)
-    assert found == 0.2
-    assert (found.low, found.high) == pytest.approx((0.0569, 0.3404), abs=5e-5)
+    estimate = paired_difference(36, 2, 12, 0)
+    assert estimate == 0.2
+    assert (estimate.low, estimate.high) == pytest.approx((0.0569, 0.3404), abs=5e-5)
 
 
 # The correction takes all of a cross product of 1.
 @example(2, 1, 1, 1)
 @given(st.integers(1, 80), st.integers(1, 80), st.integers(1, 80), st.integers(0, 80))
 def test_interval_is_newcombes_method_ten(a, b, c, d) -> None:
-    found = paired_difference(a, b, c, d)
-    assert (found.low, found.high) == pytest.approx(method_ten(a, b, c, d), abs=1e-9)
+    estimate = paired_difference(a, b, c, d)
+    assert (estimate.low, estimate.high) == pytest.approx(method_ten(a, b, c, d), abs=1e-9)
 
 
 @given(counts, counts, counts, counts)
 def test_interval_of_the_effect_holds_it_and_stays_between_minus_one_and_one(a, b, c, d) -> None:
     assume(a + b + c + d)
-    found = paired_difference(a, b, c, d)
-    assert -1 - 1e-12 <= found.low <= found <= found.high <= 1 + 1e-12
+    estimate = paired_difference(a, b, c, d)
+    assert -1 - 1e-12 <= estimate.low <= estimate <= estimate.high <= 1 + 1e-12
 
 
 # -- from pairs ------------------------------------------------------------------------------------
@@ -183,23 +185,23 @@ def pairs(truth, a, b) -> PairTally:
 
 
 def test_pairs_are_counted_by_who_is_right() -> None:
-    found = mcnemar_of(pairs([0, 1, 2, 0, 1, 2], [0, 1, 0, 1, 0, 2], [0, 2, 2, 2, 0, 2]))
-    assert found.table == {"both_right": 2, "only_a": 1, "only_b": 1, "both_wrong": 2}
-    assert found.models == ("first", "second")
-    assert found.sentence.startswith("first is right where second is wrong on 1 row")
+    significance = mcnemar_of(pairs([0, 1, 2, 0, 1, 2], [0, 1, 0, 1, 0, 2], [0, 2, 2, 2, 0, 2]))
+    assert significance.table == {"both_right": 2, "only_a": 1, "only_b": 1, "both_wrong": 2}
+    assert significance.models == ("first", "second")
+    assert significance.sentence.startswith("first is right where second is wrong on 1 row")
 
 
 def test_identical_models_have_p_one() -> None:
     said = [0, 1, 2, 2, 1, 0]
-    found = mcnemar_of(pairs([0, 1, 2, 0, 1, 2], said, said))
-    assert found.p == 1.0
-    assert found.effect == 0.0
+    significance = mcnemar_of(pairs([0, 1, 2, 0, 1, 2], said, said))
+    assert significance.p == 1.0
+    assert significance.effect == 0.0
 
 
 def test_no_rows_have_no_effect_and_p_one() -> None:
-    found = mcnemar_of(PairTally.zero(("x", "y"), ("a", "b")))
-    assert found.p == 1.0
-    assert math.isnan(found.effect)
+    significance = mcnemar_of(PairTally.zero(("x", "y"), ("a", "b")))
+    assert significance.p == 1.0
+    assert math.isnan(significance.effect)
 
 
 # -- what is refused -------------------------------------------------------------------------------
@@ -222,11 +224,11 @@ def test_unknown_form_is_refused() -> None:
 def test_cochran_by_hand() -> None:
     right = [[1, 1, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1]]
     # G = 4, 3, 1; L = 2, 1, 2, 3: Q = 2 (3 (16 + 9 + 1) - 64) / (3 * 8 - 18) = 28 / 6.
-    found = cochran_q(right)
-    assert found.statistic == pytest.approx(28 / 6)
-    assert found.df == (2,)
-    assert found.p == pytest.approx(math.exp(-28 / 12))
-    assert found.table == {"right": {"0": 4, "1": 3, "2": 1}, "rows": 4}
+    significance = cochran_q(right)
+    assert significance.statistic == pytest.approx(28 / 6)
+    assert significance.df == (2,)
+    assert significance.p == pytest.approx(math.exp(-28 / 12))
+    assert significance.table == {"right": {"0": 4, "1": 3, "2": 1}, "rows": 4}
 
 
 @given(
@@ -235,15 +237,19 @@ def test_cochran_by_hand() -> None:
     )
 )
 def test_cochran_is_statsmodels(rows) -> None:
-    found, theirs = cochran_q(rows), their_cochran(np.array(rows))
-    assert (found.statistic, found.p) == pytest.approx((theirs.statistic, theirs.pvalue), rel=1e-9)
+    significance, theirs = cochran_q(rows), their_cochran(np.array(rows))
+    assert (significance.statistic, significance.p) == pytest.approx(
+        (theirs.statistic, theirs.pvalue), rel=1e-9
+    )
 
 
 @given(st.integers(1, 60), st.integers(0, 60))
 def test_cochran_of_two_models_is_mcnemar_uncorrected(b: int, c: int) -> None:
-    found = cochran_q([[1, 0], [0, 1]], [b, c])
+    significance = cochran_q([[1, 0], [0, 1]], [b, c])
     expected = mcnemar(b, c, method="uncorrected")
-    assert (found.statistic, found.p) == pytest.approx((expected.statistic, expected.p))
+    assert (significance.statistic, significance.p) == pytest.approx(
+        (expected.statistic, expected.p)
+    )
 
 
 def test_counts_are_repetitions() -> None:
@@ -255,14 +261,14 @@ def test_counts_are_repetitions() -> None:
 
 @pytest.mark.parametrize("row", [[1, 1, 1], [0, 0, 0]])
 def test_models_that_always_agree_have_p_one(row) -> None:
-    found = cochran_q([row] * 5)
-    assert (found.statistic, found.p) == (0.0, 1.0)
+    significance = cochran_q([row] * 5)
+    assert (significance.statistic, significance.p) == (0.0, 1.0)
 
 
 def test_counts_may_be_larger_than_their_products_fit_into_64_bits() -> None:
-    found = cochran_q([[1, 0, 1], [0, 1, 1]], [10**18, 10**18])
-    assert found.statistic == pytest.approx(2 * 10**18 / 2)
-    assert found.table["rows"] == 2 * 10**18
+    significance = cochran_q([[1, 0, 1], [0, 1, 1]], [10**18, 10**18])
+    assert significance.statistic == pytest.approx(2 * 10**18 / 2)
+    assert significance.table["rows"] == 2 * 10**18
 
 
 def test_order_of_the_models_does_not_matter() -> None:

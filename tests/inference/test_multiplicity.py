@@ -38,9 +38,9 @@ def test_adjusted_is_never_smaller_and_never_above_one(adjust, p) -> None:
 @both
 @given(p=some_p)
 def test_adjusting_keeps_the_order(adjust, p) -> None:
-    found = adjust(p)
+    adjusted = adjust(p)
     for i in np.argsort(p)[:-1]:
-        assert all(found[i] <= found[j] for j in range(len(p)) if p[j] >= p[i])
+        assert all(adjusted[i] <= adjusted[j] for j in range(len(p)) if p[j] >= p[i])
 
 
 @given(some_p)

@@ -40,30 +40,30 @@ def test_every_count_is_a_whole_number_that_is_not_negative(at: str, odd: object
 
 
 def test_counts_may_be_zero_and_those_of_numpy() -> None:
-    found = mcnemar(np.int64(1), np.uint8(0), both_right=np.int32(0), both_wrong=0)
-    assert found.table == {"both_right": 0, "only_a": 1, "only_b": 0, "both_wrong": 0}
-    assert type(found.table["only_a"]) is int
-    assert found.effect == -1
+    significance = mcnemar(np.int64(1), np.uint8(0), both_right=np.int32(0), both_wrong=0)
+    assert significance.table == {"both_right": 0, "only_a": 1, "only_b": 0, "both_wrong": 0}
+    assert type(significance.table["only_a"]) is int
+    assert significance.effect == -1
 
 
 @pytest.mark.parametrize("known", [{"both_right": 3}, {"both_wrong": 3}, {}])
 def test_effect_needs_the_rows_on_which_models_agree(known: dict[str, int]) -> None:
-    found = mcnemar(5, 1, level=0.9, **known)
-    assert math.isnan(found.effect)
-    assert found.effect.undefined == "it needs both_right and both_wrong"
-    assert found.effect.level == 0.9
+    significance = mcnemar(5, 1, level=0.9, **known)
+    assert math.isnan(significance.effect)
+    assert significance.effect.undefined == "it needs both_right and both_wrong"
+    assert significance.effect.level == 0.9
 
 
 @pytest.mark.parametrize(
     ("b", "c", "better"), [(0, 20, "new"), (20, 0, "old"), (40, 9, "old"), (9, 40, "new")]
 )
 def test_model_that_alone_is_right_more_often_errs_less(b: int, c: int, better: str) -> None:
-    found = mcnemar(b, c, names=("old", "new"))
-    assert found.sentence == (
+    significance = mcnemar(b, c, names=("old", "new"))
+    assert significance.sentence == (
         f"old is right where new is wrong on {b} rows, the reverse on {c}: "
         f"{better} errs less often (p < 0.0001)."
     )
-    assert found.models == ("old", "new")
+    assert significance.models == ("old", "new")
 
 
 @pytest.mark.parametrize(
@@ -71,23 +71,23 @@ def test_model_that_alone_is_right_more_often_errs_less(b: int, c: int, better: 
 )
 def test_p_has_to_lie_below_what_the_level_leaves(level: float, verdict: str) -> None:
     # Five of five: 2 / 2**5 = 0.0625, which is 1 - 0.9375.
-    found = mcnemar(0, 5, level=level)
-    assert found.p == 0.0625
-    assert f"on 5: {verdict} (p = 0.062)" in found.sentence
+    significance = mcnemar(0, 5, level=level)
+    assert significance.p == 0.0625
+    assert f"on 5: {verdict} (p = 0.062)" in significance.sentence
 
 
 @pytest.mark.parametrize(("method", "statistic"), [("corrected", 3.2), ("uncorrected", 5.0)])
 def test_statistic_of_one_model_that_is_never_right_alone(method: str, statistic: float) -> None:
-    found = mcnemar(0, 5, method=method)
-    assert found.statistic == statistic
-    assert found.df == (1,)
-    assert found.p == pytest.approx(stats.chi2.sf(statistic, 1), rel=1e-12)
+    significance = mcnemar(0, 5, method=method)
+    assert significance.statistic == statistic
+    assert significance.df == (1,)
+    assert significance.p == pytest.approx(stats.chi2.sf(statistic, 1), rel=1e-12)
 
 
 def test_no_discordant_rows_have_neither_statistic_nor_degrees() -> None:
-    found = mcnemar(0, 0, both_right=2, both_wrong=1, method="corrected", names=("x", "y"))
-    assert (found.statistic, found.df, found.p) == (None, (), 1.0)
-    assert found.sentence == (
+    significance = mcnemar(0, 0, both_right=2, both_wrong=1, method="corrected", names=("x", "y"))
+    assert (significance.statistic, significance.df, significance.p) == (None, (), 1.0)
+    assert significance.sentence == (
         "x and y are right on the same rows: no discordant pairs, so nothing tells them apart "
         "(p = 1)."
     )
@@ -99,26 +99,26 @@ def test_pairs_are_counted_as_often_as_they_occur() -> None:
     second = np.array([0, 0, 1, 0, 1, 1, 0, 1, 1, 0, 0], np.uint16)
     pairs = PairTally.of_codes(("no", "yes"), truth, {"a": first, "b": second})
     # Both right: rows 0, 1, 5; only A: 2, 6; only B: 3, 7, 8; neither: 4, 9, 10.
-    found = mcnemar_of(pairs, method="uncorrected", level=0.9)
-    assert found.table == {"both_right": 3, "only_a": 2, "only_b": 3, "both_wrong": 3}
-    assert found.method == "uncorrected"
-    assert found.statistic == 0.2
-    assert found.effect == pytest.approx(1 / 11)
-    assert (found.effect.n, found.effect.level) == (11, 0.9)
+    significance = mcnemar_of(pairs, method="uncorrected", level=0.9)
+    assert significance.table == {"both_right": 3, "only_a": 2, "only_b": 3, "both_wrong": 3}
+    assert significance.method == "uncorrected"
+    assert significance.statistic == 0.2
+    assert significance.effect == pytest.approx(1 / 11)
+    assert (significance.effect.n, significance.effect.level) == (11, 0.9)
 
 
 def test_difference_of_no_rows_is_undefined() -> None:
-    found = paired_difference(0, 0, 0, 0, 0.9)
-    assert math.isnan(found)
-    assert (found.undefined, found.level, found.n) == ("there are no rows", 0.9, 0)
+    estimate = paired_difference(0, 0, 0, 0, 0.9)
+    assert math.isnan(estimate)
+    assert (estimate.undefined, estimate.level, estimate.n) == ("there are no rows", 0.9, 0)
 
 
 @pytest.mark.parametrize("cells", [(1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)])
 def test_one_row_has_a_difference(cells: tuple[int, int, int, int]) -> None:
-    found = paired_difference(*cells)
-    assert found == cells[2] - cells[1]
-    assert found.n == 1
-    assert -1 <= found.low <= found <= found.high <= 1
+    estimate = paired_difference(*cells)
+    assert estimate == cells[2] - cells[1]
+    assert estimate.n == 1
+    assert -1 <= estimate.low <= estimate <= estimate.high <= 1
 
 
 @pytest.mark.parametrize(
@@ -150,32 +150,37 @@ def test_correlation_of_paired_shares(cells: tuple[int, ...], expected: float) -
 
 def test_cochran_of_one_row() -> None:
     # G = 1, 0; L = 1: Q = 1 (2 * 1 - 1) / (2 - 1) = 1.
-    found = cochran_q([[1, 0]], names=("x", "y"))
-    assert (found.statistic, found.df) == (1.0, (1,))
-    assert found.p == pytest.approx(stats.chi2.sf(1, 1), rel=1e-12)
-    assert found.effect == 1.0
-    assert (found.effect.n, found.table["rows"]) == (1, 1)
-    assert found.sentence == (
+    significance = cochran_q([[1, 0]], names=("x", "y"))
+    assert (significance.statistic, significance.df) == (1.0, (1,))
+    assert significance.p == pytest.approx(stats.chi2.sf(1, 1), rel=1e-12)
+    assert significance.effect == 1.0
+    assert (significance.effect.n, significance.table["rows"]) == (1, 1)
+    assert significance.sentence == (
         "2 models are right on 1, 0 of 1 rows: no difference is shown (p = 0.32)."
     )
-    assert found.models == ("x", "y")
+    assert significance.models == ("x", "y")
 
 
 def test_cochran_of_no_rows_shows_nothing() -> None:
-    found = cochran_q(np.zeros((0, 2)))
-    assert (found.statistic, found.p, found.effect) == (0.0, 1.0, 0.0)
-    assert found.table == {"right": {"0": 0, "1": 0}, "rows": 0}
+    significance = cochran_q(np.zeros((0, 2)))
+    assert (significance.statistic, significance.p, significance.effect) == (0.0, 1.0, 0.0)
+    assert significance.table == {"right": {"0": 0, "1": 0}, "rows": 0}
 
 
 def test_effect_of_cochran_is_the_best_less_the_worst_share() -> None:
-    found = cochran_q([[1, 1, 0], [1, 0, 1], [0, 1, 0]], [4, 1, 3], level=0.9)
+    significance = cochran_q([[1, 1, 0], [1, 0, 1], [0, 1, 0]], [4, 1, 3], level=0.9)
     # Right on 5, 7, 1 of 8 rows: Q = 2 (3 * 75 - 169) / (3 * 13 - (16 + 4 + 3)) = 7.
-    assert found.statistic == 7.0
-    assert found.p == pytest.approx(math.exp(-3.5), rel=1e-12)
-    assert found.effect == 6 / 8
-    assert (found.effect.n, found.effect.level) == (8, 0.9)
-    assert found.effect.note == "best less worst share of rows right; the test gives no interval"
-    assert found.sentence == "3 models are right on 5, 7, 1 of 8 rows: they differ (p = 0.03)."
+    assert significance.statistic == 7.0
+    assert significance.p == pytest.approx(math.exp(-3.5), rel=1e-12)
+    assert significance.effect == 6 / 8
+    assert (significance.effect.n, significance.effect.level) == (8, 0.9)
+    assert (
+        significance.effect.note
+        == "best less worst share of rows right; the test gives no interval"
+    )
+    assert (
+        significance.sentence == "3 models are right on 5, 7, 1 of 8 rows: they differ (p = 0.03)."
+    )
 
 
 def test_cochran_shows_a_difference_where_p_lies_below_what_the_level_leaves() -> None:
@@ -224,21 +229,23 @@ def test_spread_that_is_rounding_of_what_is_tested_is_none(sign: int) -> None:
 
 
 def test_student_over_two_folds_has_one_degree() -> None:
-    found = paired_t([0.0, 0.0], [1.0, 3.0], names=("old", "new"))
+    significance = paired_t([0.0, 0.0], [1.0, 3.0], names=("old", "new"))
     # Mean 2, variance 2, error 1; Student's t with one degree is Cauchy's.
-    assert (found.statistic, found.df) == (2.0, (1,))
-    assert found.p == pytest.approx(1 - 2 * math.atan(2) / math.pi, rel=1e-12)
-    assert found.table == {
+    assert (significance.statistic, significance.df) == (2.0, (1,))
+    assert significance.p == pytest.approx(1 - 2 * math.atan(2) / math.pi, rel=1e-12)
+    assert significance.table == {
         "mean": 2.0,
         "variance": 2.0,
         "standard_error": 1.0,
         "differences": [1.0, 3.0],
     }
     reach = math.tan(0.475 * math.pi)
-    assert found.effect == 2.0
-    assert (found.effect.low, found.effect.high) == pytest.approx((2 - reach, 2 + reach))
-    assert (found.effect.method, found.effect.n) == ("student", 2)
-    assert found.sentence == (
+    assert significance.effect == 2.0
+    assert (significance.effect.low, significance.effect.high) == pytest.approx(
+        (2 - reach, 2 + reach)
+    )
+    assert (significance.effect.method, significance.effect.n) == ("student", 2)
+    assert significance.sentence == (
         "new less old is +2.0000 on average over 2 folds: no difference is shown (p = 0.3)."
     )
 
@@ -254,13 +261,17 @@ def test_verdict_over_folds_names_the_higher_one_below_what_the_level_leaves() -
 
 
 def test_nadeau_and_bengio_raise_the_variance() -> None:
-    found = nadeau_bengio([0.0, 0.0], [1.0, 3.0], n_train=4, n_test=2)
+    significance = nadeau_bengio([0.0, 0.0], [1.0, 3.0], n_train=4, n_test=2)
     # 2 (1 / 2 + 2 / 4) = 2.
-    assert found.table["corrected_variance"] == 2.0
-    assert found.table["standard_error"] == math.sqrt(2)
-    assert (found.table["n_train"], found.table["n_test"]) == (4, 2)
-    assert found.statistic == pytest.approx(math.sqrt(2), rel=1e-15)
-    assert (found.df, found.method, found.test) == ((1,), "corrected", "nadeau_bengio")
+    assert significance.table["corrected_variance"] == 2.0
+    assert significance.table["standard_error"] == math.sqrt(2)
+    assert (significance.table["n_train"], significance.table["n_test"]) == (4, 2)
+    assert significance.statistic == pytest.approx(math.sqrt(2), rel=1e-15)
+    assert (significance.df, significance.method, significance.test) == (
+        (1,),
+        "corrected",
+        "nadeau_bengio",
+    )
 
 
 @pytest.mark.parametrize(
@@ -276,41 +287,45 @@ def test_sizes_of_folds_are_above_zero(n_train: float, n_test: float, fine: bool
 
 
 def test_corrected_mean_by_hand() -> None:
-    found = corrected_mean([1.0, 3.0], n_train=4, n_test=2, level=0.9)
+    mean = corrected_mean([1.0, 3.0], n_train=4, n_test=2, level=0.9)
     reach = math.tan(0.45 * math.pi) * math.sqrt(2)
-    assert found == 2.0
-    assert (found.low, found.high) == pytest.approx((2 - reach, 2 + reach), rel=1e-12)
-    assert (found.method, found.n, found.level) == ("corrected", 2, 0.9)
+    assert mean == 2.0
+    assert (mean.low, mean.high) == pytest.approx((2 - reach, 2 + reach), rel=1e-12)
+    assert (mean.method, mean.n, mean.level) == ("corrected", 2, 0.9)
 
 
 def test_dietterichs_test_by_hand() -> None:
-    found = five_by_two_t(NOTHING, GAINS)
+    significance = five_by_two_t(NOTHING, GAINS)
     error = math.sqrt(2.5)
-    assert found.statistic == pytest.approx(3 / error, rel=1e-15)
-    assert found.df == (5,)
-    assert found.p == pytest.approx(2 * stats.t.sf(3 / error, 5), rel=1e-12)
-    assert found.table["means"] == [2.0, 2.5, 2.0, 2.0, 2.0]
-    assert found.table["variances"] == VARIANCES
-    assert found.table["mean"] == 2.1
-    assert found.table["variance"] == pytest.approx(GAINS.var() * 10 / 9)
+    assert significance.statistic == pytest.approx(3 / error, rel=1e-15)
+    assert significance.df == (5,)
+    assert significance.p == pytest.approx(2 * stats.t.sf(3 / error, 5), rel=1e-12)
+    assert significance.table["means"] == [2.0, 2.5, 2.0, 2.0, 2.0]
+    assert significance.table["variances"] == VARIANCES
+    assert significance.table["mean"] == 2.1
+    assert significance.table["variance"] == pytest.approx(GAINS.var() * 10 / 9)
     reach = stats.t.ppf(0.975, 5) * error
-    assert found.effect == 3
-    assert (found.effect.low, found.effect.high) == pytest.approx((3 - reach, 3 + reach))
-    assert found.effect.n == 10
-    assert found.sentence.startswith(
+    assert significance.effect == 3
+    assert (significance.effect.low, significance.effect.high) == pytest.approx(
+        (3 - reach, 3 + reach)
+    )
+    assert significance.effect.n == 10
+    assert significance.sentence.startswith(
         "The first difference, B less A, is +3.0000 (on average +2.1000): "
     )
 
 
 def test_alpaydins_test_by_hand() -> None:
-    found = five_by_two_f(NOTHING, GAINS)
+    significance = five_by_two_f(NOTHING, GAINS)
     # Squares 10 + 17 + 10 + 10 + 10, by twice the variances 12.5.
-    assert found.statistic == 57 / 25
-    assert found.df == (10, 5)
-    assert found.p == pytest.approx(stats.f.sf(57 / 25, 10, 5), rel=1e-12)
-    assert found.effect == 2.1
-    assert found.effect.n == 10
-    assert found.sentence.startswith("B less A is +2.1000 on average over 5x2 folds: no difference")
+    assert significance.statistic == 57 / 25
+    assert significance.df == (10, 5)
+    assert significance.p == pytest.approx(stats.f.sf(57 / 25, 10, 5), rel=1e-12)
+    assert significance.effect == 2.1
+    assert significance.effect.n == 10
+    assert significance.sentence.startswith(
+        "B less A is +2.1000 on average over 5x2 folds: no difference"
+    )
     assert "B scores higher" in five_by_two_f(NOTHING, GAINS, level=0.5).sentence
 
 
@@ -327,11 +342,11 @@ def test_interval_of_models_that_never_differ_is_one_value() -> None:
 
 def test_repeats_that_differ_either_way_alike_favour_neither_model() -> None:
     even = np.array([[4.0, 5.0], [-4.0, -5.0], [4.0, 5.0], [-4.0, -5.0], [0.0, 0.0]])
-    found = five_by_two_f(NOTHING, even)
+    significance = five_by_two_f(NOTHING, even)
     # Squares 4 * 41, by twice the variances 4 / 2.
-    assert found.statistic == 41.0
-    assert found.effect == 0
-    assert found.sentence == (
+    assert significance.statistic == 41.0
+    assert significance.effect == 0
+    assert significance.sentence == (
         "B less A is +0.0000 on average over 5x2 folds: they differ, but not on average "
         "(p = 0.00036)."
     )

@@ -25,14 +25,14 @@ def tables(size: int) -> st.SearchStrategy[np.ndarray]:
 
 def slope(quantity: Quantity, table: np.ndarray) -> np.ndarray:
     """The gradient by central differences."""
-    found = np.empty_like(table)
+    values = np.empty_like(table)
     for cell in np.ndindex(table.shape):
         step = 1e-5 * max(table[cell], 1.0)
         above, below = table.copy(), table.copy()
         above[cell] += step
         below[cell] -= step
-        found[cell] = (quantity.of_tables(above) - quantity.of_tables(below)) / (2 * step)
-    return found
+        values[cell] = (quantity.of_tables(above) - quantity.of_tables(below)) / (2 * step)
+    return values
 
 
 def assert_gradient(quantity: Quantity, table: np.ndarray) -> None:
@@ -117,9 +117,9 @@ def test_symmetric_formula_of_two_classes_is_the_binary_one(measure, table) -> N
 def test_many_tables_keep_their_leading_axes() -> None:
     tables = np.random.default_rng(1).integers(1, 9, (5, 4, 3, 3)).astype(float)
     quantity = Quantity(find("kappa").classes)
-    found = quantity.of_tables(tables)
-    assert found.shape == (5, 4)
-    assert found[2, 3] == quantity.of_tables(tables[2, 3])
+    values = quantity.of_tables(tables)
+    assert values.shape == (5, 4)
+    assert values[2, 3] == quantity.of_tables(tables[2, 3])
 
 
 def test_sum_over_some_classes_leaves_the_others_out() -> None:
@@ -154,8 +154,8 @@ def test_classes_without_hits_or_without_errors_get_half_of_each() -> None:
 
 def test_a_class_that_is_left_out_gets_nothing() -> None:
     macro = of_classes(find("recall").formula, "macro")
-    found = Quantity(macro, classes=(0, 2)).evenly(np.ones((3, 3)))
-    np.testing.assert_allclose(found, [[1 / 3] * 3, [0] * 3, [1 / 3] * 3])
+    values = Quantity(macro, classes=(0, 2)).evenly(np.ones((3, 3)))
+    np.testing.assert_allclose(values, [[1 / 3] * 3, [0] * 3, [1 / 3] * 3])
 
 
 def test_plain_counts_are_their_own_squares() -> None:

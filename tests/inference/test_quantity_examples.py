@@ -73,8 +73,10 @@ def test_small_counts_beside_large_ones_are_not_swallowed() -> None:
     table = np.array([[1e17, 1.0], [2.0, 3.0]])
     for label, expected in ((0, [1e17, 2, 1, 3]), (1, [3, 1, 2, 1e17])):
         for stack in (table, table[None], np.array([[table] * 3])):
-            found = [Quantity(cell / 1, label=label).of_tables(stack).ravel()[0] for cell in BINARY]
-            assert found == expected
+            values = [
+                Quantity(cell / 1, label=label).of_tables(stack).ravel()[0] for cell in BINARY
+            ]
+            assert values == expected
 
 
 # -- slopes ----------------------------------------------------------------------------------------
@@ -120,8 +122,8 @@ def test_slopes_of_two_classes(formula, expected) -> None:
 
 
 def test_gradient_of_one_label_of_three() -> None:
-    found = Quantity(2 * TP + 3 * FN + 5 * FP + 7 * TN, label=1).gradient(THREE)
-    assert found.tolist() == [[7, 5, 7], [3, 2, 3], [7, 5, 7]]
+    gradient = Quantity(2 * TP + 3 * FN + 5 * FP + 7 * TN, label=1).gradient(THREE)
+    assert gradient.tolist() == [[7, 5, 7], [3, 2, 3], [7, 5, 7]]
     assert Quantity(TP * TP, label=1).gradient(THREE).tolist() == [[0, 0, 0], [0, 14, 0], [0, 0, 0]]
 
 
@@ -196,22 +198,27 @@ FULL = Estimate(
     ],
 )
 def test_bounds_widen_an_interval(low, high, ends, bound) -> None:
-    found = FULL.bounded(low, high)
-    assert ((found.low, found.high), found.bound) == (ends, bound)
-    assert (found, found.method, found.n, found.level) == (0.5, "wilson", 8, 0.9)
-    assert (found.note, found.parts) == ("a", {"b": 1.0})
+    estimate = FULL.bounded(low, high)
+    assert ((estimate.low, estimate.high), estimate.bound) == (ends, bound)
+    assert (estimate, estimate.method, estimate.n, estimate.level) == (0.5, "wilson", 8, 0.9)
+    assert (estimate.note, estimate.parts) == ("a", {"b": 1.0})
 
 
 @pytest.mark.parametrize("ends", [(math.nan, math.nan), (0.4, math.nan), (math.nan, 0.6)])
 def test_bounds_of_an_estimate_without_an_interval_leave_it_so(ends) -> None:
-    found = Estimate(0.5, *ends).bounded(0.25, 0.75)
-    assert found.bound == (0.25, 0.75)
-    assert (repr(found.low), repr(found.high)) == (repr(ends[0]), repr(ends[1]))
+    estimate = Estimate(0.5, *ends).bounded(0.25, 0.75)
+    assert estimate.bound == (0.25, 0.75)
+    assert (repr(estimate.low), repr(estimate.high)) == (repr(ends[0]), repr(ends[1]))
 
 
 def test_changed_estimate_keeps_what_is_not_named() -> None:
-    found = FULL.changed(0.375, note=None)
-    assert (found, found.low, found.note, found.bound) == (0.375, 0.25, None, (0.4, 0.6))
+    estimate = FULL.changed(0.375, note=None)
+    assert (estimate, estimate.low, estimate.note, estimate.bound) == (
+        0.375,
+        0.25,
+        None,
+        (0.4, 0.6),
+    )
     assert FULL.changed(low=0.0) == 0.5
     assert FULL.changed(0.0) == 0.0
 

@@ -49,12 +49,12 @@ def test_ranks_are_scipys_of_the_negated_values(values) -> None:
 def test_friedman_without_ties_by_hand() -> None:
     # Ranks 1 2 3 in four rows and 2 1 3 in one: R = 6, 9, 15 of 5 rows.
     values = [[3, 2, 1]] * 4 + [[2, 3, 1]]
-    found = friedman(values)
+    significance = friedman(values)
     expected = 12 / (5 * 3 * 4) * (36 + 81 + 225) - 3 * 5 * 4
-    assert found.statistic == pytest.approx(expected)
-    assert found.df == (2,)
-    assert found.p == pytest.approx(stats.chi2.sf(expected, 2))
-    assert found.table["mean_ranks"] == {"0": 1.2, "1": 1.8, "2": 3.0}
+    assert significance.statistic == pytest.approx(expected)
+    assert significance.df == (2,)
+    assert significance.p == pytest.approx(stats.chi2.sf(expected, 2))
+    assert significance.table["mean_ranks"] == {"0": 1.2, "1": 1.8, "2": 3.0}
 
 
 @given(tables)
@@ -62,15 +62,15 @@ def test_friedman_is_scipys_with_any_ties(values) -> None:
     columns = np.array(values, float).T
     assume(any(len(set(row)) > 1 for row in values))
     theirs = stats.friedmanchisquare(*columns)
-    found = friedman(values)
-    assert (found.statistic, found.p) == pytest.approx(
+    significance = friedman(values)
+    assert (significance.statistic, significance.p) == pytest.approx(
         (theirs.statistic, theirs.pvalue), rel=1e-9, abs=1e-9
     )
 
 
 def test_models_that_are_always_equal_have_p_one() -> None:
-    found = friedman([[0.5, 0.5, 0.5]] * 4)
-    assert (found.statistic, found.p) == (0.0, 1.0)
+    significance = friedman([[0.5, 0.5, 0.5]] * 4)
+    assert (significance.statistic, significance.p) == (0.0, 1.0)
 
 
 @given(tables)
@@ -80,17 +80,17 @@ def test_order_of_models_and_of_data_sets_does_not_matter(values) -> None:
 
 
 def test_names_stand_for_the_columns() -> None:
-    found = friedman(VALUES, names=["knn", "tree", "forest", "boost"])
-    assert set(found.table["mean_ranks"]) == {"knn", "tree", "forest", "boost"}
-    assert found.models == ("knn", "tree", "forest", "boost")
+    significance = friedman(VALUES, names=["knn", "tree", "forest", "boost"])
+    assert set(significance.table["mean_ranks"]) == {"knn", "tree", "forest", "boost"}
+    assert significance.models == ("knn", "tree", "forest", "boost")
 
 
 # -- Nemenyi ---------------------------------------------------------------------------------------
 
 
 def test_nemenyi_tests_every_pair() -> None:
-    found = nemenyi(VALUES, names=list("abcd"))
-    assert [result.models for result in found] == [
+    tests = nemenyi(VALUES, names=list("abcd"))
+    assert [result.models for result in tests] == [
         ("a", "b"),
         ("a", "c"),
         ("a", "d"),
@@ -181,8 +181,10 @@ def test_counts_are_repeated_rows() -> None:
 
 
 def test_friedman_of_who_is_right_is_cochrans_q() -> None:
-    found, expected = friedman(COMBINATIONS, counts=OFTEN), cochran_q(COMBINATIONS, OFTEN)
-    assert (found.statistic, found.p) == pytest.approx((expected.statistic, expected.p))
+    significance, expected = friedman(COMBINATIONS, counts=OFTEN), cochran_q(COMBINATIONS, OFTEN)
+    assert (significance.statistic, significance.p) == pytest.approx(
+        (expected.statistic, expected.p)
+    )
 
 
 def test_ties_hide_a_difference_from_the_plain_form_alone() -> None:
@@ -201,7 +203,7 @@ def test_ties_hide_a_difference_from_the_plain_form_alone() -> None:
 
 def test_one_combination_is_all_ties() -> None:
     assert friedman([[1, 1, 1]], counts=[50]).p == 1.0
-    assert {found.p for found in nemenyi([[1, 1, 1]], counts=[50], ties=True)} == {1.0}
+    assert {test.p for test in nemenyi([[1, 1, 1]], counts=[50], ties=True)} == {1.0}
 
 
 def test_counts_of_another_length_are_refused() -> None:
@@ -225,10 +227,10 @@ def frames():
 
 @pytest.mark.parametrize("frame", list(frames()), ids=["mapping", "pandas", "polars", "pyarrow"])
 def test_columns_of_a_frame_name_the_models(frame) -> None:
-    found = friedman(frame)
-    assert found.models == ("tree", "net", "knn", "bayes")
-    assert found.p == friedman(VALUES).p
-    assert list(found.table["mean_ranks"]) == list(found.models)
+    significance = friedman(frame)
+    assert significance.models == ("tree", "net", "knn", "bayes")
+    assert significance.p == friedman(VALUES).p
+    assert list(significance.table["mean_ranks"]) == list(significance.models)
     assert nemenyi(frame)[0].models == ("tree", "net")
     assert friedman(frame, names=list("abcd")).models == ("a", "b", "c", "d")
     np.testing.assert_array_equal(mean_ranks(frame), mean_ranks(VALUES))
@@ -236,9 +238,9 @@ def test_columns_of_a_frame_name_the_models(frame) -> None:
 
 def test_columns_of_who_is_right_name_the_models() -> None:
     right = pd.DataFrame({"old": [True, False, True], "new": [True, True, True]})
-    found = cochran_q(right)
-    assert found.models == ("old", "new")
-    assert found.p == cochran_q(right.to_numpy()).p
+    significance = cochran_q(right)
+    assert significance.models == ("old", "new")
+    assert significance.p == cochran_q(right.to_numpy()).p
 
 
 def test_column_that_holds_no_numbers_is_named() -> None:

@@ -31,38 +31,42 @@ NAMES = ["knn", "tree", "svm"]
 
 
 def test_friedman_by_hand() -> None:
-    found = friedman(ROWS, names=NAMES, level=0.9, of="folds")
-    assert found.statistic == pytest.approx(STATISTIC)
-    assert found.df == (2,)
-    assert found.p == pytest.approx(math.exp(-3.2))
-    assert (found.test, found.method, found.models) == ("friedman", "chi-square", tuple(NAMES))
+    significance = friedman(ROWS, names=NAMES, level=0.9, of="folds")
+    assert significance.statistic == pytest.approx(STATISTIC)
+    assert significance.df == (2,)
+    assert significance.p == pytest.approx(math.exp(-3.2))
+    assert (significance.test, significance.method, significance.models) == (
+        "friedman",
+        "chi-square",
+        tuple(NAMES),
+    )
     ranks = {"knn": 1.2, "tree": 2.0, "svm": 2.8}
-    assert found.table["mean_ranks"] == pytest.approx(ranks)
-    assert found.table["rows"] == 5
+    assert significance.table["mean_ranks"] == pytest.approx(ranks)
+    assert significance.table["rows"] == 5
     # Kendall's W: 6.4 of at most 5 * 2.
-    assert found.effect is not None
-    assert found.effect.value == pytest.approx(0.64)
-    assert (found.effect.n, found.effect.level) == (5, 0.9)
-    assert found.sentence == (
+    assert significance.effect is not None
+    assert significance.effect.value == pytest.approx(0.64)
+    assert (significance.effect.n, significance.effect.level) == (5, 0.9)
+    assert significance.sentence == (
         "3 models over 5 folds; knn ranks best on average: they differ (p = 0.041)."
     )
 
 
 def test_friedman_of_counted_rows_by_hand() -> None:
-    found = friedman([[3, 2, 1], [1, 2, 3]], counts=[6, 2])
+    significance = friedman([[3, 2, 1], [1, 2, 3]], counts=[6, 2])
     # Means 1.5, 2 and 2.5 of 8 rows: 12 * 8 / 12 * 0.5.
-    assert found.statistic == pytest.approx(4.0)
-    assert found.table["rows"] == 8
-    assert found.effect is not None
-    assert found.effect.value == pytest.approx(4 / 16)
+    assert significance.statistic == pytest.approx(4.0)
+    assert significance.table["rows"] == 8
+    assert significance.effect is not None
+    assert significance.effect.value == pytest.approx(4 / 16)
     assert friedman([[3, 2, 1]], counts=[4]).statistic == pytest.approx(8.0)
 
 
 def test_ties_divide_the_statistic_by_the_spread_they_leave() -> None:
     # Ranks 1.5 1.5 3, 1 2.5 2.5 and 1 2 3: means 3.5/3, 6/3 and 8.5/3 of 3 rows.
-    found = friedman([[5, 5, 1], [7, 2, 2], [3, 2, 1]])
+    significance = friedman([[5, 5, 1], [7, 2, 2], [3, 2, 1]])
     off = (3.5 / 3 - 2) ** 2 + (8.5 / 3 - 2) ** 2
-    assert found.statistic == pytest.approx(3 * off / (1 - (6 + 6) / (3 * 24)))
+    assert significance.statistic == pytest.approx(3 * off / (1 - (6 + 6) / (3 * 24)))
 
 
 # -- verdicts --------------------------------------------------------------------------------------
@@ -83,8 +87,8 @@ WEAK = [[2, 1], [2, 1], [1, 2]]
 def test_a_difference_is_shown_only_where_p_is_below_what_the_level_leaves(
     test: Callable[..., Significance],
 ) -> None:
-    found = test(WEAK, level=0.5)
-    p = found.p if found.p_adjusted is None else found.p_adjusted
+    significance = test(WEAK, level=0.5)
+    p = significance.p if significance.p_adjusted is None else significance.p_adjusted
     # Of a p from a half on, 1 - p is exact.
     assert 0.5 <= p < 1
     assert "no difference is shown" in test(WEAK, level=1 - p).sentence
@@ -109,10 +113,10 @@ def test_wilcoxon_shows_a_difference_only_below_what_the_level_leaves() -> None:
 def test_nemenyi_by_hand() -> None:
     reach = float(stats.studentized_range.ppf(0.9, 3, 1e9))
     critical = reach / math.sqrt(2) * ERROR
-    found = nemenyi(ROWS, names=NAMES, level=0.9)
+    tests = nemenyi(ROWS, names=NAMES, level=0.9)
     gaps = {("knn", "tree"): 0.8, ("knn", "svm"): 1.6, ("tree", "svm"): 0.8}
-    assert [test.models for test in found] == list(gaps)
-    for test, gap in zip(found, gaps.values(), strict=True):
+    assert [test.models for test in tests] == list(gaps)
+    for test, gap in zip(tests, gaps.values(), strict=True):
         q = gap / ERROR * math.sqrt(2)
         assert test.statistic == pytest.approx(q)
         assert test.p == pytest.approx(stats.studentized_range.sf(q, 3, 1e9), rel=1e-6)
@@ -125,15 +129,15 @@ def test_nemenyi_by_hand() -> None:
         )
         assert (test.effect.n, test.effect.level, test.effect.method) == (5, 0.9, "nemenyi")
         assert (test.df, test.method) == ((3, math.inf), "studentised range")
-    assert found[1].sentence == ("knn has mean rank 1.20, svm 2.80: knn ranks better (p = 0.031).")
+    assert tests[1].sentence == ("knn has mean rank 1.20, svm 2.80: knn ranks better (p = 0.031).")
     turned = nemenyi([row[::-1] for row in ROWS], level=0.9)[1]
     assert turned.sentence == "0 has mean rank 2.80, 2 1.20: 2 ranks better (p = 0.031)."
 
 
 def test_models_with_one_mean_rank_have_no_statistic() -> None:
-    (found,) = nemenyi([[1, 2], [2, 1]])
-    assert (found.statistic, found.p) == (0.0, 1.0)
-    assert "no difference is shown" in found.sentence
+    (test,) = nemenyi([[1, 2], [2, 1]])
+    assert (test.statistic, test.p) == (0.0, 1.0)
+    assert "no difference is shown" in test.sentence
 
 
 # -- runs ------------------------------------------------------------------------------------------
@@ -162,13 +166,13 @@ def test_runs_span_less_than_the_critical_difference_and_none_is_part_of_another
 
 
 def test_iman_and_davenport_by_hand() -> None:
-    found = iman_davenport(ROWS, names=NAMES, level=0.9)
+    significance = iman_davenport(ROWS, names=NAMES, level=0.9)
     statistic = 4 * STATISTIC / (5 * 2 - STATISTIC)
-    assert found.statistic == pytest.approx(statistic)
-    assert found.df == (2, 8)
-    assert found.p == pytest.approx(stats.f.sf(statistic, 2, 8))
-    assert (found.test, found.method) == ("iman_davenport", "F")
-    assert found.sentence == (
+    assert significance.statistic == pytest.approx(statistic)
+    assert significance.df == (2, 8)
+    assert significance.p == pytest.approx(stats.f.sf(statistic, 2, 8))
+    assert (significance.test, significance.method) == ("iman_davenport", "F")
+    assert significance.sentence == (
         "3 models over 5 data sets, by Iman and Davenport: they differ (p = 0.017)."
     )
 
@@ -180,23 +184,23 @@ def test_iman_and_davenport_by_hand() -> None:
 def test_equal_orders_everywhere_are_as_likely_as_one_of_so_many(
     row: list[int], orders: int
 ) -> None:
-    found = iman_davenport([row] * 3)
-    assert found.statistic is None
-    assert found.p == pytest.approx(orders**-2)
-    assert found.df == (len(row) - 1, 2 * (len(row) - 1))
+    significance = iman_davenport([row] * 3)
+    assert significance.statistic is None
+    assert significance.p == pytest.approx(orders**-2)
+    assert significance.df == (len(row) - 1, 2 * (len(row) - 1))
 
 
 # -- mean ranks ------------------------------------------------------------------------------------
 
 
 def test_mean_ranks_are_compared_as_normal() -> None:
-    found = mean_rank_tests(ROWS, names=NAMES, level=0.9)
+    tests = mean_rank_tests(ROWS, names=NAMES, level=0.9)
     gaps = [0.8, 1.6, 0.8]
     raw = [2 * float(stats.norm.sf(gap / ERROR)) for gap in gaps]
     # Holm: the smallest of three times 3, the others times 2.
     adjusted = [2 * raw[0], 3 * raw[1], 2 * raw[2]]
     reach = float(stats.norm.ppf(0.95)) * ERROR
-    for test, gap, p, more in zip(found, gaps, raw, adjusted, strict=True):
+    for test, gap, p, more in zip(tests, gaps, raw, adjusted, strict=True):
         assert test.statistic == pytest.approx(gap / ERROR)
         assert (test.p, test.p_adjusted) == pytest.approx((p, more))
         assert test.table == pytest.approx({"rank_difference": gap, "standard_error": ERROR})
@@ -205,12 +209,12 @@ def test_mean_ranks_are_compared_as_normal() -> None:
             (gap, gap - reach, gap + reach)
         )
         assert (test.effect.n, test.effect.level, test.effect.method) == (5, 0.9, "normal")
-    assert [test.models for test in found] == [
+    assert [test.models for test in tests] == [
         ("knn", "tree"),
         ("knn", "svm"),
         ("tree", "svm"),
     ]
-    assert found[1].sentence == (
+    assert tests[1].sentence == (
         "knn has mean rank 1.20, svm 2.80: knn ranks better (p = 0.034 by Holm)."
     )
     turned = mean_rank_tests([row[::-1] for row in ROWS], level=0.9)[1]
@@ -222,18 +226,22 @@ def test_mean_ranks_are_compared_as_normal() -> None:
 
 def test_wilcoxon_by_hand() -> None:
     # Gaps -1, +2, +2, 0 and +5: ranks 1, 2.5, 2.5 and 4.
-    found = wilcoxon([5, 5, 5, 5, 5], [4, 7, 7, 5, 10], names=("old", "new"))
-    assert found.statistic == 1
-    assert found.table == {
+    significance = wilcoxon([5, 5, 5, 5, 5], [4, 7, 7, 5, 10], names=("old", "new"))
+    assert significance.statistic == 1
+    assert significance.table == {
         "rows": 5,
         "without_difference": 1,
         "ranks_above": 9.0,
         "ranks_below": 1.0,
     }
     # Of 16 ways to sign, sums of 0 and 1 on either side are as far from the middle.
-    assert found.p == 4 / 16
-    assert (found.method, found.models, found.df) == ("exact", ("old", "new"), ())
-    assert found.sentence == (
+    assert significance.p == 4 / 16
+    assert (significance.method, significance.models, significance.df) == (
+        "exact",
+        ("old", "new"),
+        (),
+    )
+    assert significance.sentence == (
         "new is ahead of old on 3 of 5 data sets: no difference is shown (p = 0.25)."
     )
 
@@ -245,29 +253,31 @@ def test_up_to_50_data_sets_are_counted_out(size: int, tied: bool) -> None:
     if tied:
         gaps = np.round(gaps / 10)
         gaps[gaps == 0] = 1.0
-    found = wilcoxon(np.zeros(size), gaps)
-    assert found.method == ("exact" if size <= 50 else "normal")
-    assert found.statistic == stats.wilcoxon(gaps).statistic
+    significance = wilcoxon(np.zeros(size), gaps)
+    assert significance.method == ("exact" if size <= 50 else "normal")
+    assert significance.statistic == stats.wilcoxon(gaps).statistic
     if size > 50:
         theirs = stats.wilcoxon(gaps, correction=True, method="asymptotic")
-        assert found.p == pytest.approx(theirs.pvalue, rel=1e-9)
+        assert significance.p == pytest.approx(theirs.pvalue, rel=1e-9)
     elif not tied:
-        assert found.p == pytest.approx(stats.wilcoxon(gaps, method="exact").pvalue, rel=1e-9)
+        assert significance.p == pytest.approx(
+            stats.wilcoxon(gaps, method="exact").pvalue, rel=1e-9
+        )
 
 
 def test_many_data_sets_in_balance_have_p_one() -> None:
     gaps = [float(i) for i in range(1, 31)] * 2
     signs = [1] * 30 + [-1] * 30
-    found = wilcoxon([0.0] * 60, [gap * sign for gap, sign in zip(gaps, signs, strict=True)])
-    assert (found.p, found.method) == (1.0, "normal")
+    significance = wilcoxon([0.0] * 60, [gap * sign for gap, sign in zip(gaps, signs, strict=True)])
+    assert (significance.p, significance.method) == (1.0, "normal")
     # One is what the correction for continuity takes of the difference.
-    found = wilcoxon([0.0] * 51, [1.0] * 51)
-    assert found.p == pytest.approx(2 * stats.norm.sf((51 * 26 - 1) / math.sqrt(51 * 26**2)))
+    significance = wilcoxon([0.0] * 51, [1.0] * 51)
+    assert significance.p == pytest.approx(2 * stats.norm.sf((51 * 26 - 1) / math.sqrt(51 * 26**2)))
 
 
 def test_gaps_that_differ_by_rounding_are_ties() -> None:
-    found = wilcoxon([0.1, 0.5, 1.0], [0.1 + 0.2, 0.7, 0.9])
-    assert found.table["ranks_above"] == 5.0
+    significance = wilcoxon([0.1, 0.5, 1.0], [0.1 + 0.2, 0.7, 0.9])
+    assert significance.table["ranks_above"] == 5.0
     assert wilcoxon([0.3, 1.0], [0.1 + 0.2, 1.0]).table["without_difference"] == 2
     apart = wilcoxon([0.0, 0.0, 0.0], [1.0, 1.0 + 2e-12, -0.5])
     assert apart.table["ranks_above"] == 5.0
@@ -326,9 +336,9 @@ def test_the_posterior_counts_which_share_of_pairs_wins(draws: int, seed: int) -
         left, right = float(pairs[below].sum()), float(pairs[above].sum())
         shares = [left, 1 - left - right, right]
         wins[shares.index(max(shares))] += 1
-    found = signed_rank_posterior(FIRST, SECOND, rope=0.01, seed=seed, draws=draws)
-    assert found == pytest.approx([won / draws for won in wins])
-    assert 0 < found[1] < 1
+    posterior = signed_rank_posterior(FIRST, SECOND, rope=0.01, seed=seed, draws=draws)
+    assert posterior == pytest.approx([won / draws for won in wins])
+    assert 0 < posterior[1] < 1
 
 
 def test_the_seed_of_the_posterior_is_42_unless_it_is_told() -> None:

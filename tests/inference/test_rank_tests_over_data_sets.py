@@ -23,7 +23,7 @@ values = st.lists(st.integers(-8, 8), min_size=2, max_size=7)
 @given(values)
 def test_wilcoxon_counts_all_signs(gaps: list[int]) -> None:
     """The p-value is the share of all ways to sign the ranks that are as far from the middle."""
-    found = wilcoxon([0.0] * len(gaps), [float(gap) for gap in gaps])
+    significance = wilcoxon([0.0] * len(gaps), [float(gap) for gap in gaps])
     sizes = [abs(gap) for gap in gaps if gap]
     ranks = [
         sum(other < size for other in sizes) + (sum(other == size for other in sizes) + 1) / 2
@@ -36,8 +36,8 @@ def test_wilcoxon_counts_all_signs(gaps: list[int]) -> None:
         for signs in itertools.product([False, True], repeat=len(ranks))
     ]
     expected = sum(way >= off - 1e-9 for way in ways) / len(ways)
-    assert found.p == pytest.approx(expected)
-    assert found.table["without_difference"] == gaps.count(0)
+    assert significance.p == pytest.approx(expected)
+    assert significance.table["without_difference"] == gaps.count(0)
 
 
 @given(values, values)
@@ -61,17 +61,17 @@ def test_equal_models_are_not_told_apart() -> None:
 def test_many_data_sets_are_taken_as_normal() -> None:
     random = np.random.default_rng(0)
     a = random.normal(size=80)
-    found = wilcoxon(a, a + random.normal(0.5, 1, 80))
-    assert found.method == "normal"
-    assert 0 < found.p < 0.01
+    significance = wilcoxon(a, a + random.normal(0.5, 1, 80))
+    assert significance.method == "normal"
+    assert 0 < significance.p < 0.01
 
 
 def test_the_same_order_everywhere_has_a_p_of_so_many_orders() -> None:
-    found = iman_davenport([[3.0, 2.0, 1.0]] * 4)
-    assert found.statistic is None
-    assert found.method == "exact"
-    assert found.p == pytest.approx(math.factorial(3) ** -3)
-    assert "they differ" in found.sentence
+    significance = iman_davenport([[3.0, 2.0, 1.0]] * 4)
+    assert significance.statistic is None
+    assert significance.method == "exact"
+    assert significance.p == pytest.approx(math.factorial(3) ** -3)
+    assert "they differ" in significance.sentence
     # Two of three models tied: the third stands in one of three places.
     assert iman_davenport([[0.9, 0.9, 0.8]] * 4).p == pytest.approx(3.0**-3)
     assert "no difference" in iman_davenport([[1.0, 2.0], [2.0, 1.0]]).sentence

@@ -75,8 +75,8 @@ def newcombe_variance(theta: float, positives: int, negatives: int) -> float:
 )
 def test_delong_needs_five_expected_errors_on_the_smaller_side(value, smaller, name) -> None:
     for sides in ((smaller, 5000), (5000, smaller)):
-        ends, found = auc_interval(Smooth(value, 1e-4), *sides, 0.95)
-        assert found == name
+        ends, method = auc_interval(Smooth(value, 1e-4), *sides, 0.95)
+        assert method == name
         assert ends[0] <= value <= ends[1]
 
 
@@ -98,17 +98,17 @@ def test_delong_is_on_the_logit_scale() -> None:
         special.expit(special.logit(value) - reach),
         special.expit(special.logit(value) + reach),
     )
-    found = estimate("roc_auc", truth, scores)
-    assert found.method == "delong"
-    assert found == pytest.approx(value, abs=1e-15)
-    assert (found.low, found.high) == pytest.approx(expected, rel=1e-10)
+    roc_auc = estimate("roc_auc", truth, scores)
+    assert roc_auc.method == "delong"
+    assert roc_auc == pytest.approx(value, abs=1e-15)
+    assert (roc_auc.low, roc_auc.high) == pytest.approx(expected, rel=1e-10)
 
 
 def test_newcombe_ends_are_z_errors_of_their_own_away() -> None:
     scores, truth = overlapping(20, 30, 3.0)
-    found = estimate("roc_auc", truth, scores, interval="newcombe")
-    for end in (found.low, found.high):
-        gap = (end - found) ** 2
+    roc_auc = estimate("roc_auc", truth, scores, interval="newcombe")
+    for end in (roc_auc.low, roc_auc.high):
+        gap = (end - roc_auc) ** 2
         assert gap == pytest.approx(Z**2 * newcombe_variance(end, 20, 30), rel=1e-9)
 
 
@@ -116,13 +116,13 @@ def test_few_errors_have_newcombe_with_the_larger_of_both_variances() -> None:
     hidden = np.array([*np.linspace(0.6, 0.9, 19), 0.0, *np.linspace(0.1, 0.5, 30)])
     for scores, wider in ((overlapping(20, 30, 3.0)[0], False), (hidden, True)):
         truth = np.repeat([1, 0], [20, 30])
-        found = estimate("roc_auc", truth, scores)
+        roc_auc = estimate("roc_auc", truth, scores)
         value, spread = delong_variance(scores, truth)
         ratio = spread / newcombe_variance(value, 20, 30)
         assert (ratio > 1) == wider
-        assert found.method == "newcombe"
-        for end in (found.low, found.high):
-            gap = (end - found) ** 2
+        assert roc_auc.method == "newcombe"
+        for end in (roc_auc.low, roc_auc.high):
+            gap = (end - roc_auc) ** 2
             expected = Z**2 * max(ratio, 1) * newcombe_variance(end, 20, 30)
             assert gap == pytest.approx(expected, rel=1e-9)
 
@@ -158,10 +158,10 @@ def test_newcombe_of_the_turned_ranking_is_the_mirror(auc, m, n) -> None:
 def test_variance_is_delongs_with_any_ties(positives, negatives) -> None:
     scores = np.array(positives + negatives, float)
     truth = np.repeat([1, 0], [len(positives), len(negatives)])
-    found = rank(tally(scores, truth)).auc
+    auc = rank(tally(scores, truth)).auc
     value, spread = delong_variance(scores, truth)
-    assert found.value == pytest.approx(value, abs=1e-15)
-    assert found.variance == pytest.approx(spread, abs=1e-12)
+    assert auc.value == pytest.approx(value, abs=1e-15)
+    assert auc.variance == pytest.approx(spread, abs=1e-12)
 
 
 @pytest.mark.parametrize("method", ["delong", "newcombe"])
@@ -178,11 +178,11 @@ def test_level_is_checked(method, level: float) -> None:
 
 
 def test_constant_scores_are_one_half_and_not_therefore_sure() -> None:
-    found = estimate("roc_auc", [0, 1] * 20, [0.3] * 40)
-    assert found == 0.5
-    assert found.method == "newcombe"
-    assert found.low < 0.4
-    assert found.high > 0.6
+    roc_auc = estimate("roc_auc", [0, 1] * 20, [0.3] * 40)
+    assert roc_auc == 0.5
+    assert roc_auc.method == "newcombe"
+    assert roc_auc.low < 0.4
+    assert roc_auc.high > 0.6
 
 
 # -- average precision and partial AUC -------------------------------------------------------------
@@ -213,21 +213,21 @@ def test_interval_follows_from_the_influence_of_each_row(name, least, df) -> Non
     def measure(weights) -> float:
         return float(estimate(name, truth, scores, sample_weight=weights))
 
-    found = estimate(name, truth, scores)
+    measured_value = estimate(name, truth, scores)
     spread = influence_variance(measure, scores, truth)
-    share, error = (found - least) / (1 - least), math.sqrt(spread) / (1 - least)
+    share, error = (measured_value - least) / (1 - least), math.sqrt(spread) / (1 - least)
     # Student's t: of the positives, or of the negatives left of the limit if those are fewer.
     reach = stats.t.ppf(0.975, df) * error / (share * (1 - share))
     expected = [
         least + (1 - least) * special.expit(special.logit(share) + sign * reach) for sign in (-1, 1)
     ]
-    assert (found.low, found.high) == pytest.approx(expected, rel=1e-3)
+    assert (measured_value.low, measured_value.high) == pytest.approx(expected, rel=1e-3)
 
 
 def test_partial_area_with_few_errors_is_read_as_an_area_by_newcombe() -> None:
     scores, truth = overlapping(40, 60, 2.5)
-    found = estimate("partial_auc", truth, scores)
-    share = (found - LEAST_PARTIAL) / (1 - LEAST_PARTIAL)
+    partial_auc = estimate("partial_auc", truth, scores)
+    share = (partial_auc - LEAST_PARTIAL) / (1 - LEAST_PARTIAL)
     assert 0 < 6 * (1 - share) < 5
 
     def measure(weights) -> float:
@@ -235,7 +235,7 @@ def test_partial_area_with_few_errors_is_read_as_an_area_by_newcombe() -> None:
 
     variance = influence_variance(measure, scores, truth) / (1 - LEAST_PARTIAL) ** 2
     stretch = max(variance / newcombe_variance(share, 40, 6), 1)
-    for end in (found.low, found.high):
+    for end in (partial_auc.low, partial_auc.high):
         at = (end - LEAST_PARTIAL) / (1 - LEAST_PARTIAL)
         expected = Z**2 * stretch * newcombe_variance(at, 40, 6)
         assert (at - share) ** 2 == pytest.approx(expected, rel=1e-3)
@@ -245,30 +245,30 @@ def test_partial_area_with_few_errors_is_read_as_an_area_by_newcombe() -> None:
     ("name", "least", "rows"), [("average_precision", 0.0, 12), ("partial_auc", LEAST_PARTIAL, 3)]
 )
 def test_perfect_ranking_ends_as_if_all_its_rows_were_successes(name, least, rows) -> None:
-    found = estimate(name, [0] * 30 + [1] * 12, [0.1] * 30 + [0.9] * 12)
+    measured_value = estimate(name, [0] * 30 + [1] * 12, [0.1] * 30 + [0.9] * 12)
     expected = least + (1 - least) * float(ClopperPearson()(rows, rows)[0])
-    assert found == 1.0
-    assert (found.low, found.high) == pytest.approx((expected, 1.0))
+    assert measured_value == 1.0
+    assert (measured_value.low, measured_value.high) == pytest.approx((expected, 1.0))
 
 
 def test_partial_area_at_its_floor_has_the_mirrored_edge() -> None:
-    found = evaluate([1] * 30 + [0] * 12, y_score=[0.1] * 30 + [0.9] * 12)["partial_auc"]
-    assert found == pytest.approx(LEAST_PARTIAL)
-    assert found.low == pytest.approx(float(found))
-    assert found.high > found
+    partial_auc = evaluate([1] * 30 + [0] * 12, y_score=[0.1] * 30 + [0.9] * 12)["partial_auc"]
+    assert partial_auc == pytest.approx(LEAST_PARTIAL)
+    assert partial_auc.low == pytest.approx(float(partial_auc))
+    assert partial_auc.high > partial_auc
 
 
 def test_positives_alone_still_have_an_average_precision() -> None:
-    found = evaluate([1] * 8, y_score=[0.5] * 8, labels=[0, 1])["average_precision"]
-    assert found == 1.0
-    assert found.low == pytest.approx(float(ClopperPearson()(8, 8)[0]))
-    assert found.high == 1.0
+    average_precision = evaluate([1] * 8, y_score=[0.5] * 8, labels=[0, 1])["average_precision"]
+    assert average_precision == 1.0
+    assert average_precision.low == pytest.approx(float(ClopperPearson()(8, 8)[0]))
+    assert average_precision.high == 1.0
 
 
 def test_average_precision_without_spread_keeps_its_value_in_the_interval() -> None:
-    found = evaluate([0, 1] * 20, y_score=[0.5] * 40)["average_precision"]
-    assert found == 0.5
-    assert found.low <= 0.5 <= found.high
+    average_precision = evaluate([0, 1] * 20, y_score=[0.5] * 40)["average_precision"]
+    assert average_precision == 0.5
+    assert average_precision.low <= 0.5 <= average_precision.high
 
 
 # -- log loss and Brier score ----------------------------------------------------------------------
@@ -283,9 +283,9 @@ def test_mean_loss_is_on_the_log_scale() -> None:
     each = -np.log(np.where(truth == 1, scores, 1 - scores))
     mean, error = each.mean(), each.std(ddof=1) / 10
     reach = stats.t.ppf(0.975, 99) * error / mean
-    found = estimate("log_loss", truth, scores)
-    assert found == pytest.approx(mean, rel=1e-12)
-    assert (found.low, found.high) == pytest.approx(
+    log_loss = estimate("log_loss", truth, scores)
+    assert log_loss == pytest.approx(mean, rel=1e-12)
+    assert (log_loss.low, log_loss.high) == pytest.approx(
         (mean * math.exp(-reach), mean * math.exp(reach)), rel=1e-6
     )
 
@@ -294,18 +294,18 @@ def test_brier_score_is_on_the_log_scale() -> None:
     scores, truth = overlapping(40, 60, 1.0)
     each = (scores - truth) ** 2
     mean, error = each.mean(), each.std(ddof=1) / 10
-    found = estimate("brier", truth, scores)
+    brier = estimate("brier", truth, scores)
     reach = stats.t.ppf(0.975, 99) * error / mean
-    assert (found.low, found.high) == pytest.approx(
+    assert (brier.low, brier.high) == pytest.approx(
         (mean * math.exp(-reach), mean * math.exp(reach)), rel=1e-6
     )
 
 
 def test_no_loss_at_all_ends_where_clopper_and_pearson_do() -> None:
-    found = evaluate([0, 1] * 10, y_score=[0, 1] * 10)
+    evaluation = evaluate([0, 1] * 10, y_score=[0, 1] * 10)
     upper = float(ClopperPearson()(0, 20)[1])
-    assert (found["brier"].low, found["brier"].high) == (0.0, pytest.approx(upper))
-    assert found["log_loss"].high == pytest.approx(upper * WORST_LOG_LOSS)
+    assert (evaluation["brier"].low, evaluation["brier"].high) == (0.0, pytest.approx(upper))
+    assert evaluation["log_loss"].high == pytest.approx(upper * WORST_LOG_LOSS)
 
 
 def test_one_row_says_nothing_about_the_spread() -> None:
@@ -316,13 +316,13 @@ def test_one_row_says_nothing_about_the_spread() -> None:
 
 
 def test_mean_loss_never_exceeds_the_worst_loss() -> None:
-    found = mean_interval(losses([0.0, 0.9], [1, 1]).brier_score(), 1.0, 0.999)
-    assert found[1] == 1.0
+    interval = mean_interval(losses([0.0, 0.9], [1, 1]).brier_score(), 1.0, 0.999)
+    assert interval[1] == 1.0
 
 
 def test_one_heavy_row_among_light_ones_is_worth_one_row() -> None:
-    found = evaluate([0, 1], y_score=[0.1, 0.4], sample_weight=[1e6, 1e-3])["log_loss"]
-    assert 0 <= found.low <= found <= found.high <= WORST_LOG_LOSS
+    log_loss = evaluate([0, 1], y_score=[0.1, 0.4], sample_weight=[1e6, 1e-3])["log_loss"]
+    assert 0 <= log_loss.low <= log_loss <= log_loss.high <= WORST_LOG_LOSS
 
 
 # -- laws over all of them -------------------------------------------------------------------------
@@ -337,9 +337,9 @@ def test_interval_holds_the_value(drawn, level) -> None:
     assume(0 < sum(truth) < len(truth))
     scores = [score / 8 for _, score in drawn]
     for name in SCORED:
-        found = estimate(name, truth, scores, level=level)
+        measured_value = estimate(name, truth, scores, level=level)
         most = {"log_loss": WORST_LOG_LOSS}.get(name, 1.0)
-        assert 0 <= found.low <= found <= found.high <= most + 1e-12
+        assert 0 <= measured_value.low <= measured_value <= measured_value.high <= most + 1e-12
 
 
 @pytest.mark.parametrize("name", SCORED)
@@ -407,24 +407,24 @@ def test_repeating_each_row_within_its_cluster_does_not_narrow_the_interval(name
 
 @pytest.mark.parametrize("name", SCORED)
 def test_one_cluster_has_no_interval_and_says_so(name: str) -> None:
-    found = by_cluster(name, ["host"] * 350)
-    assert not math.isnan(found)
-    assert math.isnan(found.low)
-    assert "too few clusters" in found.note
+    measured_value = by_cluster(name, ["host"] * 350)
+    assert not math.isnan(measured_value)
+    assert math.isnan(measured_value.low)
+    assert "too few clusters" in measured_value.note
 
 
 @pytest.mark.parametrize("name", ["roc_auc", "partial_auc", "average_precision"])
 def test_perfect_ranking_in_clusters_has_no_interval_and_says_so(name: str) -> None:
-    found = by_cluster(name, np.arange(40) % 4, [0.1, 0.9] * 20, [0, 1] * 20)
-    assert found == 1.0
-    assert math.isnan(found.low)
-    assert found.note.startswith("no interval")
+    measured_value = by_cluster(name, np.arange(40) % 4, [0.1, 0.9] * 20, [0, 1] * 20)
+    assert measured_value == 1.0
+    assert math.isnan(measured_value.low)
+    assert measured_value.note.startswith("no interval")
 
 
 def test_no_loss_in_clusters_has_no_interval() -> None:
-    found = by_cluster("brier", np.arange(40) % 4, [0, 1] * 20, [0, 1] * 20)
-    assert found == 0.0
-    assert math.isnan(found.high)
+    brier = by_cluster("brier", np.arange(40) % 4, [0, 1] * 20, [0, 1] * 20)
+    assert brier == 0.0
+    assert math.isnan(brier.high)
 
 
 def test_clustered_auc_by_hand() -> None:
@@ -441,8 +441,8 @@ def test_clustered_auc_by_hand() -> None:
     error = math.sqrt((sums**2).sum() * 8 / 7)
     reach = stats.t.ppf(0.975, 7) * error / (value * (1 - value))
     expected = [special.expit(special.logit(value) + sign * reach) for sign in (-1, 1)]
-    found = by_cluster("roc_auc", cluster, scores, truth)
-    assert (found.low, found.high) == pytest.approx(expected, rel=1e-9)
+    roc_auc = by_cluster("roc_auc", cluster, scores, truth)
+    assert (roc_auc.low, roc_auc.high) == pytest.approx(expected, rel=1e-9)
 
 
 def sample(cluster, names) -> Sample:
@@ -460,10 +460,10 @@ def test_rows_of_a_sample_give_the_same_as_the_evaluation() -> None:
     rows = sample(np.arange(40) % 8, list("abcdefgh"))
     scores, truth = overlapping(15, 25, 1.0)
     for name in ("roc_auc", "average_precision"):
-        found = by_cluster(name, np.arange(40) % 8, scores, truth)
+        measured_value = by_cluster(name, np.arange(40) % 8, scores, truth)
         declared = find(name).of_scores
-        ends = clustered(rows, declared, float(found), (0.0, 1.0), 0.95)
-        assert ends == (found.low, found.high)
+        ends = clustered(rows, declared, float(measured_value), (0.0, 1.0), 0.95)
+        assert ends == (measured_value.low, measured_value.high)
     brier = by_cluster("brier", np.arange(40) % 8, scores, truth)
     ends = clustered(rows, find("brier").of_scores, float(brier), (0.0, math.inf), 0.95)
     assert ends == pytest.approx((brier.low, brier.high))
@@ -472,9 +472,9 @@ def test_rows_of_a_sample_give_the_same_as_the_evaluation() -> None:
 @pytest.mark.parametrize("level", [0.9, 0.999, 0.9999])
 def test_two_clusters_at_a_high_level_stay_within_bounds(level: float) -> None:
     for name in SCORED:
-        found = by_cluster(name, np.arange(350) % 2, level=level)
+        measured_value = by_cluster(name, np.arange(350) % 2, level=level)
         most = {"log_loss": WORST_LOG_LOSS}.get(name, 1.0)
-        assert 0 <= found.low <= found <= found.high <= most
+        assert 0 <= measured_value.low <= measured_value <= measured_value.high <= most
 
 
 def test_limit_of_the_partial_area_is_kept_in_clusters() -> None:
@@ -486,20 +486,20 @@ def test_limit_of_the_partial_area_is_kept_in_clusters() -> None:
 
 
 def test_uncorrected_partial_area_in_clusters_has_the_interval_of_the_corrected() -> None:
-    found = by_cluster("partial_auc", np.arange(350), corrected=False)
-    assert 0 < found.low < found < found.high < 0.1
+    partial_auc = by_cluster("partial_auc", np.arange(350), corrected=False)
+    assert 0 < partial_auc.low < partial_auc < partial_auc.high < 0.1
     corrected = by_cluster("partial_auc", np.arange(350))
     stretch = 1 / (2 * (0.1 - 0.1**2 / 2))
-    assert (found.high - found.low) * stretch == pytest.approx(
+    assert (partial_auc.high - partial_auc.low) * stretch == pytest.approx(
         corrected.high - corrected.low, rel=1e-9
     )
 
 
 @pytest.mark.parametrize("rows", [20, 400])
 def test_partial_area_of_equal_scores_is_not_sure_on_either_side(rows: int) -> None:
-    found = estimate("partial_auc", [0, 1] * rows, [0.5] * (2 * rows))
-    assert found.low < found.value < found.high
-    assert found.value == pytest.approx(0.5)
+    partial_auc = estimate("partial_auc", [0, 1] * rows, [0.5] * (2 * rows))
+    assert partial_auc.low < partial_auc.value < partial_auc.high
+    assert partial_auc.value == pytest.approx(0.5)
 
 
 def test_detection_at_a_false_positive_rate_by_hand() -> None:

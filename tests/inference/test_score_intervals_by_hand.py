@@ -117,13 +117,13 @@ def test_few_errors_stretch_method_5_to_the_larger_variance() -> None:
 def test_influence_has_a_row_less_than_the_smaller_class_as_degrees_of_freedom(
     smaller: float, df: float
 ) -> None:
-    found = influence_interval(Smooth(0.7, 0.0004), smaller, UNIT, 0.95)
-    assert found == pytest.approx(on_logit(0.7, 0.0004, t(df)))
+    interval = influence_interval(Smooth(0.7, 0.0004), smaller, UNIT, 0.95)
+    assert interval == pytest.approx(on_logit(0.7, 0.0004, t(df)))
 
 
 def test_influence_between_other_bounds() -> None:
-    found = influence_interval(Smooth(0.25, 0.01), 11, (-1.0, 1.0), 0.9)
-    assert found == pytest.approx(on_logit(0.25, 0.01, t(10, 0.9), (-1.0, 1.0)))
+    interval = influence_interval(Smooth(0.25, 0.01), 11, (-1.0, 1.0), 0.9)
+    assert interval == pytest.approx(on_logit(0.25, 0.01, t(10, 0.9), (-1.0, 1.0)))
     low, high = influence_interval(Smooth(3.0, 0.01), 11, (1.0, math.inf), 0.9)
     step = math.exp(t(10, 0.9) * 0.1 / 2)
     assert (low, high) == pytest.approx((1 + 2 / step, 1 + 2 * step))
@@ -131,21 +131,21 @@ def test_influence_between_other_bounds() -> None:
 
 @pytest.mark.parametrize("variance", [0.0, math.nan])
 def test_a_value_without_spread_has_wilsons_interval_of_the_smaller_class(variance: float) -> None:
-    found = influence_interval(Smooth(0.25, variance), 12, UNIT, 0.95)
-    assert found == pytest.approx(Wilson().ends(3, 12))
+    interval = influence_interval(Smooth(0.25, variance), 12, UNIT, 0.95)
+    assert interval == pytest.approx(Wilson().ends(3, 12))
     low, high = Wilson().ends(9, 12)
-    found = influence_interval(Smooth(0.5, variance), 12, (-1.0, 1.0), 0.95)
-    assert found == pytest.approx((2 * low - 1, 2 * high - 1))
+    interval = influence_interval(Smooth(0.5, variance), 12, (-1.0, 1.0), 0.95)
+    assert interval == pytest.approx((2 * low - 1, 2 * high - 1))
 
 
 @pytest.mark.parametrize("variance", [0.0, 0.01, math.nan])
 def test_a_value_at_the_edge_has_the_interval_of_no_exception(variance: float) -> None:
-    found = influence_interval(Smooth(1.0, variance), 12, UNIT, 0.9)
-    assert found == pytest.approx((edge(12, 0.9), 1.0))
-    found = influence_interval(Smooth(0.0, variance), 12, UNIT, 0.9)
-    assert found == pytest.approx((0.0, 1 - edge(12, 0.9)))
-    found = influence_interval(Smooth(-1.0, variance), 12, (-1.0, 1.0), 0.9)
-    assert found == pytest.approx((-1.0, 1 - 2 * edge(12, 0.9)))
+    interval = influence_interval(Smooth(1.0, variance), 12, UNIT, 0.9)
+    assert interval == pytest.approx((edge(12, 0.9), 1.0))
+    interval = influence_interval(Smooth(0.0, variance), 12, UNIT, 0.9)
+    assert interval == pytest.approx((0.0, 1 - edge(12, 0.9)))
+    interval = influence_interval(Smooth(-1.0, variance), 12, (-1.0, 1.0), 0.9)
+    assert interval == pytest.approx((-1.0, 1 - 2 * edge(12, 0.9)))
 
 
 @pytest.mark.parametrize("variance", [0.0, math.nan])
@@ -159,20 +159,20 @@ def test_without_a_lower_bound_what_is_missing_is_read_as_odds() -> None:
     bounds = (-math.inf, 1.0)
     # Odds of 3 to 1 against: a share of 1 in 4.
     low, high = Wilson().ends(3, 12)
-    found = influence_interval(Smooth(-2.0, 0.0), 12, bounds, 0.95)
-    assert found == pytest.approx((1 - (1 - low) / low, 1 - (1 - high) / high))
+    interval = influence_interval(Smooth(-2.0, 0.0), 12, bounds, 0.95)
+    assert interval == pytest.approx((1 - (1 - low) / low, 1 - (1 - high) / high))
     share = edge(12)
-    found = influence_interval(Smooth(1.0, 0.0), 12, bounds, 0.95)
-    assert found == pytest.approx((1 - (1 - share) / share, 1.0))
+    interval = influence_interval(Smooth(1.0, 0.0), 12, bounds, 0.95)
+    assert interval == pytest.approx((1 - (1 - share) / share, 1.0))
     low, high = influence_interval(Smooth(-2.0, 0.01), 12, bounds, 0.95)
     step = math.exp(t(11) * 0.1 / 3)
     assert (low, high) == pytest.approx((1 - 3 * step, 1 - 3 / step))
 
 
 def test_a_value_that_is_below_all_shares_keeps_its_distance() -> None:
-    found = influence_interval(Smooth(-math.inf, math.nan), 12, (-math.inf, 1.0), 0.95)
+    interval = influence_interval(Smooth(-math.inf, math.nan), 12, (-math.inf, 1.0), 0.95)
     share = 1 - edge(12)
-    assert found == (-math.inf, pytest.approx(1 - (1 - share) / share))
+    assert interval == (-math.inf, pytest.approx(1 - (1 - share) / share))
 
 
 # -- partial areas ---------------------------------------------------------------------------------
@@ -185,11 +185,11 @@ def test_a_partial_area_with_few_errors_is_an_area_between_its_bounds(
 ) -> None:
     bounds = (0.2, 1.0)
     variance = ratio * newcombe_variance(0.9, positives, inside)
-    found = partial_interval(
+    interval = partial_interval(
         Smooth(0.2 + 0.8 * 0.9, 0.64 * variance), positives, inside, bounds, 0.95
     )
     ends = Newcombe(0.95, max(ratio, 1.0))(Smooth(0.9, math.nan), positives, inside)
-    assert found == pytest.approx(tuple(0.2 + 0.8 * end for end in ends))
+    assert interval == pytest.approx(tuple(0.2 + 0.8 * end for end in ends))
 
 
 @pytest.mark.parametrize(("positives", "inside"), [(50.0, 20.0), (20.0, 50.0)])
@@ -197,23 +197,23 @@ def test_from_five_errors_on_a_partial_area_has_the_interval_of_its_influence(
     positives: float, inside: float
 ) -> None:
     smooth, bounds = Smooth(0.75, 0.0004), (0.0, 1.0)
-    found = partial_interval(smooth, positives, inside, bounds, 0.95)
-    assert found == pytest.approx(on_logit(0.75, 0.0004, t(19)))
+    interval = partial_interval(smooth, positives, inside, bounds, 0.95)
+    assert interval == pytest.approx(on_logit(0.75, 0.0004, t(19)))
     few = partial_interval(Smooth(0.7500001, 0.0004), positives, inside, bounds, 0.95)
-    assert abs(few[0] - found[0]) > 1e-3
+    assert abs(few[0] - interval[0]) > 1e-3
 
 
 @pytest.mark.parametrize("value", [0.2, 1.0])
 def test_a_partial_area_at_its_bound_ends_there(value: float) -> None:
-    found = partial_interval(Smooth(value, 0.01), 3, 30, (0.2, 1.0), 0.95)
+    interval = partial_interval(Smooth(value, 0.01), 3, 30, (0.2, 1.0), 0.95)
     lower = 0.2 + 0.8 * edge(3)
     expected = (lower, 1.0) if value == 1 else (0.2, 1.2 - lower)
-    assert found == pytest.approx(expected)
+    assert interval == pytest.approx(expected)
 
 
 def test_a_partial_area_without_spread_has_wilsons_interval() -> None:
-    found = partial_interval(Smooth(0.9, 0.0), 10, 30, UNIT, 0.95)
-    assert found == pytest.approx(Wilson().ends(9, 10))
+    interval = partial_interval(Smooth(0.9, 0.0), 10, 30, UNIT, 0.95)
+    assert interval == pytest.approx(Wilson().ends(9, 10))
 
 
 # -- the detection rate at a false positive rate ---------------------------------------------------
@@ -266,8 +266,8 @@ def test_a_detection_rate_is_bounded_by_ranks_of_negatives(
     tally = ScoreTally.of_rows(
         ("no", "yes"), np.array(NEGATIVES + positives), np.repeat([0, 1], [40, 25]).astype(np.uint8)
     )
-    found = rate_interval(Points.of(tally), limit, level)
-    assert found == pytest.approx(rate_by_ranks(NEGATIVES, positives, limit, level), abs=1e-12)
+    interval = rate_interval(Points.of(tally), limit, level)
+    assert interval == pytest.approx(rate_by_ranks(NEGATIVES, positives, limit, level), abs=1e-12)
 
 
 # -- thresholds that were chosen on the same rows --------------------------------------------------
@@ -298,26 +298,26 @@ def declared(interval: Interval = Interval.CHOSEN, reach: float = 1.0) -> Any:
     ],
 )
 def test_optimism_is_what_halves_have_more(halves: list[float], more: float) -> None:
-    found = optimism(declared(), Smooth(0.8, 0.01), Halved(halves))
-    assert found == pytest.approx(more / (4 ** (1 / 3) - 1), abs=1e-15)
+    bias = optimism(declared(), Smooth(0.8, 0.01), Halved(halves))
+    assert bias == pytest.approx(more / (4 ** (1 / 3) - 1), abs=1e-15)
 
 
 def test_a_chosen_threshold_is_centred_without_its_optimism() -> None:
     bias = 0.02 / (4 ** (1 / 3) - 1)
-    found = chosen_interval(
+    interval = chosen_interval(
         declared(), Smooth(0.8, 0.001), Halved([0.81, 0.83]), 30, (0.2, 1.0), 0.95
     )
     expected = on_logit(0.8 - bias, 0.001 + bias**2 / 2, t(29), (0.2, 1.0))
-    assert found == pytest.approx(expected)
+    assert interval == pytest.approx(expected)
 
 
 def test_optimism_takes_at_most_half_of_what_there_is() -> None:
-    found = chosen_interval(declared(), Smooth(0.4, 0.001), Halved([0.9, 0.9]), 30, UNIT, 0.95)
-    assert found == pytest.approx(on_logit(0.2, 0.001 + 0.02, t(29)))
-    found = chosen_interval(
+    interval = chosen_interval(declared(), Smooth(0.4, 0.001), Halved([0.9, 0.9]), 30, UNIT, 0.95)
+    assert interval == pytest.approx(on_logit(0.2, 0.001 + 0.02, t(29)))
+    interval = chosen_interval(
         declared(), Smooth(0.4, 0.001), Halved([0.9, 0.9]), 30, (0.2, 1.0), 0.95
     )
-    assert found == pytest.approx(on_logit(0.3, 0.001 + 0.005, t(29), (0.2, 1.0)))
+    assert interval == pytest.approx(on_logit(0.3, 0.001 + 0.005, t(29), (0.2, 1.0)))
 
 
 def test_many_rows_and_values_at_the_edge_are_not_corrected() -> None:
@@ -340,40 +340,40 @@ SMOOTH = Smooth(0.8, 0.001)
 
 
 def test_what_is_declared_decides_the_interval() -> None:
-    found = ranked_interval(declared(Interval.AUC), SMOOTH, (40, 60), UNIT, 0.95)
-    assert found == auc_interval(SMOOTH, 40, 60, 0.95)
-    assert found[1] == "delong"
+    interval = ranked_interval(declared(Interval.AUC), SMOOTH, (40, 60), UNIT, 0.95)
+    assert interval == auc_interval(SMOOTH, 40, 60, 0.95)
+    assert interval[1] == "delong"
     for sizes in ((40, 60), (60, 40)):
-        found = ranked_interval(declared(Interval.INFLUENCE), SMOOTH, sizes, UNIT, 0.95)
-        assert found == (pytest.approx(on_logit(0.8, 0.001, t(39))), "delta")
+        interval = ranked_interval(declared(Interval.INFLUENCE), SMOOTH, sizes, UNIT, 0.95)
+        assert interval == (pytest.approx(on_logit(0.8, 0.001, t(39))), "delta")
     with pytest.raises(MethodError, match="has no interval MEAN"):
         ranked_interval(declared(Interval.MEAN), SMOOTH, (40, 60), UNIT, 0.95)
 
 
 def test_without_negatives_the_positives_are_the_rows() -> None:
-    found = ranked_interval(declared(Interval.INFLUENCE), SMOOTH, (40, 0), UNIT, 0.95)
-    assert found == (pytest.approx(on_logit(0.8, 0.001, t(39))), "delta")
+    interval = ranked_interval(declared(Interval.INFLUENCE), SMOOTH, (40, 0), UNIT, 0.95)
+    assert interval == (pytest.approx(on_logit(0.8, 0.001, t(39))), "delta")
 
 
 def test_a_partial_area_looks_at_one_negative_at_least() -> None:
     partial = declared(Interval.PARTIAL, reach=0.1)
-    found = ranked_interval(partial, SMOOTH, (40, 60), UNIT, 0.95)
-    assert found == (partial_interval(SMOOTH, 40, 6, UNIT, 0.95), "delta")
-    found = ranked_interval(partial, SMOOTH, (40, 5), UNIT, 0.95)
-    assert found == (partial_interval(SMOOTH, 40, 1, UNIT, 0.95), "delta")
+    interval = ranked_interval(partial, SMOOTH, (40, 60), UNIT, 0.95)
+    assert interval == (partial_interval(SMOOTH, 40, 6, UNIT, 0.95), "delta")
+    interval = ranked_interval(partial, SMOOTH, (40, 5), UNIT, 0.95)
+    assert interval == (partial_interval(SMOOTH, 40, 1, UNIT, 0.95), "delta")
 
 
 @pytest.mark.parametrize("sizes", [(30, 70), (70, 30)])
 def test_a_chosen_threshold_needs_its_ranking_without_weights(sizes: tuple[float, float]) -> None:
     ranking: Any = Halved([0.81, 0.83])
     plain = on_logit(0.8, 0.001, t(29))
-    found = ranked_interval(declared(), SMOOTH, sizes, UNIT, 0.95, ranking)
-    assert found == (chosen_interval(declared(), SMOOTH, ranking, 30, UNIT, 0.95), "delta")
-    assert found[0] != pytest.approx(plain)
+    interval = ranked_interval(declared(), SMOOTH, sizes, UNIT, 0.95, ranking)
+    assert interval == (chosen_interval(declared(), SMOOTH, ranking, 30, UNIT, 0.95), "delta")
+    assert interval[0] != pytest.approx(plain)
     assert ranked_interval(declared(), SMOOTH, sizes, UNIT, 0.95)[0] == pytest.approx(plain)
     ranking.tally.weighted = True
-    found = ranked_interval(declared(), SMOOTH, sizes, UNIT, 0.95, ranking)
-    assert found == (pytest.approx(plain), "delta")
+    interval = ranked_interval(declared(), SMOOTH, sizes, UNIT, 0.95, ranking)
+    assert interval == (pytest.approx(plain), "delta")
 
 
 def test_a_detection_rate_needs_its_points_without_weights() -> None:
@@ -382,8 +382,8 @@ def test_a_detection_rate_needs_its_points_without_weights() -> None:
     )
     ranking: Any = SimpleNamespace(points=Points.of(tally), tally=SimpleNamespace(weighted=False))
     at_rate = declared(Interval.AT_RATE, reach=0.1)
-    found = ranked_interval(at_rate, SMOOTH, (25, 40), UNIT, 0.95, ranking)
-    assert found == (rate_interval(ranking.points, 0.1, 0.95), "order statistics")
+    interval = ranked_interval(at_rate, SMOOTH, (25, 40), UNIT, 0.95, ranking)
+    assert interval == (rate_interval(ranking.points, 0.1, 0.95), "order statistics")
     plain = (pytest.approx(on_logit(0.8, 0.001, t(24))), "delta")
     assert ranked_interval(at_rate, SMOOTH, (25, 40), UNIT, 0.95) == plain
     ranking.tally.weighted = True
@@ -431,25 +431,25 @@ def test_rows_of_all_classes_spread_an_average(
     unbiased: bool, weighted: bool, spread: float
 ) -> None:
     rows = rows_of_classes(weighted)
-    found = averaged_interval(rows, average(Interval.AUC, unbiased=unbiased), PARTS, UNIT, 0.95)
-    assert found == pytest.approx(on_logit(0.7, spread, Z))
-    found = averaged_interval(
+    interval = averaged_interval(rows, average(Interval.AUC, unbiased=unbiased), PARTS, UNIT, 0.95)
+    assert interval == pytest.approx(on_logit(0.7, spread, Z))
+    interval = averaged_interval(
         rows, average(Interval.INFLUENCE, unbiased=unbiased), PARTS, UNIT, 0.95
     )
-    assert found == pytest.approx(on_logit(0.7, spread, t(39)))
+    assert interval == pytest.approx(on_logit(0.7, spread, t(39)))
 
 
 def test_an_average_of_a_class_of_one_row_has_one_degree_of_freedom() -> None:
     parts = [Share(1.0, Smooth(0.5, 0.01), 1.0, 90.0)]
     small = (0.001,) * 5
-    found = averaged_interval(
+    interval = averaged_interval(
         rows_of_classes(), average(Interval.INFLUENCE, small), parts, UNIT, 0.9
     )
     reach = t(1, 0.9)
     own = on_logit(0.5, 0.01, reach)
     short = [math.sqrt(max((end - 0.5) ** 2 - reach**2 * 0.01, 0.0)) for end in own]
     ends = on_logit(0.5, 8e-6, reach)
-    for end, more, bound, expected in zip(ends, short, UNIT, found, strict=True):
+    for end, more, bound, expected in zip(ends, short, UNIT, interval, strict=True):
         a, b = abs(end - 0.5) / 0.5, min(more / 0.5, 1.0)
         moved = 0.5 + (bound - 0.5) * math.sqrt(a**2 + b**2 - (a * b) ** 2)
         assert expected == pytest.approx(moved)
@@ -474,12 +474,14 @@ def test_parts_with_few_errors_move_the_ends_of_an_average_out(
             gap = (own[side] - part.smooth.value) ** 2 - t(19) ** 2 * part.smooth.variance
             short[side] = math.hypot(short[side], part.weight * math.sqrt(max(gap, 0.0)))
     assert max(short) > 0
-    found = averaged_interval(rows_of_classes(), average(Interval.INFLUENCE), parts, bounds, 0.95)
+    interval = averaged_interval(
+        rows_of_classes(), average(Interval.INFLUENCE), parts, bounds, 0.95
+    )
     for side in (0, 1):
         room = abs(bounds[side] - value)
         a, b = abs(ends[side] - value) / room, short[side] / room
         moved = value + (bounds[side] - value) * math.sqrt(a**2 + b**2 - (a * b) ** 2)
-        assert found[side] == pytest.approx(moved)
+        assert interval[side] == pytest.approx(moved)
 
 
 def test_an_average_without_spread_has_the_intervals_of_its_parts() -> None:
@@ -488,20 +490,20 @@ def test_an_average_without_spread_has_the_intervals_of_its_parts() -> None:
         Share(0.5, Smooth(0.5, 0.0), 100.0, 100.0),
     ]
     low, high = Wilson().ends(50, 100)
-    found = averaged_interval(
+    interval = averaged_interval(
         rows_of_classes(), average(Interval.INFLUENCE, (0.0,) * 5), parts, UNIT, 0.95
     )
     reach = (0.5 - low) / math.sqrt(2)
-    assert found == pytest.approx((0.5 - reach, 0.5 + reach))
+    assert interval == pytest.approx((0.5 - reach, 0.5 + reach))
     assert high - 0.5 == pytest.approx(0.5 - low)
 
 
 def test_an_average_at_its_bound_stays_there() -> None:
     parts = [Share(1.0, Smooth(1.0, 0.0), 20.0, 30.0)]
-    found = averaged_interval(
+    interval = averaged_interval(
         rows_of_classes(), average(Interval.INFLUENCE, (0.0,) * 5), parts, UNIT, 0.95
     )
-    assert found == pytest.approx((edge(20), 1.0))
+    assert interval == pytest.approx((edge(20), 1.0))
 
 
 # -- mean losses -----------------------------------------------------------------------------------
@@ -517,8 +519,8 @@ def test_the_mean_of_a_loss_by_hand() -> None:
     losses = [0.1, 0.4, 0.2, 0.9]
     mean, error = 0.4, float(np.std(losses, ddof=1)) / 2
     step = math.exp(t(3, 0.5) * error / mean)
-    found = mean_interval(moments(losses), 2.0, 0.5)
-    assert found == pytest.approx((mean / step, mean * step))
+    interval = mean_interval(moments(losses), 2.0, 0.5)
+    assert interval == pytest.approx((mean / step, mean * step))
     assert mean_interval(moments(losses), 0.45, 0.5) == pytest.approx((mean / step, 0.45))
 
 
@@ -528,15 +530,15 @@ def test_the_mean_of_weighted_losses_counts_rows_by_their_weights() -> None:
     mean = float(losses @ weights) / 8
     variance = float((weights**2 * (losses - mean) ** 2).sum()) / 64 * n / (n - 1)
     step = math.exp(t(n - 1, 0.5) * math.sqrt(variance) / mean)
-    found = mean_interval(moments(losses.tolist(), weights.tolist()), 9.0, 0.5)
-    assert found == pytest.approx((mean / step, mean * step))
+    interval = mean_interval(moments(losses.tolist(), weights.tolist()), 9.0, 0.5)
+    assert interval == pytest.approx((mean / step, mean * step))
 
 
 @pytest.mark.parametrize("n", [1, 2, 20])
 def test_no_loss_at_all_bounds_it_by_how_many_rows_there_are(n: int) -> None:
-    found = mean_interval(moments([0.0] * n), 3.0, 0.95)
-    assert found == pytest.approx((0.0, 3 * (1 - edge(n))))
-    assert found[1] == pytest.approx(3 * float(ClopperPearson()(0, n)[1]))
+    interval = mean_interval(moments([0.0] * n), 3.0, 0.95)
+    assert interval == pytest.approx((0.0, 3 * (1 - edge(n))))
+    assert interval[1] == pytest.approx(3 * float(ClopperPearson()(0, n)[1]))
 
 
 def test_one_row_with_a_loss_says_nothing() -> None:

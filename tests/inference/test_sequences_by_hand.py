@@ -138,8 +138,8 @@ def wealth(up: int, down: int, rows: int, difference: float) -> float:
 def test_evidence_against_a_difference_by_hand(
     up: int, down: int, rows: int, difference: float
 ) -> None:
-    found = float(paired_log_e(up, down, rows, difference))
-    assert found == pytest.approx(wealth(up, down, rows, difference), rel=1e-11, abs=1e-13)
+    log_wealth = float(paired_log_e(up, down, rows, difference))
+    assert log_wealth == pytest.approx(wealth(up, down, rows, difference), rel=1e-11, abs=1e-13)
 
 
 def test_a_difference_that_can_not_be_has_all_evidence_against_it() -> None:

@@ -136,11 +136,11 @@ SENTENCES = [
 
 
 @pytest.mark.parametrize(
-    ("found", "sentence"), SENTENCES, ids=lambda case: getattr(case, "test", "")
+    ("significance", "sentence"), SENTENCES, ids=lambda case: getattr(case, "test", "")
 )
-def test_sentence_reads(found: Significance, sentence: str) -> None:
-    assert found.sentence == sentence
-    assert str(found) == sentence
+def test_sentence_reads(significance: Significance, sentence: str) -> None:
+    assert significance.sentence == sentence
+    assert str(significance) == sentence
 
 
 @pytest.mark.parametrize(
@@ -162,14 +162,16 @@ def test_p_is_shown_with_two_digits_and_never_as_zero(p: float, text: str) -> No
 # -- plain values ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("found", [case[0] for case in SENTENCES], ids=lambda found: found.test)
-def test_plain_values_are_json_with_the_keys_of_the_contract(found: Significance) -> None:
-    plain = found.to_dict()
+@pytest.mark.parametrize(
+    "significance", [case[0] for case in SENTENCES], ids=lambda significance: significance.test
+)
+def test_plain_values_are_json_with_the_keys_of_the_contract(significance: Significance) -> None:
+    plain = significance.to_dict()
     again = json.loads(json.dumps(plain, allow_nan=False))
     assert {"test", "a", "b", "on", "statistic", "df", "p", "p_adjusted", "method", "table"} <= set(
         again
     )
-    assert again["test"] == found.test
+    assert again["test"] == significance.test
 
 
 def test_plain_values_name_the_pair_and_no_pair_for_more() -> None:
@@ -195,15 +197,15 @@ def test_what_is_not_finite_is_null() -> None:
 
 
 def test_effect_without_an_interval_says_so() -> None:
-    found = friedman(RANKED)
-    assert ends(found.to_dict()["effect"]) == (found.effect.value, None, None)
-    assert "no interval" in found.effect.note
+    significance = friedman(RANKED)
+    assert ends(significance.to_dict()["effect"]) == (significance.effect.value, None, None)
+    assert "no interval" in significance.effect.note
 
 
 def test_adjusting_keeps_the_raw_p() -> None:
-    found = mcnemar(10, 2).adjusted(0.5)
-    assert (found.p_adjusted, found.p) == (0.5, mcnemar(10, 2).p)
-    assert found.to_dict()["p_adjusted"] == 0.5
+    significance = mcnemar(10, 2).adjusted(0.5)
+    assert (significance.p_adjusted, significance.p) == (0.5, mcnemar(10, 2).p)
+    assert significance.to_dict()["p_adjusted"] == 0.5
     assert mcnemar(10, 2).p_adjusted is None
 
 
@@ -220,5 +222,5 @@ def test_effect_is_b_less_a() -> None:
 
 
 def test_result_without_an_effect_has_none_in_its_document() -> None:
-    found = Significance("mine", 1.0, (1,), 0.3, "by hand", "Nothing to see.")
-    assert found.to_dict()["effect"] is None
+    significance = Significance("mine", 1.0, (1,), 0.3, "by hand", "Nothing to see.")
+    assert significance.to_dict()["effect"] is None

@@ -202,10 +202,10 @@ LIMITS = [Fraction(0), Fraction(1, 40), Fraction(1, 20), Fraction(3, 10), Fracti
 def test_bounds_decide_as_the_tails_do(rows: int, risk: float) -> None:
     pairs = [(k, limit) for k in range(rows + 1) for limit in LIMITS]
     errors, limits = zip(*pairs, strict=True)
-    found = shows_each(errors, rows, [float(limit) for limit in limits], risk)
+    flags = shows_each(errors, rows, [float(limit) for limit in limits], risk)
     # No error rate is shown to be 0; a tail of 0 rows is 1.
     expected = [limit > 0 and exact_tail(k, rows, limit) <= Fraction(risk) for k, limit in pairs]
-    assert found.tolist() == expected
+    assert flags.tolist() == expected
 
 
 def test_a_tail_that_equals_the_risk_is_shown() -> None:
@@ -225,9 +225,9 @@ def test_most_errors_that_are_allowed_by_trying_all(
     rows: int, limit: Fraction, risk: Fraction
 ) -> None:
     allowed = [k for k in range(rows) if exact_tail(k, rows, limit) <= risk]
-    found = most_allowed(rows, limit, risk)
-    assert found == (max(allowed) if allowed else None)
-    assert found is None or type(found) is int
+    error_count = most_allowed(rows, limit, risk)
+    assert error_count == (max(allowed) if allowed else None)
+    assert error_count is None or type(error_count) is int
 
 
 def test_the_least_rate_without_an_error() -> None:

@@ -61,13 +61,13 @@ def test_one_stratum_of_weight_one_gives_the_exact_interval_of_counts(counts: li
         assert measure.formula is not None
         quantity = Quantity(measure.formula, label=1)
         expected = estimate(quantity, plain, measure.range, method=ClopperPearson())
-        found = judged(measure, strata, table)
+        measured_value = judged(measure, strata, table)
         if math.isnan(expected):
-            assert math.isnan(found)
+            assert math.isnan(measured_value)
             continue
-        assert found.value == pytest.approx(expected.value)
+        assert measured_value.value == pytest.approx(expected.value)
         if measure is not ALERT_RATE and measure is not PREVALENCE:
-            assert (found.low, found.high) == pytest.approx(
+            assert (measured_value.low, measured_value.high) == pytest.approx(
                 (expected.low, expected.high), rel=1e-6, abs=1e-9
             )
 
@@ -94,34 +94,36 @@ def test_intervals_hold_the_estimate_and_stay_in_range(drawn: list[tuple[int, li
     strata, table = strata_of([float(w) for w, _ in drawn], [c for _, c in drawn])
     for measure in (*SHARES, F1, MCC):
         for method in (None, Tiwari(), assay.Wilson(), assay.Delta()):
-            found = judged(measure, strata, table, method=method)
-            if not math.isnan(found):
+            measured_value = judged(measure, strata, table, method=method)
+            if not math.isnan(measured_value):
                 low, high = measure.range
-                assert low <= found.low <= found.value <= found.high <= high
+                assert (
+                    low <= measured_value.low <= measured_value.value <= measured_value.high <= high
+                )
 
 
 def test_no_missed_attack_in_the_sample_is_no_certain_detection() -> None:
     strata, table = strata_of([1.0, 10.0, 200.0], [[0, 5, 0, 100], [500, 0, 0, 0], [900, 0, 0, 0]])
-    found = judged(RECALL, strata, table)
-    assert found.value == 1
-    assert found.high == 1
+    measured_value = judged(RECALL, strata, table)
+    assert measured_value.value == 1
+    assert measured_value.high == 1
     # Up to -log(0.025) attacks of weight 200 may have been missed, beside 100 that were not.
-    assert found.low == pytest.approx(100 / (100 + 200 * 3.689), abs=0.02)
-    assert judged(RECALL, strata, table, method=Tiwari()).low > found.low
+    assert measured_value.low == pytest.approx(100 / (100 + 200 * 3.689), abs=0.02)
+    assert judged(RECALL, strata, table, method=Tiwari()).low > measured_value.low
 
 
 def test_every_measure_of_counts_has_an_interval_where_cells_are_empty() -> None:
     truth = ["attack"] * 9 + ["normal"] * 40
     score, stratum = [0.9] * 9 + [0.1] * 40, ["top"] * 9 + ["rest"] * 40
     weight = [1.0] * 9 + [30.0] * 40
-    found = assay.evaluate(truth, y_score=score, sample_weight=weight, strata=stratum)
-    for entry in found.entries:
+    evaluation = assay.evaluate(truth, y_score=score, sample_weight=weight, strata=stratum)
+    for entry in evaluation.entries:
         one = entry.estimate
         if one.method in ("fay-feuer", "tiwari"):
             assert one.low <= one.value <= one.high
-    assert found["mcc"].low < found["mcc"].value == 1
-    assert found["balanced_accuracy"].low < 0.7
-    assert found.at(0.001)["precision"].low < 0.3
+    assert evaluation["mcc"].low < evaluation["mcc"].value == 1
+    assert evaluation["balanced_accuracy"].low < 0.7
+    assert evaluation.at(0.001)["precision"].low < 0.3
 
 
 def test_tiwari_says_that_it_has_no_proof() -> None:
@@ -209,9 +211,9 @@ def test_what_does_not_go_with_strata_is_refused() -> None:
 
 def test_flagging_every_row_is_no_certain_detection() -> None:
     strata, table = strata_of([1.0, 4.0], [[0, 5, 0, 7], [0, 9, 0, 2]])
-    found = judged(RECALL, strata, table)
-    assert found.value == found.high == 1
-    assert found.low < 0.7
+    measured_value = judged(RECALL, strata, table)
+    assert measured_value.value == measured_value.high == 1
+    assert measured_value.low < 0.7
 
 
 def test_weights_need_not_be_whole() -> None:

@@ -53,8 +53,8 @@ def test_sum_of_weights_lies_between_quantiles_of_two_gamma_distributions(method
     low = stats.gamma.ppf(tail, 12.0**2 / 40, scale=40 / 12)
     shape, scale = gamma(12 + weight, 40 + square)
     high = stats.gamma.ppf(1 - tail, shape, scale=scale)
-    found = method(level).of_sum(WeightedSum(12.0, 40.0, weights))
-    assert found == pytest.approx((low, high), rel=1e-9)
+    bounds = method(level).of_sum(WeightedSum(12.0, 40.0, weights))
+    assert bounds == pytest.approx((low, high), rel=1e-9)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -117,11 +117,11 @@ def one_stratum(sums: list[float], squares: list[float]) -> Strata:
 def test_strata_of_tables_have_their_weights_and_rows() -> None:
     first = table(2 * COUNTS[0], 4 * COUNTS[0])
     second = table(5 * COUNTS[1], 25 * COUNTS[1])
-    found = Strata.of_tables({"a": first, "b": second})
-    assert found.names == ("a", "b")
-    assert found.weights.tolist() == [2.0, 5.0]
-    assert found.counts.tolist() == COUNTS.tolist()
-    assert found.drawn.tolist() == [10.0, 8.0]
+    strata = Strata.of_tables({"a": first, "b": second})
+    assert strata.names == ("a", "b")
+    assert strata.weights.tolist() == [2.0, 5.0]
+    assert strata.counts.tolist() == COUNTS.tolist()
+    assert strata.drawn.tolist() == [10.0, 8.0]
 
 
 def test_strata_need_weights_in_every_table() -> None:
@@ -156,8 +156,8 @@ def test_weights_of_a_stratum_are_the_same_but_for_rounding(off: float) -> None:
 
 def test_stratum_has_a_whole_number_of_rows_where_it_is_so_but_for_rounding() -> None:
     weight = 10 / 7
-    found = one_stratum([weight * 7, 0, 0, 0], [weight**2 * 7, 0, 0, 0])
-    assert float(found.weights[0] * 7) == 10.0
+    strata = one_stratum([weight * 7, 0, 0, 0], [weight**2 * 7, 0, 0, 0])
+    assert float(strata.weights[0] * 7) == 10.0
     assert one_stratum([2.25, 0, 0, 0], [2.25**2, 0, 0, 0]).weights.tolist() == [2.25]
 
 
@@ -174,9 +174,9 @@ def test_stratum_has_a_whole_number_of_rows_where_it_is_so_but_for_rounding() ->
     ],
 )
 def test_sum_of_some_cells(chosen, value, variance, weights) -> None:
-    found = STRATA.sum_of(np.array(chosen, float))
-    assert (found.value, found.variance) == (value, variance)
-    assert found.weights.tolist() == weights
+    weighted_sum = STRATA.sum_of(np.array(chosen, float))
+    assert (weighted_sum.value, weighted_sum.variance) == (value, variance)
+    assert weighted_sum.weights.tolist() == weights
 
 
 def test_further_row_is_of_a_stratum_that_has_rows_decided_so() -> None:
@@ -202,10 +202,10 @@ def test_one_row_decided_so_is_enough() -> None:
 
 def test_each_stratum_has_its_own_table_against_the_rest() -> None:
     counts = np.arange(18.0).reshape(2, 3, 3)
-    found = Strata(("a", "b"), WEIGHTS, counts).against_rest(1)
+    strata = Strata(("a", "b"), WEIGHTS, counts).against_rest(1)
     # Of 0 to 8 the label has its hit at 4, its misses at 3 and 5, its false alarms at 1 and 7.
-    assert found.counts.tolist() == [[[16, 8], [8, 4]], [[52, 26], [26, 13]]]
-    assert (found.names, found.weights.tolist()) == (("a", "b"), [2.0, 5.0])
+    assert strata.counts.tolist() == [[[16, 8], [8, 4]], [[52, 26], [26, 13]]]
+    assert (strata.names, strata.weights.tolist()) == (("a", "b"), [2.0, 5.0])
 
 
 def test_strata_are_told_apart_by_what_they_are_and_not_by_what_they_hold() -> None:
@@ -335,12 +335,12 @@ def test_variance_of_strata_is_that_of_rows_less_what_they_take_off() -> None:
     moved = (COUNTS * slopes).sum(axis=(1, 2))
     off = 2 * 1 * moved[0] ** 2 / 10 + 5 * 4 * moved[1] ** 2 / 8
     expected = float((SQUARES * slopes**2).sum()) - off
-    found = stratified(MCC, table(SUMS, SQUARES), STRATA)
-    assert found == pytest.approx(expected, rel=1e-9)
+    variance = stratified(MCC, table(SUMS, SQUARES), STRATA)
+    assert variance == pytest.approx(expected, rel=1e-9)
     value = float(MCC.of_tables(SUMS))
     ends = on_scale(value, expected, SIGNED, float(stats.norm.ppf(0.95)))
-    found = interval(MCC, table(SUMS, SQUARES), SIGNED, 0.9, strata=STRATA)
-    assert found == pytest.approx(ends, rel=1e-9)
+    bounds = interval(MCC, table(SUMS, SQUARES), SIGNED, 0.9, strata=STRATA)
+    assert bounds == pytest.approx(ends, rel=1e-9)
 
 
 def test_row_that_is_added_to_an_empty_cell_is_as_heavy_as_one_there_could_be() -> None:
@@ -357,5 +357,5 @@ def test_row_that_is_added_to_an_empty_cell_is_as_heavy_as_one_there_could_be() 
     assert spread > 0
     value, centre = float(MCC.of_tables(sums)), float(MCC.of_tables(more))
     low, high = on_scale(centre, spread, SIGNED, float(stats.norm.ppf(0.975)))
-    found = interval(MCC, table(sums, squares), SIGNED, 0.95, strata=strata)
-    assert found == pytest.approx((min(low, value), max(high, value)), rel=1e-9)
+    bounds = interval(MCC, table(sums, squares), SIGNED, 0.95, strata=strata)
+    assert bounds == pytest.approx((min(low, value), max(high, value)), rel=1e-9)

@@ -115,24 +115,24 @@ def test_resamples_are_those_of_rows_in_distribution(
     scores, truth = rows_of(size, digits=digits)
     method = Bootstrap(resamples=1500, seed=5)
     pyramid = Pyramid.of(ScoreTally.of_rows(LABELS, scores, truth), cells=12)
-    found = choose_from_counts(pyramid, [rule], method)[rule]
+    choice = choose_from_counts(pyramid, [rule], method)[rule]
     rows = ScoredRows(
         truth > 0, {"a": scores}, groups=truth.astype(int) - 1, group_names=LABELS[1:]
     )
     by_rows = choose_anew(rows, [rule], method)["a", rule]
-    assert found.threshold == by_rows.threshold
-    assert found.table.tolist() == by_rows.table.tolist()
-    assert found.hits.tolist() == by_rows.hits.tolist()
-    assert found.sizes.tolist() == by_rows.sizes.tolist()
-    pairs = [(found.thresholds, by_rows.thresholds)]
-    pairs += list(zip(found.tables.reshape(-1, 4).T, by_rows.tables.reshape(-1, 4).T, strict=True))
-    pairs += list(zip(found.group_hits.T, by_rows.group_hits.T, strict=True))
-    pairs += list(zip(found.group_sizes.T, by_rows.group_sizes.T, strict=True))
+    assert choice.threshold == by_rows.threshold
+    assert choice.table.tolist() == by_rows.table.tolist()
+    assert choice.hits.tolist() == by_rows.hits.tolist()
+    assert choice.sizes.tolist() == by_rows.sizes.tolist()
+    pairs = [(choice.thresholds, by_rows.thresholds)]
+    pairs += list(zip(choice.tables.reshape(-1, 4).T, by_rows.tables.reshape(-1, 4).T, strict=True))
+    pairs += list(zip(choice.group_hits.T, by_rows.group_hits.T, strict=True))
+    pairs += list(zip(choice.group_sizes.T, by_rows.group_sizes.T, strict=True))
     for mine, theirs in pairs:
         assert ks_2samp(mine, theirs).pvalue > 1e-3
         assert np.mean(mine) == pytest.approx(np.mean(theirs), abs=0.15 * np.std(theirs) + 1e-12)
     # Hits of all groups are the true positives, at the very threshold that was chosen.
-    assert found.group_hits.sum(axis=1).tolist() == found.tables[:, 1, 1].tolist()
+    assert choice.group_hits.sum(axis=1).tolist() == choice.tables[:, 1, 1].tolist()
 
 
 @given(parts=st.integers(1, 5), times=st.sampled_from([1, 3]), seed=st.integers(0, 9))
@@ -154,9 +154,9 @@ def test_shards_order_and_counts_do_not_change_a_bit(parts: int, times: int, see
 def test_a_resample_flags_no_score_that_was_not_drawn() -> None:
     scores, truth = rows_of(2000)
     pyramid = Pyramid.of(ScoreTally.of_rows(LABELS, scores, truth), cells=6)
-    found = choose_from_counts(pyramid, [MaxFpr(0.1)], Bootstrap(resamples=50))[MaxFpr(0.1)]
-    assert np.isin(found.thresholds, scores).all()
-    assert len(np.unique(found.thresholds)) > 25
+    choice = choose_from_counts(pyramid, [MaxFpr(0.1)], Bootstrap(resamples=50))[MaxFpr(0.1)]
+    assert np.isin(choice.thresholds, scores).all()
+    assert len(np.unique(choice.thresholds)) > 25
 
 
 def test_the_number_of_blocks_grows_with_the_logarithm_of_the_rows() -> None:

@@ -61,14 +61,14 @@ def test_each_resample_is_that_of_its_rows_by_hand(kind: str, digits: int) -> No
     clusters = generator.choice([0, 2, 3, 7, 8], len(given.truth)) if kind == "clusters" else None
     given = ScoredRows(given.truth, given.scores, counts, clusters, given.groups, given.group_names)
     method = Bootstrap(resamples=6, seed=9)
-    found = choose_anew(given, RULES, method)
+    choices = choose_anew(given, RULES, method)
     cells = DistinctRows.of(given)
     seeds = np.random.SeedSequence(9).spawn(6)
     drawn = [cells.counts, *(cells.redrawn(np.random.default_rng(seed)) for seed in seeds)]
     assert len({tuple(often.tolist()) for often in drawn}) > 1
     for often, at in zip(drawn, range(-1, 6), strict=True):
         truth, groups = (np.repeat(column, often) for column in (cells.truth, cells.groups))
-        for (name, rule), result in found.items():
+        for (name, rule), result in choices.items():
             score = np.repeat(cells.scores[name], often)
             if isinstance(rule, AtThreshold):
                 threshold, flagged = rule.threshold, score >= rule.threshold
@@ -178,15 +178,15 @@ def test_counts_are_repetitions_to_the_bit(times: int) -> None:
 
 def test_both_zeros_are_one_score() -> None:
     given = ScoredRows(np.array([True, False]), {"a": np.array([0.0, -0.0])})
-    found = choose_anew(given, [MaxFar(0.5)], Bootstrap(resamples=2))["a", MaxFar(0.5)]
-    assert found.table.tolist() == [[0, 1], [0, 1]]
+    choice = choose_anew(given, [MaxFar(0.5)], Bootstrap(resamples=2))["a", MaxFar(0.5)]
+    assert choice.table.tolist() == [[0, 1], [0, 1]]
 
 
 def test_nothing_is_flagged_where_no_threshold_keeps_the_rule() -> None:
     given = ScoredRows(np.array([False, True] * 20), {"a": np.linspace(1, 0, 40)})
-    found = choose_anew(given, [MaxFar(0.1)], Bootstrap(resamples=3))["a", MaxFar(0.1)]
-    assert found.threshold is None
-    assert found.table.tolist() == [[20, 0], [20, 0]]
+    choice = choose_anew(given, [MaxFar(0.1)], Bootstrap(resamples=3))["a", MaxFar(0.1)]
+    assert choice.threshold is None
+    assert choice.table.tolist() == [[20, 0], [20, 0]]
 
 
 def test_progress_is_told_of_every_resample() -> None:

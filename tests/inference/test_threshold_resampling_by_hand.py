@@ -85,9 +85,9 @@ def test_choices_from_counts_are_those_of_all_thresholds(
     size: int, cells: int, digits: int
 ) -> None:
     tally = ScoreTally.of_rows(LABELS, *rows_of(size, digits))
-    found = choose_from_counts(Pyramid.of(tally, cells), RULES, Bootstrap(resamples=2))
-    assert list(found) == list(RULES)
-    for rule, chosen in found.items():
+    choices = choose_from_counts(Pyramid.of(tally, cells), RULES, Bootstrap(resamples=2))
+    assert list(choices) == list(RULES)
+    for rule, chosen in choices.items():
         threshold, *parts = by_hand(tally.scores, tally.counts.astype(np.int64), rule)
         assert chosen.threshold == threshold
         assert [chosen.table.tolist(), chosen.hits.tolist(), chosen.sizes.tolist()] == parts
@@ -103,8 +103,8 @@ def test_scores_that_no_row_has_are_never_chosen(cells: int, start: int) -> None
     counts[truth[held], held] = 1 + held % 3
     counts[0, 150:] = 0
     tally = ScoreTally(LABELS, scores, counts)
-    found = choose_from_counts(Pyramid.of(tally, cells), RULES[:5], Bootstrap(resamples=2))
-    for rule, chosen in found.items():
+    choices = choose_from_counts(Pyramid.of(tally, cells), RULES[:5], Bootstrap(resamples=2))
+    for rule, chosen in choices.items():
         threshold, *parts = by_hand(scores, counts, rule)
         assert chosen.threshold == threshold
         assert [chosen.table.tolist(), chosen.hits.tolist(), chosen.sizes.tolist()] == parts
@@ -113,11 +113,11 @@ def test_scores_that_no_row_has_are_never_chosen(cells: int, start: int) -> None
 def test_resamples_of_few_cells_are_multinomial_draws() -> None:
     tally = ScoreTally.of_rows(LABELS, *rows_of(40, 1))
     falling = tally.counts[:, ::-1].astype(np.int64)
-    found = choose_from_counts(Pyramid.of(tally), RULES, Bootstrap(resamples=5, seed=3))
+    choices = choose_from_counts(Pyramid.of(tally), RULES, Bootstrap(resamples=5, seed=3))
     for place, seed in enumerate(np.random.SeedSequence(3).spawn(5)):
         generator = np.random.default_rng(seed)
         drawn = generator.multinomial(40, falling.ravel() / 40).reshape(falling.shape)
-        for rule, chosen in found.items():
+        for rule, chosen in choices.items():
             threshold, *parts = by_hand(tally.scores, drawn[:, ::-1], rule)
             nothing = threshold is None
             assert np.isnan(chosen.thresholds[place]) == nothing
@@ -132,8 +132,8 @@ def test_resamples_of_few_cells_are_multinomial_draws() -> None:
 @pytest.mark.parametrize("cells", [1, 30])
 def test_resamples_in_blocks_hold_together(cells: int) -> None:
     tally = ScoreTally.of_rows(LABELS, *rows_of(500, 9))
-    found = choose_from_counts(Pyramid.of(tally, cells), RULES, Bootstrap(resamples=20, seed=1))
-    for rule, chosen in found.items():
+    choices = choose_from_counts(Pyramid.of(tally, cells), RULES, Bootstrap(resamples=20, seed=1))
+    for rule, chosen in choices.items():
         assert (chosen.tables.sum(axis=(1, 2)) == 500).all()
         assert (chosen.group_hits.sum(axis=1) == chosen.tables[:, 1, 1]).all()
         assert (chosen.group_sizes.sum(axis=1) == chosen.tables[:, 1].sum(axis=1)).all()
@@ -141,7 +141,7 @@ def test_resamples_in_blocks_hold_together(cells: int) -> None:
         assert (chosen.tables[nothing][:, :, 1] == 0).all()
         if not isinstance(rule, AtThreshold):
             assert np.isin(chosen.thresholds[~nothing], tally.scores).all()
-    fpr = found[MaxFpr(0.1)].tables[:, 0, 1] / found[MaxFpr(0.1)].tables[:, 0].sum(axis=1)
+    fpr = choices[MaxFpr(0.1)].tables[:, 0, 1] / choices[MaxFpr(0.1)].tables[:, 0].sum(axis=1)
     assert (fpr <= 0.1).all()
     assert (fpr > 0.08).all()
 
@@ -185,11 +185,11 @@ def test_a_choice_looks_into_few_blocks(
 
 def test_rows_without_groups_have_none() -> None:
     rows = ScoredRows(np.array([True, False, True]), {"a": np.array([3.0, 2.0, 1.0])})
-    found = choose_anew(rows, [MaxFar(0.4)], Bootstrap(resamples=2))["a", MaxFar(0.4)]
-    assert found.threshold == 1
-    assert found.table.tolist() == [[0, 1], [0, 2]]
-    assert found.hits.shape == found.sizes.shape == (0,)
-    assert found.group_hits.shape == (2, 0)
+    choice = choose_anew(rows, [MaxFar(0.4)], Bootstrap(resamples=2))["a", MaxFar(0.4)]
+    assert choice.threshold == 1
+    assert choice.table.tolist() == [[0, 1], [0, 2]]
+    assert choice.hits.shape == choice.sizes.shape == (0,)
+    assert choice.group_hits.shape == (2, 0)
 
 
 @pytest.mark.parametrize(
@@ -210,10 +210,10 @@ def test_a_given_threshold_flags_what_reaches_it(threshold: float, table: list[l
         group_names=("dos", "scan"),
     )
     rule = AtThreshold(threshold)
-    found = choose_anew(rows, [rule], Bootstrap(resamples=2))["a", rule]
-    assert (found.threshold, found.table.tolist()) == (threshold, table)
+    choice = choose_anew(rows, [rule], Bootstrap(resamples=2))["a", rule]
+    assert (choice.threshold, choice.table.tolist()) == (threshold, table)
     hits = [int(threshold <= 3), int(threshold <= 2)]
-    assert (found.hits.tolist(), found.sizes.tolist()) == (hits, [1, 1])
+    assert (choice.hits.tolist(), choice.sizes.tolist()) == (hits, [1, 1])
 
 
 @dataclass(frozen=True)
@@ -239,9 +239,9 @@ def test_a_rule_may_ask_for_the_hits_of_one_kind() -> None:
         group_names=("dos", "scan"),
     )
     rules = AllOf("dos"), AllOf("scan")
-    found = choose_anew(rows, rules, Bootstrap(resamples=2))
-    assert [found["a", rule].threshold for rule in rules] == [4, 2]
-    assert found["a", rules[0]].table.tolist() == [[1, 0], [2, 303]]
+    choices = choose_anew(rows, rules, Bootstrap(resamples=2))
+    assert [choices["a", rule].threshold for rule in rules] == [4, 2]
+    assert choices["a", rules[0]].table.tolist() == [[1, 0], [2, 303]]
 
 
 def test_counts_beyond_32_bits_add_up() -> None:
@@ -252,9 +252,9 @@ def test_counts_beyond_32_bits_add_up() -> None:
         counts=np.array([many, many, many + 1]),
     )
     rule = AtThreshold(0.5)
-    found = choose_anew(rows, [rule], Bootstrap(resamples=2))["a", rule]
-    assert found.table.tolist() == [[0, many], [0, 2 * many + 1]]
-    assert (found.tables.sum(axis=(1, 2)) == 3 * many + 1).all()
+    choice = choose_anew(rows, [rule], Bootstrap(resamples=2))["a", rule]
+    assert choice.table.tolist() == [[0, many], [0, 2 * many + 1]]
+    assert (choice.tables.sum(axis=(1, 2)) == 3 * many + 1).all()
 
 
 def test_equal_rows_are_added_in_one_order() -> None:
@@ -267,7 +267,7 @@ def test_equal_rows_are_added_in_one_order() -> None:
         group_names=("dos", "scan"),
     )
     cells = DistinctRows.of(rows)
-    found = {
+    counts = {
         (bool(t), a, b, int(c), int(g)): int(n)
         for t, a, b, c, g, n in zip(
             cells.truth,
@@ -280,7 +280,7 @@ def test_equal_rows_are_added_in_one_order() -> None:
         )
     }
     # The cluster of the row that never occurs is left out, and the others are numbered anew.
-    assert found == {
+    assert counts == {
         (False, 0.0, 5.0, 0, -1): 8,
         (True, 1.0, 5.0, 1, 0): 6,
         (True, 1.0, 6.0, 1, 1): 1,
@@ -366,9 +366,9 @@ def test_counts_are_bytes_where_they_fit(largest: int, kind: type) -> None:
 def test_results_and_rows_may_be_keys() -> None:
     rows = ScoredRows(np.array([True, False]), {"a": np.array([1.0, 0.0])})
     cells = DistinctRows.of(rows)
-    found = choose_anew(rows, [MaxFar(0.4)], Bootstrap(resamples=2))["a", MaxFar(0.4)]
-    assert len({rows, cells, found}) == 3
+    choice = choose_anew(rows, [MaxFar(0.4)], Bootstrap(resamples=2))["a", MaxFar(0.4)]
+    assert len({rows, cells, choice}) == 3
     assert rows != ScoredRows(np.array([True, False]), {"a": np.array([1.0, 0.0])})
     assert cells != DistinctRows.of(rows)
     again = choose_anew(rows, [MaxFar(0.4)], Bootstrap(resamples=2))["a", MaxFar(0.4)]
-    assert found != again
+    assert choice != again

@@ -328,8 +328,8 @@ def test_blocks_are_added_until_cells_are_few(size: int, cells: int, shapes: lis
 def test_blocks_are_added_in_parts(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = Pyramid.of(tally_of(150), 9)
     monkeypatch.setattr(threshold_rules, "_AT_ONCE", at_once)
-    found = Pyramid.of(tally_of(150), 9)
-    assert [level.tolist() for level in found.levels] == [
+    pyramid = Pyramid.of(tally_of(150), 9)
+    assert [level.tolist() for level in pyramid.levels] == [
         level.tolist() for level in expected.levels
     ]
 

@@ -51,9 +51,9 @@ def ends(estimate: Estimate) -> tuple[float, float, float]:
 def test_each_side_adds_the_squares_of_what_moves_it_there(
     coefficients: tuple[float, float], expected: tuple[float, float, float]
 ) -> None:
-    found = combined(coefficients, [SMALL, LARGE])
-    assert ends(found) == pytest.approx(expected)
-    assert (found.n, found.level, found.method) == (70, 0.9, MOVER)
+    estimate = combined(coefficients, [SMALL, LARGE])
+    assert ends(estimate) == pytest.approx(expected)
+    assert (estimate.n, estimate.level, estimate.method) == (70, 0.9, MOVER)
 
 
 @pytest.mark.parametrize(
@@ -63,12 +63,12 @@ def test_each_side_adds_the_squares_of_what_moves_it_there(
 )
 def test_one_end_that_is_missing_leaves_no_interval(other: Estimate) -> None:
     for pair in ([SMALL, other], [other, SMALL.changed(level=0.95)]):
-        found = combined([1, 1], pair)
-        assert found.value == 11
-        assert math.isnan(found.low)
-        assert math.isnan(found.high)
-        assert (found.n, found.level) == (25, pair[0].level)
-        assert found.note == "no interval: the measure has none in each period"
+        estimate = combined([1, 1], pair)
+        assert estimate.value == 11
+        assert math.isnan(estimate.low)
+        assert math.isnan(estimate.high)
+        assert (estimate.n, estimate.level) == (25, pair[0].level)
+        assert estimate.note == "no interval: the measure has none in each period"
 
 
 def test_the_level_is_that_of_the_first_period() -> None:
@@ -77,19 +77,19 @@ def test_the_level_is_that_of_the_first_period() -> None:
 
 
 def test_the_ends_of_an_area_weigh_inner_periods_twice() -> None:
-    found = area_under_time([SMALL, LARGE, SMALL, LARGE])
+    area = area_under_time([SMALL, LARGE, SMALL, LARGE])
     below = math.sqrt((3 / 6) ** 2 + (6 / 3) ** 2 + (3 / 3) ** 2 + (6 / 6) ** 2)
     above = math.sqrt((4 / 6) ** 2 + (8 / 3) ** 2 + (4 / 3) ** 2 + (8 / 6) ** 2)
-    assert ends(found) == pytest.approx((20, 20 - below, 20 + above))
+    assert ends(area) == pytest.approx((20, 20 - below, 20 + above))
     two = area_under_time([SMALL, LARGE])
     assert ends(two) == pytest.approx((20, 20 - math.hypot(1.5, 3), 20 + math.hypot(2, 4)))
 
 
 def test_the_change_is_the_last_value_less_the_first() -> None:
     middle = Estimate(99.0, 0.0, 100.0, n=7)
-    found = change([SMALL, middle, middle, LARGE])
-    assert ends(found) == pytest.approx((20, 20 - math.hypot(4, 6), 20 + math.hypot(3, 8)))
-    assert found.n == 70
+    estimate = change([SMALL, middle, middle, LARGE])
+    assert ends(estimate) == pytest.approx((20, 20 - math.hypot(4, 6), 20 + math.hypot(3, 8)))
+    assert estimate.n == 70
 
 
 # -- slopes ----------------------------------------------------------------------------------------
@@ -103,20 +103,20 @@ def periods(values: list[float], down: list[float], up: list[float]) -> list[Est
 
 
 def test_the_slope_of_two_periods_is_their_change_over_their_distance() -> None:
-    found = slope([2, 6], [SMALL, LARGE])
-    assert ends(found.estimate) == pytest.approx(
+    trend = slope([2, 6], [SMALL, LARGE])
+    assert ends(trend.estimate) == pytest.approx(
         (5, 5 - math.hypot(1, 1.5), 5 + math.hypot(0.75, 2))
     )
     z = stats.norm.ppf(0.95)
-    assert found.p == pytest.approx(2 * stats.norm.sf(z * 5 / math.hypot(1, 1.5)))
-    assert math.isnan(found.scatter_p)
+    assert trend.p == pytest.approx(2 * stats.norm.sf(z * 5 / math.hypot(1, 1.5)))
+    assert math.isnan(trend.scatter_p)
 
 
 def test_p_of_a_falling_slope_looks_at_the_upper_end() -> None:
-    found = slope([2, 6], [LARGE, SMALL])
-    assert found.estimate.value == pytest.approx(-5)
+    trend = slope([2, 6], [LARGE, SMALL])
+    assert trend.estimate.value == pytest.approx(-5)
     z = stats.norm.ppf(0.95)
-    assert found.p == pytest.approx(2 * stats.norm.sf(z * 5 / math.hypot(1, 1.5)))
+    assert trend.p == pytest.approx(2 * stats.norm.sf(z * 5 / math.hypot(1, 1.5)))
 
 
 def test_three_periods_have_a_scatter() -> None:
@@ -129,17 +129,17 @@ def test_three_periods_have_a_scatter() -> None:
     # Errors are told from intervals by the level of the first period.
     first = estimates[0].changed(level=0.5)
     statistic *= (stats.norm.ppf(0.75) / z) ** 2
-    found = slope(range(3), [first, *estimates[1:]])
-    assert found.scatter_p == pytest.approx(stats.chi2.sf(statistic, 1))
+    trend = slope(range(3), [first, *estimates[1:]])
+    assert trend.scatter_p == pytest.approx(stats.chi2.sf(statistic, 1))
 
 
 def test_a_scatter_that_gives_the_narrower_interval_is_not_used() -> None:
     """Precise periods are off the line, and others leave the slope open."""
     reaches = [0.13, 0.02, 0.02, 0.02, 0.13]
-    found = slope(range(5), periods([0.5, 0.55, 0.52, 0.56, 0.5], reaches, reaches))
-    assert found.scatter_p < 0.2
-    assert found.estimate.method == MOVER
-    assert found.estimate.high - found.estimate.low == pytest.approx(
+    trend = slope(range(5), periods([0.5, 0.55, 0.52, 0.56, 0.5], reaches, reaches))
+    assert trend.scatter_p < 0.2
+    assert trend.estimate.method == MOVER
+    assert trend.estimate.high - trend.estimate.low == pytest.approx(
         2 * math.sqrt(2 * (0.2 * 0.13) ** 2 + 2 * (0.1 * 0.02) ** 2)
     )
 
@@ -147,20 +147,20 @@ def test_a_scatter_that_gives_the_narrower_interval_is_not_used() -> None:
 def test_a_scatter_that_gives_the_wider_interval_is_used() -> None:
     values = [0.5, 0.53, 0.51, 0.55]
     reaches = [0.015] * 4
-    found = slope(range(4), periods(values, reaches, reaches))
+    trend = slope(range(4), periods(values, reaches, reaches))
     line = sm.OLS(values, sm.add_constant(np.arange(4.0))).fit()
     low, high = line.conf_int()[1]
-    assert found.scatter_p < 0.2
-    assert found.estimate.method == RESIDUAL_T
-    assert (found.estimate.low, found.estimate.high) == (pytest.approx(low), pytest.approx(high))
-    assert found.p == pytest.approx(line.pvalues[1])
+    assert trend.scatter_p < 0.2
+    assert trend.estimate.method == RESIDUAL_T
+    assert (trend.estimate.low, trend.estimate.high) == (pytest.approx(low), pytest.approx(high))
+    assert trend.p == pytest.approx(line.pvalues[1])
 
 
 def test_a_scatter_that_rows_explain_is_not_used() -> None:
     values, reaches = [0.5, 0.53, 0.51, 0.55], [0.03] * 4
-    found = slope(range(4), periods(values, reaches, reaches))
-    assert found.scatter_p > 0.2
-    assert found.estimate.method == MOVER
+    trend = slope(range(4), periods(values, reaches, reaches))
+    assert trend.scatter_p > 0.2
+    assert trend.estimate.method == MOVER
 
 
 @pytest.mark.parametrize("reach", [0.0, math.inf])
@@ -168,16 +168,16 @@ def test_a_scatter_that_rows_explain_is_not_used() -> None:
 def test_a_period_without_spread_or_without_end_has_no_scatter(place: int, reach: float) -> None:
     reaches = [0.1, 0.1, 0.1]
     reaches[place] = reach
-    found = slope(range(3), periods([0.1, 0.9, 0.2], reaches, reaches))
-    assert math.isnan(found.scatter_p)
-    assert found.estimate.method == MOVER
+    trend = slope(range(3), periods([0.1, 0.9, 0.2], reaches, reaches))
+    assert math.isnan(trend.scatter_p)
+    assert trend.estimate.method == MOVER
 
 
 def test_without_intervals_a_slope_has_no_p_and_no_scatter() -> None:
-    found = slope(range(3), [Estimate(0.1), Estimate(0.5), Estimate(0.3)])
-    assert found.estimate.value == pytest.approx(0.1)
-    assert math.isnan(found.p)
-    assert math.isnan(found.scatter_p)
+    trend = slope(range(3), [Estimate(0.1), Estimate(0.5), Estimate(0.3)])
+    assert trend.estimate.value == pytest.approx(0.1)
+    assert math.isnan(trend.p)
+    assert math.isnan(trend.scatter_p)
 
 
 # -- two estimates ---------------------------------------------------------------------------------
@@ -388,11 +388,11 @@ def test_the_ends_of_a_median_are_where_the_ends_of_the_curve_pass_a_half() -> N
 
 
 @pytest.mark.parametrize(
-    ("durations", "found"),
+    ("durations", "reason"),
     [([0, -2.0], "-2.0"), ([0.5, -2.0], "-2.0"), ([3, math.inf], "inf"), ([0, math.nan], "nan")],
 )
-def test_the_first_duration_that_can_not_be_is_named(durations: list[float], found: str) -> None:
-    with pytest.raises(MethodError, match=rf"not below 0; found np.float64\({found}\)"):
+def test_the_first_duration_that_can_not_be_is_named(durations: list[float], reason: str) -> None:
+    with pytest.raises(MethodError, match=rf"not below 0; found np.float64\({reason}\)"):
         kaplan_meier(durations, [True, True])
 
 

@@ -51,11 +51,11 @@ def test_days_are_pooled_and_are_the_unit() -> None:
         "b": table([(0, 0.9), (1, 0.5), (0, 0.4)]),
         "c": table([(1, 0.9), (0, 0.5), (1, 0.4)]),
     }
-    found = top.over_days(days, 2, 0.95)
-    assert found.precision.value == pytest.approx(4 / 6)
-    assert found.recall.value == pytest.approx(4 / 5)
-    assert found.precision.method == "cluster delta"
-    assert found.precision.low < 4 / 6 < found.precision.high
+    top_alerts = top.over_days(days, 2, 0.95)
+    assert top_alerts.precision.value == pytest.approx(4 / 6)
+    assert top_alerts.recall.value == pytest.approx(4 / 5)
+    assert top_alerts.precision.method == "cluster delta"
+    assert top_alerts.precision.low < 4 / 6 < top_alerts.precision.high
 
 
 def test_the_interval_is_that_of_a_ratio_of_sums_over_days() -> None:
@@ -68,35 +68,35 @@ def test_the_interval_is_that_of_a_ratio_of_sums_over_days() -> None:
     residuals = np.array(hits) - share * np.array(sizes)
     error = math.sqrt(float(residuals @ residuals) * 12 / 11) / sum(sizes)
     reach = t.ppf(0.975, 11) * error / (share * (1 - share))
-    found = top.over_days(days, 15, 0.95).precision
+    precision = top.over_days(days, 15, 0.95).precision
     odds = share / (1 - share)
-    assert found.value == pytest.approx(share)
-    assert found.low == pytest.approx(1 / (1 + math.exp(reach) / odds))
-    assert found.high == pytest.approx(1 / (1 + math.exp(-reach) / odds))
+    assert precision.value == pytest.approx(share)
+    assert precision.low == pytest.approx(1 / (1 + math.exp(reach) / odds))
+    assert precision.high == pytest.approx(1 / (1 + math.exp(-reach) / odds))
 
 
 def test_few_days_that_agree_are_no_proof() -> None:
     one = table([(1, 0.9), (0, 0.8), (1, 0.3), (0, 0.1)])
-    found = top.over_days({"a": one, "b": one}, 2, 0.95).precision
-    assert found.value == 0.5
-    assert found.low < 0.2
-    assert found.high > 0.8
+    precision = top.over_days({"a": one, "b": one}, 2, 0.95).precision
+    assert precision.value == 0.5
+    assert precision.low < 0.2
+    assert precision.high > 0.8
 
 
 def test_one_day_is_a_sample() -> None:
     tally = day(100, 1000, 2.0, 3)
-    found = top.over_days({"a": tally}, 100, 0.95)
+    top_alerts = top.over_days({"a": tally}, 100, 0.95)
     hits, _ = top.read(tally, 100)
-    assert found.precision.value == pytest.approx(hits / 100)
-    assert found.recall.value == pytest.approx(hits / 100)
-    assert found.precision.method == "delta"
-    assert found.precision.low < hits / 100 < found.precision.high
+    assert top_alerts.precision.value == pytest.approx(hits / 100)
+    assert top_alerts.recall.value == pytest.approx(hits / 100)
+    assert top_alerts.precision.method == "delta"
+    assert top_alerts.precision.low < hits / 100 < top_alerts.precision.high
 
 
 @pytest.mark.parametrize(("mean", "share"), [(1.0, 0.05), (2.0, 0.3), (3.0, 0.1)])
 def test_one_sample_is_as_unsure_as_a_bootstrap_of_its_rows(mean: float, share: float) -> None:
     tally = day(120, 1080, mean, 5)
-    found = top.of_rows(tally, share, 0.95)
+    top_alerts = top.of_rows(tally, share, 0.95)
     random = np.random.default_rng(8)
     counts = tally.counts.astype(float)
     shares, rows = (counts / counts.sum()).ravel(), int(counts.sum())
@@ -106,38 +106,46 @@ def test_one_sample_is_as_unsure_as_a_bootstrap_of_its_rows(mean: float, share: 
         again = ScoreTally(tally.labels, tally.scores, often)
         hits, _ = top.read(again, share * rows)
         drawn.append([hits / (share * rows), hits / often[1].sum()])
-    for estimate, values in zip((found.precision, found.recall), np.array(drawn).T, strict=True):
+    for estimate, values in zip(
+        (top_alerts.precision, top_alerts.recall), np.array(drawn).T, strict=True
+    ):
         error = (estimate.high - estimate.low) / 2 / 1.96
         assert error == pytest.approx(values.std(), rel=0.3)
 
 
 def test_at_the_samples_own_share_of_attacks_it_is_the_top_of_its_rows() -> None:
     tally = day(200, 2000, 1.0, 4)
-    found = top.of_sample(tally, 0.05, 0.1, 0.95)
+    top_alerts = top.of_sample(tally, 0.05, 0.1, 0.95)
     hits, _ = top.read(tally, 100)
-    assert found.precision.value == pytest.approx(hits / 100)
-    assert found.recall.value == pytest.approx(hits / 200)
-    assert (found.recall.n, found.precision.n) == (200, 2000)
+    assert top_alerts.precision.value == pytest.approx(hits / 100)
+    assert top_alerts.recall.value == pytest.approx(hits / 200)
+    assert (top_alerts.recall.n, top_alerts.precision.n) == (200, 2000)
 
 
 @given(st.floats(0.001, 0.9), st.floats(0.001, 0.9))
 def test_alerts_are_as_many_as_are_read_at_any_base_rate(share: float, base_rate: float) -> None:
-    found = top.of_sample(day(200, 1000, 1.5, 5), share, base_rate, 0.95)
-    assert found.precision.value * share == pytest.approx(found.recall.value * base_rate)
-    assert 0 <= found.recall.low <= found.recall <= found.recall.high <= 1
-    assert 0 <= found.precision.low <= found.precision <= found.precision.high <= 1 + 1e-12
+    top_alerts = top.of_sample(day(200, 1000, 1.5, 5), share, base_rate, 0.95)
+    assert top_alerts.precision.value * share == pytest.approx(top_alerts.recall.value * base_rate)
+    assert 0 <= top_alerts.recall.low <= top_alerts.recall <= top_alerts.recall.high <= 1
+    assert (
+        0
+        <= top_alerts.precision.low
+        <= top_alerts.precision
+        <= top_alerts.precision.high
+        <= 1 + 1e-12
+    )
 
 
 def test_everything_that_is_read_finds_everything() -> None:
-    found = top.of_sample(day(20, 100, 1.0, 6), 1.0, 0.2, 0.95)
-    assert found.recall == 1
-    assert found.precision.value == pytest.approx(0.2)
+    top_alerts = top.of_sample(day(20, 100, 1.0, 6), 1.0, 0.2, 0.95)
+    assert top_alerts.recall == 1
+    assert top_alerts.precision.value == pytest.approx(0.2)
 
 
 def test_a_day_without_attacks_has_no_detection_rate() -> None:
-    found = top.over_days({"a": table([(0, 0.9), (0, 0.1)])}, 1, 0.95)
-    assert found.precision == 0
-    assert math.isnan(found.recall)
+    top_alerts = top.over_days({"a": table([(0, 0.9), (0, 0.1)])}, 1, 0.95)
+    assert top_alerts.precision == 0
+    assert math.isnan(top_alerts.recall)
 
 
 def test_weights_count_as_rows_and_are_no_more_sure_than_their_rows() -> None:
@@ -146,5 +154,5 @@ def test_weights_count_as_rows_and_are_no_more_sure_than_their_rows() -> None:
     heavy = np.where(np.arange(100) % 10 == 0, 50.0, 1.0)
     tally = ScoreTally.of_rows(LABELS, scores, truth, weights=heavy)
     even = ScoreTally.of_rows(LABELS, scores, truth, weights=np.ones(100))
-    found, plain = (top.of_sample(each, 0.3, 0.5, 0.95).recall for each in (tally, even))
-    assert found.high - found.low > plain.high - plain.low
+    recall, plain = (top.of_sample(each, 0.3, 0.5, 0.95).recall for each in (tally, even))
+    assert recall.high - recall.low > plain.high - plain.low

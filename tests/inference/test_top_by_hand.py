@@ -64,16 +64,16 @@ def test_each_row_moves_both_shares_as_far_as_it_is_read(
     attacks = [w for w, t in zip(each, TRUTH, strict=True) if t]
     own = math.fsum(attacks) / total
     sizes = effective(attacks), effective([w for w, t in zip(each, TRUTH, strict=True) if not t])
-    found = attacks_in(ROWS, each, share * total) / total
+    ratio = attacks_in(ROWS, each, share * total) / total
     beside = max(share / 2, 5 / sum(sizes))
     low, high = max(share - beside, 0.0), min(share + beside, 1.0)
     between = attacks_in(ROWS, each, high * total) - attacks_in(ROWS, each, low * total)
     border = between / total / (high - low)
     shares = read_shares(ROWS, each, share * total)
-    precision, recall = found / share, found / own
+    precision, recall = ratio / share, ratio / own
     spreads = [0.0, 0.0]
     for truth, weight, part in zip(TRUTH, each, shares, strict=True):
-        moved = truth * part - found - border * (part - share)
+        moved = truth * part - ratio - border * (part - share)
         spreads[0] += (weight * moved / share / total) ** 2
         spreads[1] += (weight * (moved - recall * (truth - own)) / own / total) ** 2
     alerts = top.of_rows(tally(ROWS, weights), share, 0.9)
@@ -211,37 +211,41 @@ def test_days_that_differ_more_than_rows_keep_their_own_interval() -> None:
 
 
 def test_one_day_that_is_read_whole_is_a_sample_that_is_read_whole() -> None:
-    found = top.over_days({"a": tally(ROWS)}, 50, 0.95)
+    top_alerts = top.over_days({"a": tally(ROWS)}, 50, 0.95)
     expected = top.of_rows(tally(ROWS), 1.0, 0.95)
-    assert found.precision.value == expected.precision.value == pytest.approx(1 / 3)
-    assert found.precision.low == expected.precision.low
+    assert top_alerts.precision.value == expected.precision.value == pytest.approx(1 / 3)
+    assert top_alerts.precision.low == expected.precision.low
     half = top.over_days({"a": tally(ROWS)}, 15, 0.95)
     assert half.recall == top.of_rows(tally(ROWS), 0.5, 0.95).recall
 
 
 @pytest.mark.parametrize(("k", "read"), [(1, 1), (3, 3), (9, 4)])
 def test_a_day_of_attacks_alone_is_a_matter_of_counts(k: int, read: int) -> None:
-    found = top.over_days({"a": tally([(1, i) for i in range(4)])}, k, 0.95)
-    assert (found.precision.value, found.recall.value) == (1, read / 4)
-    assert (found.precision.low, found.precision.high) == pytest.approx(Wilson().ends(read, read))
-    assert (found.recall.low, found.recall.high) == pytest.approx(Wilson().ends(read, 4))
-    assert (found.precision.n, found.recall.n) == (read, 4)
+    top_alerts = top.over_days({"a": tally([(1, i) for i in range(4)])}, k, 0.95)
+    assert (top_alerts.precision.value, top_alerts.recall.value) == (1, read / 4)
+    assert (top_alerts.precision.low, top_alerts.precision.high) == pytest.approx(
+        Wilson().ends(read, read)
+    )
+    assert (top_alerts.recall.low, top_alerts.recall.high) == pytest.approx(Wilson().ends(read, 4))
+    assert (top_alerts.precision.n, top_alerts.recall.n) == (read, 4)
 
 
 @pytest.mark.parametrize(("k", "read"), [(1, 1), (3, 3), (9, 4)])
 def test_a_day_without_attacks_is_a_matter_of_counts(k: int, read: int) -> None:
-    found = top.over_days({"a": tally([(0, i) for i in range(4)])}, k, 0.95)
-    assert found.precision.value == 0
-    assert (found.precision.low, found.precision.high) == pytest.approx(Wilson().ends(0, read))
-    assert math.isnan(found.recall)
-    assert found.precision.n == read
+    top_alerts = top.over_days({"a": tally([(0, i) for i in range(4)])}, k, 0.95)
+    assert top_alerts.precision.value == 0
+    assert (top_alerts.precision.low, top_alerts.precision.high) == pytest.approx(
+        Wilson().ends(0, read)
+    )
+    assert math.isnan(top_alerts.recall)
+    assert top_alerts.precision.n == read
 
 
 def test_days_without_attacks_have_no_detection_rate_together() -> None:
     calm = tally([(0, 3), (0, 2)])
-    found = top.over_days({"a": calm, "b": calm}, 1, 0.95)
-    assert found.precision.value == 0
-    assert math.isnan(found.recall)
+    top_alerts = top.over_days({"a": calm, "b": calm}, 1, 0.95)
+    assert top_alerts.precision.value == 0
+    assert math.isnan(top_alerts.recall)
 
 
 def test_the_top_is_read_from_the_highest_score_on() -> None:

@@ -34,10 +34,13 @@ def share(hits: int, misses: int, level: float = 0.95) -> Estimate:
 
 def test_the_difference_of_two_shares_is_newcombes() -> None:
     # Newcombe (1998), method 10: 56/70 against 48/80 is 0.2 [0.0524, 0.3339].
-    found = combined([1, -1], [share(56, 14), share(48, 32)])
-    assert found.value == pytest.approx(0.2)
-    assert (found.low, found.high) == (pytest.approx(0.0524, 5e-3), pytest.approx(0.3339, 5e-3))
-    assert (found.method, found.n) == (MOVER, 150)
+    estimate = combined([1, -1], [share(56, 14), share(48, 32)])
+    assert estimate.value == pytest.approx(0.2)
+    assert (estimate.low, estimate.high) == (
+        pytest.approx(0.0524, 5e-3),
+        pytest.approx(0.3339, 5e-3),
+    )
+    assert (estimate.method, estimate.n) == (MOVER, 150)
 
 
 @given(st.lists(shares, min_size=2, max_size=9))
@@ -59,23 +62,23 @@ def test_the_area_of_a_level_course_is_its_height_and_surer_than_one_period() ->
 @given(st.lists(shares, min_size=3, max_size=9))
 def test_the_slope_is_that_of_least_squares(cells: list[tuple[int, int]]) -> None:
     estimates = [share(*cell) for cell in cells]
-    found = slope(range(len(cells)), estimates).estimate
+    estimate = slope(range(len(cells)), estimates).estimate
     fitted = linregress(range(len(cells)), [float(e) for e in estimates])
-    assert found.value == pytest.approx(fitted.slope, abs=1e-12)
-    assert found.low <= found <= found.high
+    assert estimate.value == pytest.approx(fitted.slope, abs=1e-12)
+    assert estimate.low <= estimate <= estimate.high
 
 
 def test_a_scatter_that_rows_do_not_explain_widens_the_interval_of_the_slope() -> None:
     values = [0.9, 0.5, 0.85, 0.45, 0.8, 0.4]
     estimates = [share(round(1000 * v), round(1000 * (1 - v))) for v in values]
-    found = slope(range(6), estimates)
+    trend = slope(range(6), estimates)
     line = sm.OLS(values, sm.add_constant(np.arange(6.0))).fit()
     low, high = line.conf_int()[1]
-    assert found.estimate.method == RESIDUAL_T
-    assert (found.estimate.low, found.estimate.high) == (pytest.approx(low), pytest.approx(high))
-    assert found.p == pytest.approx(line.pvalues[1])
-    assert found.scatter_p < 1e-10
-    assert "more than their rows explain" in found.estimate.note
+    assert trend.estimate.method == RESIDUAL_T
+    assert (trend.estimate.low, trend.estimate.high) == (pytest.approx(low), pytest.approx(high))
+    assert trend.p == pytest.approx(line.pvalues[1])
+    assert trend.scatter_p < 1e-10
+    assert "more than their rows explain" in trend.estimate.note
 
 
 def test_the_scatter_is_that_of_a_fixed_effect_meta_regression() -> None:
@@ -98,10 +101,10 @@ def test_positions_tell_how_far_periods_are_apart() -> None:
 def test_p_is_below_one_in_twenty_where_the_interval_leaves_out_0(
     cells: list[tuple[int, int]],
 ) -> None:
-    found = slope(range(len(cells)), [share(*cell) for cell in cells])
-    out = found.estimate.low > 0 or found.estimate.high < 0
-    near = min(abs(found.estimate.low), abs(found.estimate.high)) < 1e-12
-    assert near or (found.p < 0.05) == out
+    trend = slope(range(len(cells)), [share(*cell) for cell in cells])
+    out = trend.estimate.low > 0 or trend.estimate.high < 0
+    near = min(abs(trend.estimate.low), abs(trend.estimate.high)) < 1e-12
+    assert near or (trend.p < 0.05) == out
 
 
 @given(shares, shares)
@@ -121,8 +124,8 @@ def test_without_intervals_there_is_the_value_alone() -> None:
 
 def test_a_period_without_a_value_is_the_reason() -> None:
     undefined = Estimate(math.nan, undefined="there are no positives")
-    found = over_defined(["2026-01", "2026-02"], [share(3, 1), undefined], area_under_time)
-    assert found.undefined == "2026-02 has no value: there are no positives"
+    estimate = over_defined(["2026-01", "2026-02"], [share(3, 1), undefined], area_under_time)
+    assert estimate.undefined == "2026-02 has no value: there are no positives"
     assert over_defined(["2026-01"], [share(3, 1)], area_under_time).undefined == ONE_PERIOD
     endless = over_defined(["a", "b"], [share(3, 1), Estimate(math.inf)], change)
     assert endless.undefined == "b has no value: it is infinite"

@@ -116,7 +116,7 @@ class Face:
     def of(self, rows: Rows, level: float = 0.95, **amounts: Any) -> Estimate:
         """The estimate of rows; ``amounts`` are counts or sampling weights."""
         if not amounts:
-            return _found(self, rows, level)
+            return _estimate(self, rows, level)
         return self.of_tally(rows.tally(**amounts), level)
 
     def of_tally(self, tally: Resolved, level: float = 0.95) -> Estimate:
@@ -136,7 +136,7 @@ class Face:
 
 
 @lru_cache(maxsize=1 << 15)
-def _found(face: Face, rows: Rows, level: float) -> Estimate:
+def _estimate(face: Face, rows: Rows, level: float) -> Estimate:
     """What many laws start from."""
     return face.of_tally(rows.tally(), level)
 
@@ -175,10 +175,10 @@ def same(a: float, b: float, tolerance: float = 0.0) -> bool:
     return a == b or abs(a - b) <= tolerance * max(1.0, abs(a), abs(b))
 
 
-def fields(found: Estimate) -> dict[str, Any]:
+def fields(estimate: Estimate) -> dict[str, Any]:
     """All that an estimate says, as text, so that nan equals nan and other bits differ."""
     names = ("value", "low", "high", "method", "n", "level", "undefined", "note", "parts")
-    return {name: repr(getattr(found, name)) for name in names}
+    return {name: repr(getattr(estimate, name)) for name in names}
 
 
 def assert_near(a: Estimate, b: Estimate, tolerance: float) -> None:

@@ -33,8 +33,8 @@ def number(expression: Expression, cells: Mapping[str, Any], k: int | None = Non
     """The value of a formula in fractions, of roots to 60 digits; 0 in a denominator raises."""
     match expression:
         case Cell(name):
-            found = cells[name]
-            return Fraction(found[k] if isinstance(found, Sequence) else found)
+            cell = cells[name]
+            return Fraction(cell[k] if isinstance(cell, Sequence) else cell)
         case Constant(exact):
             return exact
         case Add(terms):
@@ -168,10 +168,10 @@ def is_defined(face: Face, rows: Rows) -> bool:
         except ZeroDivisionError:
             return False
         return True
-    found = set(rows.truth)
+    truths = set(rows.truth)
     whole = set(range(len(rows.labels)))
     if face.kind is Kind.PAIRED:
-        return found == whole
+        return truths == whole
     if face.kind is not Kind.RANKED:
         return True
     declared = face.tried.of_scores
@@ -180,10 +180,10 @@ def is_defined(face: Face, rows: Rows) -> bool:
         return False
     if declared.undefined not in ("", LOPSIDED) and _parted(rows):
         return False
-    only_one_side = declared.negatives > 0 and len(found) == 1
+    only_one_side = declared.negatives > 0 and len(truths) == 1
     match face.how:
         case "macro":
-            return found == whole
+            return truths == whole
         case "weighted":
             return not only_one_side
-    return 1 in found and not only_one_side
+    return 1 in truths and not only_one_side

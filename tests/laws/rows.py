@@ -47,27 +47,27 @@ class Rows:
 
     def shared(self) -> dict[str, Any]:
         """What all shards of the rows have in common."""
-        found: dict[str, Any] = {"labels": list(self.known)}
+        arguments: dict[str, Any] = {"labels": list(self.known)}
         if self.known != self.labels:
-            found["unknown"] = self.labels[-1]
+            arguments["unknown"] = self.labels[-1]
         if self.binary:
-            found["positive"] = self.labels[1]
+            arguments["positive"] = self.labels[1]
             if self.scored:
-                found["threshold"] = self.threshold
-        return found
+                arguments["threshold"] = self.threshold
+        return arguments
 
     def columns(self) -> dict[str, Any]:
         """The columns as :func:`assay.evaluate` takes them."""
-        found: dict[str, Any] = {"y_true": [self.labels[i] for i in self.truth]}
+        arguments: dict[str, Any] = {"y_true": [self.labels[i] for i in self.truth]}
         if not self.scored:
-            found["y_pred"] = [self.labels[i] for i in self.said]
+            arguments["y_pred"] = [self.labels[i] for i in self.said]
         elif self.binary:
-            found["y_score"] = list(self.said)
+            arguments["y_score"] = list(self.said)
         else:
-            found["y_proba"] = {
+            arguments["y_proba"] = {
                 label: [row[i] for row in self.said] for i, label in enumerate(self.known)
             }
-        return found
+        return arguments
 
     def tally(self, **amounts: Any) -> Resolved:
         """The rows counted; ``amounts`` are counts or sampling weights."""

@@ -73,16 +73,16 @@ def everywhere(check: Callable[[Face, Rows, Random], None]) -> Callable[[Face], 
 @lru_cache
 def _drawn(scene: tuple[int, bool], start: int) -> list[tuple[str, Rows, int]]:
     """Rows that are drawn once for all laws; more of them in `make slow`."""
-    found = []
+    scenes = []
 
     @seed(start)
     @settings(max_examples=EXAMPLES if settings().derandomize else 12 * EXAMPLES, database=None)
     @given(DRAWN[scene], st.integers(0, 999))
     def draw(rows: Rows, chance: int) -> None:
-        found.append((f"drawn rows: {rows}", rows, chance))
+        scenes.append((f"drawn rows: {rows}", rows, chance))
 
     draw()
-    return found
+    return scenes
 
 
 def somewhere(change: Callable[[Rows], Rows]) -> Callable[[Face], None]:
@@ -110,19 +110,19 @@ def label_names(face: Face, rows: Rows, random: Random) -> None:
     names = ["zebra", "07", "Ärger.x", "NA", "b c", "none"]
     random.shuffle(names)
     renamed = rows.named(tuple(names[: len(rows.labels)]))
-    expected, found = face.of(rows), None
+    expected, estimate = face.of(rows), None
     if face.how == "label":
         # Labels are sorted as text, so the second one may stand elsewhere.
         label = sorted(renamed.labels).index(renamed.labels[1])
         judge = Judge(renamed.tally())
         of = judge.of_label if face.counted else judge.scored
-        found = of(face.measure, label)
+        estimate = of(face.measure, label)
     else:
-        found = face.of(renamed)
-    assert_near(expected, found, CLOSE)
-    assert expected.n == found.n
+        estimate = face.of(renamed)
+    assert_near(expected, estimate, CLOSE)
+    assert expected.n == estimate.n
     if face.counted:
-        assert same(expected, found)
+        assert same(expected, estimate)
 
 
 def count_is_repetition(face: Face, rows: Rows, random: Random) -> None:
@@ -161,8 +161,8 @@ def weight_of_one_is_no_weight(face: Face, rows: Rows, random: Random) -> None:
 
 def whole_weight_is_repetition(face: Face, rows: Rows, random: Random) -> None:
     weights = [random.randint(1, 4) for _ in rows.truth]
-    found = face.of(rows, sample_weight=[float(weight) for weight in weights])
-    assert same(face.of(rows.repeated(weights)), found, CLOSE)
+    estimate = face.of(rows, sample_weight=[float(weight) for weight in weights])
+    assert same(face.of(rows.repeated(weights)), estimate, CLOSE)
 
 
 def weighted_order(face: Face, rows: Rows, random: Random) -> None:
@@ -221,7 +221,7 @@ def one_answer_everywhere(face: Face) -> None:
             and face.how in (entry["average"], "positive", "negative", "overall", "label", "open")
         ]
         values = [math.nan if e["value"] is None else e["value"] for e in entries]
-        assert any(same(found, evaluation[face.key]) for found in values)
+        assert any(same(number, evaluation[face.key]) for number in values)
         if face.how not in ("negative", "label"):
             asked = _function_of(face)(rows)
             assert fields(asked) == expected
@@ -249,67 +249,67 @@ def _function_of(face: Face) -> Callable[[Rows], assay.Estimate]:
 
 
 def within_range(face: Face, rows: Rows, random: Random) -> None:
-    found = face.of(rows)
+    estimate = face.of(rows)
     low, high = face.measure.range
-    assert math.isnan(found) or low <= found <= high
+    assert math.isnan(estimate) or low <= estimate <= high
 
 
 def weighted_within_range(face: Face, rows: Rows, random: Random) -> None:
-    found = face.of(rows, sample_weight=[random.uniform(0.01, 9.0) for _ in rows.truth])
+    estimate = face.of(rows, sample_weight=[random.uniform(0.01, 9.0) for _ in rows.truth])
     low, high = face.measure.range
-    assert math.isnan(found) or low <= found <= high
-    assert math.isnan(found.low) or low <= found.low <= found <= found.high <= high
+    assert math.isnan(estimate) or low <= estimate <= high
+    assert math.isnan(estimate.low) or low <= estimate.low <= estimate <= estimate.high <= high
 
 
 def undefined_where_a_denominator_is_zero(face: Face, rows: Rows, random: Random) -> None:
-    found = face.of(rows)
-    assert math.isnan(found) is (not is_defined(face, rows))
-    if math.isnan(found):
-        assert isinstance(found.undefined, str)
-        assert found.undefined.strip()
-        assert math.isnan(found.low)
-        assert math.isnan(found.high)
+    estimate = face.of(rows)
+    assert math.isnan(estimate) is (not is_defined(face, rows))
+    if math.isnan(estimate):
+        assert isinstance(estimate.undefined, str)
+        assert estimate.undefined.strip()
+        assert math.isnan(estimate.low)
+        assert math.isnan(estimate.high)
     else:
-        assert found.undefined is None
+        assert estimate.undefined is None
 
 
 def weighted_undefined_alike(face: Face, rows: Rows, random: Random) -> None:
-    found = face.of(rows, sample_weight=[random.uniform(0.1, 3.0) for _ in rows.truth])
-    assert math.isnan(found) is (not is_defined(face, rows))
-    assert math.isnan(found) is (found.undefined is not None)
+    estimate = face.of(rows, sample_weight=[random.uniform(0.1, 3.0) for _ in rows.truth])
+    assert math.isnan(estimate) is (not is_defined(face, rows))
+    assert math.isnan(estimate) is (estimate.undefined is not None)
 
 
 def interval_holds_the_estimate(face: Face, rows: Rows, random: Random) -> None:
-    found = face.of(rows)
+    estimate = face.of(rows)
     low, high = face.measure.range
-    if not math.isnan(found):
-        assert low <= found.low <= found <= found.high <= high
-        assert found.method
+    if not math.isnan(estimate):
+        assert low <= estimate.low <= estimate <= estimate.high <= high
+        assert estimate.method
 
 
 def no_interval_says_why(face: Face, rows: Rows, random: Random) -> None:
-    found = face.of(rows)
-    assert math.isnan(found.low)
-    assert math.isnan(found.high)
-    if not math.isnan(found):
-        assert found.note is not None
-        assert found.note.startswith("no interval: ")
-        assert not found.method
+    estimate = face.of(rows)
+    assert math.isnan(estimate.low)
+    assert math.isnan(estimate.high)
+    if not math.isnan(estimate):
+        assert estimate.note is not None
+        assert estimate.note.startswith("no interval: ")
+        assert not estimate.method
 
 
 def carries_its_size(face: Face, rows: Rows, random: Random) -> None:
     level = random.choice([0.8, 0.95])
-    found = face.of(rows, level)
-    assert found.level == level
-    if not math.isnan(found):
-        assert 0 < found.n <= len(rows)
+    estimate = face.of(rows, level)
+    assert estimate.level == level
+    if not math.isnan(estimate):
+        assert 0 < estimate.n <= len(rows)
 
 
 def narrows_with_rows(face: Face, rows: Rows, random: Random) -> None:
     widths = []
     for times in (1, 4, 16):
-        found = face.of(rows, counts=[times] * len(rows))
-        widths.append(found.high - found.low)
+        estimate = face.of(rows, counts=[times] * len(rows))
+        widths.append(estimate.high - estimate.low)
     # Left of its limit a partial AUC needs a whole negative before more of them can tell more.
     whole_one = rows.truth.count(0) * MAX_FPR >= 1
     declared = face.measure.of_scores
@@ -323,9 +323,9 @@ def narrows_with_rows(face: Face, rows: Rows, random: Random) -> None:
 
 
 def widens_with_the_level(face: Face, rows: Rows, random: Random) -> None:
-    found = [face.of(rows, level) for level in (0.5, 0.9, 0.99)]
-    assert len({repr(estimate.value) for estimate in found}) == 1
-    for inner, outer in pairwise(found):
+    estimates = [face.of(rows, level) for level in (0.5, 0.9, 0.99)]
+    assert len({repr(estimate.value) for estimate in estimates}) == 1
+    for inner, outer in pairwise(estimates):
         if math.isnan(inner.low):
             assert math.isnan(outer.low)
             continue
@@ -362,8 +362,8 @@ def influences_add_up_to_nothing(face: Face, rows: Rows, random: Random) -> None
     assert isinstance(declared, Ranked)
     for tally in _score_tallies(rows, random):
         if declared.missing(*tally.effective()[::-1]) is None and all(tally.totals()):
-            found = declared.influence(tally)
-            both = np.stack([found.negative, found.positive])
+            influence = declared.influence(tally)
+            both = np.stack([influence.negative, influence.positive])
             moved = tally.counts * both
             assert abs(float(moved.sum())) < 1e-9 * max(1.0, float(np.abs(moved).sum()))
 
@@ -379,9 +379,9 @@ def sums_are_of_the_loss(face: Face, rows: Rows, random: Random) -> None:
         assert same(declared.value(tally.scores[0]), plain.mean, CLOSE)
         if declared.sums is not None:
             assert tally.losses is not None
-            found = declared.sums(tally.losses)
-            assert same(found.mean, plain.mean, 1e-9)
-            assert same(found.variance_of_mean, plain.variance_of_mean, 1e-8)
+            sums = declared.sums(tally.losses)
+            assert same(sums.mean, plain.mean, 1e-9)
+            assert same(sums.variance_of_mean, plain.variance_of_mean, 1e-8)
         losses = [declared.loss(tally.scores[0].scores, truth) for truth in (0, 1)]
         assert 0 <= np.min(losses) <= np.max(losses) <= declared.largest
 
@@ -423,11 +423,11 @@ def vector_is_scalar(face: Face) -> None:
     quantity = _quantity(face)
     vector = quantity.of_tables(tables.astype(float))
     assert vector.shape == (200,)
-    for table, found in zip(tables.tolist(), vector.tolist(), strict=True):
+    for table, number in zip(tables.tolist(), vector.tolist(), strict=True):
         confusion = Confusion(
             tuple(str(i) for i in range(size)), tuple(tuple(row) for row in table)
         )
-        assert same(quantity.value(confusion), found, CLOSE), table
+        assert same(quantity.value(confusion), number, CLOSE), table
 
 
 def _quantity(face: Face) -> Quantity:
@@ -451,9 +451,9 @@ def vector_of_cells_is_scalar(face: Face) -> None:
         for name in ("TP", "FP", "FN", "TN")
     }
     vector = evaluate(formula, cells).tolist()
-    for i, found in enumerate(vector):
+    for i, number in enumerate(vector):
         one = {name: column[i] for name, column in cells.items()}
-        assert same(value(formula, one), found, CLOSE), one
+        assert same(value(formula, one), number, CLOSE), one
 
 
 def two_classes_are_binary(face: Face, rows: Rows, random: Random) -> None:
@@ -470,8 +470,10 @@ def two_classes_are_binary(face: Face, rows: Rows, random: Random) -> None:
 def own_prevalence_changes_nothing(face: Face, rows: Rows, random: Random) -> None:
     positives = sum(rows.truth)
     if 0 < positives < len(rows):
-        found = Judge(rows.tally(), costs=COSTS).at_base_rate(face.measure, positives / len(rows))
-        assert same(face.of(rows), found, CLOSE)
+        estimate = Judge(rows.tally(), costs=COSTS).at_base_rate(
+            face.measure, positives / len(rows)
+        )
+        assert same(face.of(rows), estimate, CLOSE)
 
 
 def base_rate_is_repetition(face: Face, rows: Rows, random: Random) -> None:
@@ -482,17 +484,17 @@ def base_rate_is_repetition(face: Face, rows: Rows, random: Random) -> None:
         more = random.choice([3, 7])
         repeated = rows.repeated([negatives * more if t == 0 else positives for t in rows.truth])
         share = Fraction(sum(repeated.truth), len(repeated))
-        found = Judge(rows.tally(), costs=COSTS).at_base_rate(face.measure, float(share))
-        assert same(face.of(repeated), found, 1e-11)
+        estimate = Judge(rows.tally(), costs=COSTS).at_base_rate(face.measure, float(share))
+        assert same(face.of(repeated), estimate, 1e-11)
 
 
 def base_rate_interval(face: Face, rows: Rows, random: Random) -> None:
     rate = random.choice([0.3, 0.01, 0.0001])
-    found = Judge(rows.tally(), costs=COSTS).at_base_rate(face.measure, rate)
+    estimate = Judge(rows.tally(), costs=COSTS).at_base_rate(face.measure, rate)
     low, high = face.measure.range
-    assert math.isnan(found) is (found.undefined is not None)
-    if not math.isnan(found):
-        assert low <= found.low <= found <= found.high <= high
+    assert math.isnan(estimate) is (estimate.undefined is not None)
+    if not math.isnan(estimate):
+        assert low <= estimate.low <= estimate <= estimate.high <= high
 
 
 # -- what a measure may be indifferent to ----------------------------------------------------------

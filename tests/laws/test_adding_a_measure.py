@@ -56,29 +56,29 @@ def test_it_is_a_function_by_its_name_and_its_alias() -> None:
 
 
 def test_it_is_a_function_of_columns() -> None:
-    found = assay.critical_error_rate(
+    critical_error_rate = assay.critical_error_rate(
         ["attack", "normal", "attack"], ["normal", "normal", "attack"]
     )
-    assert found.value == pytest.approx(1 / 3)
+    assert critical_error_rate.value == pytest.approx(1 / 3)
 
 
 def test_it_is_in_an_evaluation_with_its_interval() -> None:
     evaluation = assay.evaluate(["attack", "normal", "attack"], y_score=[0.9, 0.2, 0.4])
-    found = evaluation["critical_error_rate"]
-    assert found.value == pytest.approx(1 / 3)
-    assert found.method == "wilson"
-    assert 0 < found.low < found < found.high < 1
+    critical_error_rate = evaluation["critical_error_rate"]
+    assert critical_error_rate.value == pytest.approx(1 / 3)
+    assert critical_error_rate.method == "wilson"
+    assert 0 < critical_error_rate.low < critical_error_rate < critical_error_rate.high < 1
 
 
 def test_it_is_in_the_document_once_for_each_way_to_read_it() -> None:
     evaluation = assay.evaluate_counts(**CELLS)
-    found = [
+    pairs = [
         (entry["label"], entry["average"])
         for entry in evaluation.to_dict()["estimates"]
         if entry["measure"] == "critical_error_rate"
     ]
     averages = [(None, "macro"), (None, "micro"), (None, "weighted")]
-    assert found == [("positive", None), ("negative", None), *averages]
+    assert pairs == [("positive", None), ("negative", None), *averages]
 
 
 def test_it_is_averaged_over_classes() -> None:
@@ -87,9 +87,9 @@ def test_it_is_averaged_over_classes() -> None:
 
 
 def test_it_says_why_it_is_undefined() -> None:
-    found = assay.critical_error_rate(tp=0, fp=0, fn=0, tn=0)
-    assert math.isnan(found)
-    assert found.undefined == "there are no rows (TP + TN + FP + FN = 0)"
+    critical_error_rate = assay.critical_error_rate(tp=0, fp=0, fn=0, tn=0)
+    assert math.isnan(critical_error_rate)
+    assert critical_error_rate.undefined == "there are no rows (TP + TN + FP + FN = 0)"
 
 
 def test_it_can_be_drawn_against_the_threshold() -> None:

@@ -57,10 +57,10 @@ COUNTS = st.lists(st.integers(0, 400), min_size=4, max_size=4).filter(lambda c: 
 
 def table(counts: Sequence[int], decimals: int, *, percent: bool) -> list[list[str]]:
     tn, fp, fn, tp = counts
-    found = assay.evaluate_counts(tn=tn, fp=fp, fn=fn, tp=tp, labels=LABELS, positive="attack")
+    evaluation = assay.evaluate_counts(tn=tn, fp=fp, fn=fn, tp=tp, labels=LABELS, positive="attack")
     row = ["a model"]
     for name in COLUMNS:
-        value = float(found[name])
+        value = float(evaluation[name])
         shown = f"{100 * value:.{max(decimals - 2, 0)}f}%" if percent else f"{value:.{decimals}f}"
         row.append("-" if np.isnan(value) else shown)
     return [["Model", *COLUMNS], row]
@@ -81,16 +81,16 @@ def test_a_table_of_an_evaluation_is_clean_in_every_form(
     document = read_document("t.csv" if form in ("csv", "decimal comma") else "t.txt", text=text,
                              totals=told if totals else None)  # fmt: skip
     (claim,) = document.claims
-    found = audited(claim)
-    assert found.verdict is not NumberVerdict.INCONSISTENT, (text, found)
+    audit = audited(claim)
+    assert audit.verdict is not NumberVerdict.INCONSISTENT, (text, audit)
 
 
 @settings(deadline=None, max_examples=15)
 @given(counts=COUNTS)
 def test_the_document_of_an_evaluation_is_clean(counts: Sequence[int]) -> None:
     tn, fp, fn, tp = counts
-    found = assay.evaluate_counts(tn=tn, fp=fp, fn=fn, tp=tp, labels=LABELS, positive="attack")
-    (claim,) = read_document("e.json", text=draw(document_of(found), "json")).claims
+    evaluation = assay.evaluate_counts(tn=tn, fp=fp, fn=fn, tp=tp, labels=LABELS, positive="attack")
+    (claim,) = read_document("e.json", text=draw(document_of(evaluation), "json")).claims
     judged = audited(claim)
     assert judged.verdict is not NumberVerdict.INCONSISTENT, judged
     assert len(judged.numbers) > 10

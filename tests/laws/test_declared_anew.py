@@ -125,10 +125,10 @@ def in_python(measure: Measure, tmp_path: Path) -> None:
         assert getattr(assay, name).measure is measure
         assert name in dir(assay)
     said = [int(score >= 0.5) for score in SCORES] if measure.formula is not None else SCORES
-    found = getattr(assay, measure.name)(TRUTH, said)
-    assert measure.range[0] <= found.low < found < found.high <= measure.range[1]
+    estimate = getattr(assay, measure.name)(TRUTH, said)
+    assert measure.range[0] <= estimate.low < estimate < estimate.high <= measure.range[1]
     whole = assay.evaluate(LABELS, y_score=SCORES)[measure.name]
-    assert whole.value == pytest.approx(found.value)
+    assert whole.value == pytest.approx(estimate.value)
 
 
 def in_json(measure: Measure, tmp_path: Path) -> None:
@@ -136,9 +136,9 @@ def in_json(measure: Measure, tmp_path: Path) -> None:
     rows = (f"{label},{score}" for label, score in zip(LABELS, SCORES, strict=True))
     path.write_text("\n".join(["label,score", *rows]) + "\n", "utf-8")
     document = json.loads(written(tmp_path, "evaluate", str(path)))
-    found = [e for e in document["estimates"] if e["measure"] == measure.name]
-    assert found
-    assert found[0]["low"] < found[0]["value"] < found[0]["high"]
+    estimates = [e for e in document["estimates"] if e["measure"] == measure.name]
+    assert estimates
+    assert estimates[0]["low"] < estimates[0]["value"] < estimates[0]["high"]
 
 
 def on_the_command_line(measure: Measure, tmp_path: Path) -> None:
@@ -153,10 +153,12 @@ def in_a_comparison(measure: Measure, tmp_path: Path) -> None:
         compared = assay.compare(
             LABELS, scores={"a": SCORES, "b": OTHER}, interval=interval, resamples=50
         )
-        (found,) = (d for d in compared.differences if d.measure == measure.name)
-        assert found.value_b - found.value_a == pytest.approx(float(found.difference))
-        assert found.difference.low < found.difference < found.difference.high
-        assert compared.estimates["a"][measure.name].value == pytest.approx(found.value_a)
+        (difference,) = (d for d in compared.differences if d.measure == measure.name)
+        assert difference.value_b - difference.value_a == pytest.approx(
+            float(difference.difference)
+        )
+        assert difference.difference.low < difference.difference < difference.difference.high
+        assert compared.estimates["a"][measure.name].value == pytest.approx(difference.value_a)
 
 
 def in_a_report(measure: Measure, tmp_path: Path) -> None:
@@ -205,8 +207,8 @@ def in_the_audit(measure: Measure, tmp_path: Path) -> None:
         # Of scores nothing but the range is known.
         claim = {"confusion": {"tp": 30, "fp": 4, "fn": 9, "tn": 50}, "positive": "attack"}
         for text, verdict in (("0.91", "undetermined"), ("-150", "inconsistent")):
-            found = assay.audit(claim | {"reported": {measure.name: text}}).claims[0]
-            assert found.numbers[0].verdict == verdict
+            audited_claim = assay.audit(claim | {"reported": {measure.name: text}}).claims[0]
+            assert audited_claim.numbers[0].verdict == verdict
         return
     for claim in claims(measure):
         assert assay.audit(claim).claims[0].verdict != "inconsistent", claim

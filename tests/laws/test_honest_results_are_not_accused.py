@@ -85,8 +85,8 @@ def test_fewer_than_one_honest_result_in_a_thousand_is_accused() -> None:
     random = np.random.default_rng(16)
     accused = []
     for draw in HONEST * 300:
-        found = evaluate(**draw(random)).findings
-        accused += [(draw.__name__, finding.code) for finding in found if finding.mistake]
+        findings = evaluate(**draw(random)).findings
+        accused += [(draw.__name__, finding.code) for finding in findings if finding.mistake]
     assert len(accused) <= 0.001 * 300 * len(HONEST), accused
 
 

@@ -224,16 +224,16 @@ def test_the_macro_over_defined_classes_is_shown_where_one_has_no_value(
     evaluation = assay.evaluate_counts(matrix=table, labels=THREE)
     precision = find("precision").formula
     assert precision is not None
-    found = []
+    pairs = []
     for i in range(3):
         cells = binary_cells(table, i)
         if cells["TP"] + cells["FP"]:
-            found.append(number(precision, cells))
-    if len(found) == 3:
+            pairs.append(number(precision, cells))
+    if len(pairs) == 3:
         assert "precision.macro_defined" not in evaluation
     else:
         assert math.isnan(evaluation["precision.macro"])
-        mean = float(sum(found) / len(found))
+        mean = float(sum(pairs) / len(pairs))
         assert evaluation["precision.macro_defined"].value == mean
 
 
@@ -243,10 +243,10 @@ BETAS = st.integers(1, 400).map(lambda hundredths: hundredths / 100)
 @given(CELLS, BETAS)
 def test_f_beta_lies_between_precision_and_recall(cells: dict[str, int], beta: float) -> None:
     precision, recall = of("precision", cells), of("recall", cells)
-    found = assay.fbeta(beta=beta, **cells)
+    estimate = assay.fbeta(beta=beta, **cells)
     if not (math.isnan(precision) or math.isnan(recall)) and cells["tp"]:
         low, high = sorted((precision, recall))
-        assert low * (1 - CLOSE) <= found <= high * (1 + CLOSE)
+        assert low * (1 - CLOSE) <= estimate <= high * (1 + CLOSE)
 
 
 @given(CELLS, st.sets(BETAS, min_size=2, max_size=4))
@@ -254,9 +254,9 @@ def test_f_beta_moves_from_precision_to_recall_as_beta_grows(
     cells: dict[str, int], betas: set[float]
 ) -> None:
     precision, recall = of("precision", cells), of("recall", cells)
-    found = [assay.fbeta(beta=beta, **cells) for beta in sorted(betas)]
+    estimates = [assay.fbeta(beta=beta, **cells) for beta in sorted(betas)]
     if cells["tp"]:
-        for smaller, larger in pairwise(found):
+        for smaller, larger in pairwise(estimates):
             step = (larger - smaller) * (1 if recall >= precision else -1)
             assert step >= -CLOSE
 
@@ -268,12 +268,12 @@ RATES = st.fractions(Fraction(1, 1000), Fraction(999, 1000), max_denominator=100
 def test_precision_at_a_base_rate_is_bayes_rule(cells: dict[str, int], rate: Fraction) -> None:
     share = float(rate)
     tpr, fpr = of("tpr", cells), of("fpr", cells)
-    found = _at(find("precision"), cells, share)
+    figure = _at(find("precision"), cells, share)
     alarms = share * tpr + (1 - share) * fpr
     if math.isnan(alarms) or alarms == 0:
-        assert math.isnan(found)
+        assert math.isnan(figure)
     else:
-        assert_same(found, share * tpr / alarms)
+        assert_same(figure, share * tpr / alarms)
 
 
 @pytest.mark.parametrize("name", ["recall", "specificity", "informedness", "roc_auc"])

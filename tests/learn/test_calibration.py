@@ -101,5 +101,5 @@ def test_inner_folds_keep_groups_whole() -> None:
 def test_groups_that_cannot_be_divided_leave_folds_of_rows(groups) -> None:
     truth = np.repeat([0, 1], 20)
     plain = list(inner_folds(truth, 3, 42))
-    for found, expected in zip(inner_folds(truth, 3, 42, groups), plain, strict=True):
-        np.testing.assert_array_equal(found[1], expected[1])
+    for inner_fold, expected in zip(inner_folds(truth, 3, 42, groups), plain, strict=True):
+        np.testing.assert_array_equal(inner_fold[1], expected[1])

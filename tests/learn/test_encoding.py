@@ -33,8 +33,8 @@ def test_codes_are_those_of_a_label_encoder(values: list[str]) -> None:
 def test_missing_and_unseen_texts_have_codes_of_their_own() -> None:
     columns = ColumnEncoder().fit(frame(a=["udp", "tcp", None, "tcp"]))
     assert columns.categories_ == [["tcp", "udp"]]
-    found = columns.transform(frame(a=["tcp", "udp", None, "icmp"]))
-    assert found[:, 0].tolist() == [0, 1, 2, 3]
+    values = columns.transform(frame(a=["tcp", "udp", None, "icmp"]))
+    assert values[:, 0].tolist() == [0, 1, 2, 3]
 
 
 def test_missing_and_unseen_texts_become_the_most_frequent_where_wanted() -> None:
@@ -55,10 +55,12 @@ def test_of_equally_frequent_texts_the_first_stands_for_the_missing() -> None:
     )
 )
 def test_missing_numbers_and_infinities_become_the_median(values: list) -> None:
-    found = ColumnEncoder().fit_transform(pl.DataFrame({"a": pl.Series(values, dtype=pl.Float64)}))
+    numbers = ColumnEncoder().fit_transform(
+        pl.DataFrame({"a": pl.Series(values, dtype=pl.Float64)})
+    )
     plain = np.array([np.nan if v is None or not np.isfinite(v) else v for v in values])[:, None]
     expected = SimpleImputer(strategy="median", keep_empty_features=True).fit_transform(plain)
-    assert found.tolist() == expected.tolist()
+    assert numbers.tolist() == expected.tolist()
 
 
 def test_a_column_without_any_value_in_training_is_filled() -> None:
@@ -70,14 +72,14 @@ def test_a_column_without_any_value_in_training_is_filled() -> None:
     )
     for texts in ("code", "most frequent"):
         columns = ColumnEncoder(texts=texts).fit(rows)
-        found = columns.transform(frame(n=[5.0, None], t=["x", None]))
-        assert np.isfinite(found).all()
-        assert found[:, 0].tolist() == [5.0, 0.0]
+        values = columns.transform(frame(n=[5.0, None], t=["x", None]))
+        assert np.isfinite(values).all()
+        assert values[:, 0].tolist() == [5.0, 0.0]
 
 
 def test_nan_stays_where_the_model_can_use_it() -> None:
-    found = ColumnEncoder(numbers="nan").fit_transform(frame(a=[1.0, None, np.inf]))
-    assert np.isnan(found[:, 0]).tolist() == [False, True, True]
+    values = ColumnEncoder(numbers="nan").fit_transform(frame(a=[1.0, None, np.inf]))
+    assert np.isnan(values[:, 0]).tolist() == [False, True, True]
 
 
 def test_columns_in_another_order_are_accepted_and_further_ones_left_out() -> None:
@@ -110,8 +112,8 @@ def test_one_hot_spreads_texts_of_few_categories_only() -> None:
     columns = ColumnEncoder(one_hot=2).fit(rows)
     assert columns.get_feature_names_out().tolist() == ["a=x", "a=y", "a=(missing)", "b", "n"]
     assert columns.sources_out() == ["a", "a", "a", "b", "n"]
-    found = columns.transform(frame(a=["y", None, "new"], b=["q", "q", "q"], n=[1, 2, 3]))
-    assert found[:, :3].tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    values = columns.transform(frame(a=["y", None, "new"], b=["q", "q", "q"], n=[1, 2, 3]))
+    assert values[:, :3].tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
 
 
 def test_what_is_learned_is_lists_text_and_arrays_alone() -> None:
@@ -169,8 +171,8 @@ def test_standardised_values_are_those_of_scikit_learn(values) -> None:
 def test_values_far_out_stay_within_float32() -> None:
     rows = frame(a=[1.0, 1.0 + 1e-12, 1e300])
     scaler = Standard().fit(ColumnEncoder().fit_transform(rows.head(2)))
-    found = scaler.transform(ColumnEncoder().fit(rows).transform(rows))
-    assert np.isfinite(found.astype(np.float32)).all()
+    values = scaler.transform(ColumnEncoder().fit(rows).transform(rows))
+    assert np.isfinite(values.astype(np.float32)).all()
 
 
 def test_min_max_scaling_clips_what_training_did_not_hold() -> None:
@@ -190,16 +192,16 @@ def test_chi_square_by_hand() -> None:
     arrays(np.int64, 12, elements=st.integers(0, 2)),
 )
 def test_chi_square_is_exact_for_counts(values, classes) -> None:
-    found = chi_square(values.astype(float), classes)
+    statistics = chi_square(values.astype(float), classes)
     for j, total in enumerate(values.sum(axis=0).tolist()):
         if not total:
-            assert np.isnan(found[j])
+            assert np.isnan(statistics[j])
             continue
         exact = Fraction(0)
         for name in set(classes.tolist()):
             expected = Fraction(int((classes == name).sum()), 12) * total
             exact += (int(values[classes == name, j].sum()) - expected) ** 2 / expected
-        assert found[j] == pytest.approx(float(exact), rel=1e-12, abs=1e-12)
+        assert statistics[j] == pytest.approx(float(exact), rel=1e-12, abs=1e-12)
 
 
 @given(arrays(np.float64, (15, 5), elements=st.floats(0.0625, 1)), st.integers(1, 8))

@@ -29,10 +29,12 @@ def test_a_tree_decreases_impurity_as_the_formula_says() -> None:
     tree = Pipeline(
         [("columns", ColumnEncoder()), ("model", DecisionTreeClassifier(random_state=0))]
     )
-    found = impurity_importance(tree.fit(frame, truth))
+    importance = impurity_importance(tree.fit(frame, truth))
     root = gini([50, 50]) - 0.5 * gini([40, 10]) - 0.5 * gini([10, 40])
     clean = 0.5 * gini([40, 10])
-    assert found == pytest.approx({"a": root / (root + clean), "b": clean / (root + clean), "c": 0})
+    assert importance == pytest.approx(
+        {"a": root / (root + clean), "b": clean / (root + clean), "c": 0}
+    )
 
 
 def rows(count: int = 500, seed: int = 2) -> tuple[pl.DataFrame, np.ndarray]:
@@ -56,51 +58,51 @@ def forest() -> Pipeline:
 
 
 def test_mdi_sums_to_1_over_the_columns_of_the_file(forest: Pipeline) -> None:
-    found = impurity_importance(forest)
-    assert found is not None
-    assert list(found) == ["signal", "noise", "proto", "constant"]
-    assert math.fsum(found.values()) == pytest.approx(1)
-    assert found["constant"] == 0
+    importance = impurity_importance(forest)
+    assert importance is not None
+    assert list(importance) == ["signal", "noise", "proto", "constant"]
+    assert math.fsum(importance.values()) == pytest.approx(1)
+    assert importance["constant"] == 0
     trees = np.mean([tree.feature_importances_ for tree in forest[-1].estimators_], axis=0)
-    assert list(found.values()) == pytest.approx(trees.tolist())
+    assert list(importance.values()) == pytest.approx(trees.tolist())
 
 
 def test_columns_that_were_spread_are_added_up() -> None:
     frame, truth = rows()
     model = DecisionTreeClassifier(random_state=0)
     spread = Pipeline([("columns", ColumnEncoder(one_hot=10)), ("model", model)]).fit(frame, truth)
-    found = impurity_importance(spread)
-    assert found is not None
+    importance = impurity_importance(spread)
+    assert importance is not None
     names = spread[0].get_feature_names_out().tolist()
     parts = [model.feature_importances_[i] for i, n in enumerate(names) if n.startswith("proto=")]
-    assert found["proto"] == pytest.approx(sum(parts))
-    assert math.fsum(found.values()) == pytest.approx(1)
+    assert importance["proto"] == pytest.approx(sum(parts))
+    assert math.fsum(importance.values()) == pytest.approx(1)
 
 
 def test_models_without_trees_have_no_mdi() -> None:
     frame, truth = rows(100)
     network = find_recipe("network").pipeline(Task(LABELS, "attack"), {"epochs": 1})
-    found = importance_of(network.fit(frame, truth), frame, truth, LABELS, repeats=2)
-    assert all(math.isnan(row.mdi) for row in found.rows)
-    assert all(row["mdi"] is None for row in found.table()[1])
+    importance = importance_of(network.fit(frame, truth), frame, truth, LABELS, repeats=2)
+    assert all(math.isnan(row.mdi) for row in importance.rows)
+    assert all(row["mdi"] is None for row in importance.table()[1])
 
 
 def test_shuffling_costs_what_scikit_learn_measures(forest: Pipeline) -> None:
     frame, truth = rows(seed=3)
-    found = importance_of(forest, frame, truth, LABELS, repeats=20)
+    importance = importance_of(forest, frame, truth, LABELS, repeats=20)
     matrix = forest[0].transform(frame)
     peer = permutation_importance(
         forest[1:], matrix, truth, scoring="roc_auc", n_repeats=20, random_state=0
     )
-    for row in found.rows:
+    for row in importance.rows:
         at = frame.columns.index(row.column)
         spread = peer.importances_std[at] / math.sqrt(20)
         assert row.permutation.value == pytest.approx(
             peer.importances_mean[at], abs=6 * spread + 1e-9
         )
-    assert found.measure == "roc_auc"
-    assert found.rows[0].column in ("signal", "proto")
-    first = found.rows[0].permutation
+    assert importance.measure == "roc_auc"
+    assert importance.rows[0].column in ("signal", "proto")
+    first = importance.rows[0].permutation
     assert first.low < first.value < first.high
     assert first.method == "student"
 
@@ -109,14 +111,14 @@ def test_the_interval_is_that_of_students_t(forest: Pipeline) -> None:
     frame, truth = rows(seed=3)
     from scipy import stats
 
-    found = importance_of(forest, frame, truth, LABELS, repeats=4, seed=1)
-    cost = next(row.permutation for row in found.rows if row.column == "signal")
+    importance = importance_of(forest, frame, truth, LABELS, repeats=4, seed=1)
+    cost = next(row.permutation for row in importance.rows if row.column == "signal")
     generator = np.random.default_rng(1)
     matrix, falls = forest[0].transform(frame), []
     for _ in range(4):
         shuffled = matrix.copy()
         shuffled[:, 0] = matrix[generator.permutation(len(matrix)), 0]
-        falls.append(found.baseline - _auc(forest[1:].predict_proba(shuffled)[:, 1], truth))
+        falls.append(importance.baseline - _auc(forest[1:].predict_proba(shuffled)[:, 1], truth))
     low, high = stats.t.interval(0.95, 3, np.mean(falls), stats.sem(falls))
     assert (cost.value, cost.low, cost.high) == pytest.approx((np.mean(falls), low, high))
 
@@ -129,8 +131,8 @@ def _auc(scores: np.ndarray, truth: np.ndarray) -> float:
 def test_columns_that_were_not_chosen_cost_nothing() -> None:
     frame, truth = rows()
     tree = find_recipe("tree").pipeline(Task(LABELS, "attack"), {"k": 1}).fit(frame, truth)
-    found = importance_of(tree, frame, truth, LABELS)
-    costs = {row.column: row.permutation for row in found.rows}
+    importance = importance_of(tree, frame, truth, LABELS)
+    costs = {row.column: row.permutation for row in importance.rows}
     chosen = tree[2].get_feature_names_out(frame.columns).tolist()
     assert [name for name, cost in costs.items() if cost.note != "not used"] == chosen
     assert all(cost == 0 for name, cost in costs.items() if name not in chosen)
@@ -143,11 +145,11 @@ def test_a_column_that_only_mdi_likes_is_told() -> None:
     forest = find_recipe("forest").pipeline(Task(LABELS, "attack"), {"trees": 20})
     forest.fit(frame, truth)
     fresh = pl.DataFrame({"id": generator.permutation(300), "flag": generator.integers(0, 2, 300)})
-    found = importance_of(forest, fresh, truth, LABELS, repeats=10, seed=4)
-    assert found.disagreement is not None
-    assert "'id' is first by MDI" in found.disagreement
-    assert "300 distinct values" in found.disagreement
-    assert any("many distinct values" in note for note in found.notes)
+    importance = importance_of(forest, fresh, truth, LABELS, repeats=10, seed=4)
+    assert importance.disagreement is not None
+    assert "'id' is first by MDI" in importance.disagreement
+    assert "300 distinct values" in importance.disagreement
+    assert any("many distinct values" in note for note in importance.notes)
 
 
 def test_a_column_that_both_like_is_no_disagreement(forest: Pipeline) -> None:
@@ -159,9 +161,9 @@ def test_more_classes_are_judged_by_accuracy() -> None:
     truth = np.arange(200) % 3
     frame = pl.DataFrame({"a": truth + 0.1 * generator.normal(size=200)})
     forest = find_recipe("forest").pipeline(Task(("a", "b", "c")), {"trees": 5})
-    found = importance_of(forest.fit(frame, truth), frame, truth, ("a", "b", "c"))
-    assert found.measure == "accuracy"
-    assert found.rows[0].permutation.value == pytest.approx(2 / 3, abs=0.1)
+    importance = importance_of(forest.fit(frame, truth), frame, truth, ("a", "b", "c"))
+    assert importance.measure == "accuracy"
+    assert importance.rows[0].permutation.value == pytest.approx(2 / 3, abs=0.1)
 
 
 def test_many_rows_are_judged_by_a_part_and_the_same_seed_gives_the_same(forest: Pipeline) -> None:

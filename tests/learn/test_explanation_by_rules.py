@@ -30,14 +30,14 @@ def rows(count: int = 400) -> tuple[pl.DataFrame, np.ndarray]:
 
 def holds(condition: str, row: dict) -> bool:
     """Whether a condition, read as a person would, holds for a row."""
-    if found := re.fullmatch(r"(\S+) < (\w+) <= (\S+)", condition):
-        return float(found[1]) < row[found[2]] <= float(found[3])
-    if found := re.fullmatch(r"(\w+) (<=|>) (\S+)", condition):
-        below = row[found[1]] <= float(found[3])
-        return below if found[2] == "<=" else not below
-    found = re.fullmatch(r"(\w+) is (not )?(.*)", condition)
-    assert found
-    return (row[found[1]] in found[3].split(" or ")) != bool(found[2])
+    if match := re.fullmatch(r"(\S+) < (\w+) <= (\S+)", condition):
+        return float(match[1]) < row[match[2]] <= float(match[3])
+    if match := re.fullmatch(r"(\w+) (<=|>) (\S+)", condition):
+        below = row[match[1]] <= float(match[3])
+        return below if match[2] == "<=" else not below
+    match = re.fullmatch(r"(\w+) is (not )?(.*)", condition)
+    assert match
+    return (row[match[1]] in match[3].split(" or ")) != bool(match[2])
 
 
 def test_each_row_fits_one_rule_and_it_says_what_the_tree_says() -> None:
@@ -167,11 +167,11 @@ def test_impurity_and_decrease_are_those_of_scikit_learn(
     rules, tree = rules_of(pipeline, labels), pipeline[-1].tree_
     assert rules.criterion == criterion
     inner = tree.children_left != tree.children_right
-    for found, theirs in (
+    for splits, theirs in (
         (rules.splits, tree.impurity[inner]),
         (rules.leaves, tree.impurity[~inner]),
     ):
-        assert sorted(each.impurity for each in found) == pytest.approx(sorted(theirs), abs=1e-12)
+        assert sorted(each.impurity for each in splits) == pytest.approx(sorted(theirs), abs=1e-12)
     total = dict.fromkeys(frame.columns, 0.0)
     for split in rules.splits:
         total[split.column] += split.weighted_decrease

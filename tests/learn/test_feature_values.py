@@ -16,14 +16,14 @@ OFFSETS = st.integers(-14 * 60, 14 * 60).map(lambda m: dt.timezone(dt.timedelta(
 @given(MOMENTS, OFFSETS, st.sampled_from("T "))
 def test_text_with_an_offset_is_read_as_python_does(moment, zone, between) -> None:
     aware = moment.replace(tzinfo=zone)
-    (found,) = moments_of(pl.Series("t", [aware.isoformat(sep=between)])).to_list()
-    assert found == aware.astimezone(dt.UTC).replace(tzinfo=None)
+    (micros,) = moments_of(pl.Series("t", [aware.isoformat(sep=between)])).to_list()
+    assert micros == aware.astimezone(dt.UTC).replace(tzinfo=None)
 
 
 @given(MOMENTS)
 def test_text_without_a_zone_stays_as_it_is(moment) -> None:
-    (found,) = moments_of(pl.Series("t", [moment.isoformat()])).to_list()
-    assert found == moment
+    (micros,) = moments_of(pl.Series("t", [moment.isoformat()])).to_list()
+    assert micros == moment
 
 
 @given(MOMENTS, st.sampled_from([1, 10**3, 10**6, 10**9]), st.booleans())
@@ -31,8 +31,8 @@ def test_numbers_are_counted_from_1970_in_the_unit_their_size_tells(moment, unit
     since = moment - dt.datetime(1970, 1, 1)  # noqa: DTZ001
     whole = since // dt.timedelta(microseconds=1)
     number = whole * unit // 10**6
-    (found,) = moments_of(pl.Series("t", [str(number) if as_text else number])).to_list()
-    lost = moment - found
+    (micros,) = moments_of(pl.Series("t", [str(number) if as_text else number])).to_list()
+    lost = moment - micros
     assert (
         dt.timedelta(0)
         <= lost
@@ -53,8 +53,8 @@ def test_numbers_are_counted_from_1970_in_the_unit_their_size_tells(moment, unit
     ],
 )
 def test_other_ways_to_write_a_moment(text: str, expected: str) -> None:
-    (found,) = moments_of(pl.Series("t", [text])).to_list()
-    assert found.isoformat() == expected
+    (moment,) = moments_of(pl.Series("t", [text])).to_list()
+    assert moment.isoformat() == expected
 
 
 def test_what_is_no_time_is_wrong_and_says_what_was_expected() -> None:

@@ -55,12 +55,12 @@ def codes(run: Run) -> list[str]:
 
 
 def message(run: Run, code: str) -> str:
-    return next(found.message for found in run_findings(run) if found.code == code)
+    return next(finding.message for finding in run_findings(run) if finding.code == code)
 
 
 def test_codes_are_in_order_and_told_apart() -> None:
-    found = [check.code for check in RUN_CHECKS]
-    assert found == [f"R{i:03}" for i in range(1, len(found) + 1)]
+    finding_codes = [check.code for check in RUN_CHECKS]
+    assert finding_codes == [f"R{i:03}" for i in range(1, len(finding_codes) + 1)]
     assert all(check.why.endswith(".") and check.remedy.endswith(".") for check in RUN_CHECKS)
 
 

@@ -40,8 +40,8 @@ def test_scenarios_are_there_without_scikit_learn() -> None:
 def test_a_recipe_may_be_named() -> None:
     data = data_of(make_arp(rows=600), label="label", drop=DROPPED)
     named = train("tree", data, importance=False)
-    found = train(find_recipe("tree"), data, importance=False)
-    np.testing.assert_array_equal(named.scores, found.scores)
+    run = train(find_recipe("tree"), data, importance=False)
+    np.testing.assert_array_equal(named.scores, run.scores)
 
 
 def test_a_frame_of_pandas_is_that_of_polars() -> None:

@@ -87,23 +87,23 @@ def test_the_bits_do_not_depend_on_the_pieces(cuts: list[int]) -> None:
     model, rows = small_network(), frame_of(700)
     before, predicting.BLOCK = predicting.BLOCK, 256
     try:
-        found = all_of(Predictions(model, iter(pieces_of(rows, cuts)), Wanted()))
+        frame = all_of(Predictions(model, iter(pieces_of(rows, cuts)), Wanted()))
         whole = all_of(Predictions(model, iter(pieces_of(rows, [])), Wanted()))
     finally:
         predicting.BLOCK = before
-    assert found.equals(whole)
-    assert found["row"].to_list() == list(range(1, 701))
+    assert frame.equals(whole)
+    assert frame["row"].to_list() == list(range(1, 701))
 
 
 def test_scores_are_the_probabilities_of_the_positive(network: Loaded, tmp_path: Path) -> None:
     rows = frame_of(50)
     rows.write_csv(tmp_path / "rows.csv")
-    found = all_of(predict(network, str(tmp_path / "rows.csv")))
+    frame = all_of(predict(network, str(tmp_path / "rows.csv")))
     with one_thread_a_sum():
         expected = network.pipeline.predict_proba(rows)[:, 1]
-    assert found.columns == ["row", "score", "decision"]
-    assert (found["score"].to_numpy() == expected).all()
-    assert found["decision"].to_list() == [LABELS[int(score >= 0.5)] for score in expected]
+    assert frame.columns == ["row", "score", "decision"]
+    assert (frame["score"].to_numpy() == expected).all()
+    assert frame["decision"].to_list() == [LABELS[int(score >= 0.5)] for score in expected]
 
 
 def test_more_labels_have_a_probability_each_and_the_first_wins_a_tie(
@@ -111,11 +111,11 @@ def test_more_labels_have_a_probability_each_and_the_first_wins_a_tie(
 ) -> None:
     rows = frame_of(60)
     rows.write_parquet(tmp_path / "rows.parquet")
-    found = all_of(predict(kinds, str(tmp_path / "rows.parquet")))
-    assert found.columns == ["row", "p_drugs", "p_fraud", "p_other", "decision"]
+    frame = all_of(predict(kinds, str(tmp_path / "rows.parquet")))
+    assert frame.columns == ["row", "p_drugs", "p_fraud", "p_other", "decision"]
     table = kinds.pipeline.predict_proba(rows)
-    assert (found.select(pl.col("^p_.*$")).to_numpy() == table).all()
-    assert found["decision"].to_list() == [KINDS[code] for code in table.argmax(axis=1)]
+    assert (frame.select(pl.col("^p_.*$")).to_numpy() == table).all()
+    assert frame["decision"].to_list() == [KINDS[code] for code in table.argmax(axis=1)]
 
 
 def test_a_label_that_the_model_did_not_learn_has_probability_0(tmp_path: Path) -> None:
@@ -124,9 +124,9 @@ def test_a_label_that_the_model_did_not_learn_has_probability_0(tmp_path: Path) 
     pipeline.fit(rows, np.where(rows["rate"].to_numpy() > 0, 2, 0))
     header = model_header(pipeline, rows, labels=KINDS, positive=None, threshold=None)
     rows.write_csv(tmp_path / "rows.csv")
-    found = all_of(predict(Loaded(pipeline, header), str(tmp_path / "rows.csv")))
-    assert found["p_fraud"].unique().to_list() == [0.0]
-    assert set(found["decision"].unique()) == {"drugs", "other"}
+    frame = all_of(predict(Loaded(pipeline, header), str(tmp_path / "rows.csv")))
+    assert frame["p_fraud"].unique().to_list() == [0.0]
+    assert set(frame["decision"].unique()) == {"drugs", "other"}
 
 
 def test_the_threshold_is_the_models_or_the_one_given(network: Loaded, tmp_path: Path) -> None:
@@ -140,9 +140,9 @@ def test_the_threshold_is_the_models_or_the_one_given(network: Loaded, tmp_path:
         (Loaded(network.pipeline, {**network.header, "threshold": None}), Wanted(), 0.5),
     ):
         predictions = predict(model, path, wanted)
-        found = all_of(predictions)
+        frame = all_of(predictions)
         assert predictions.threshold == threshold
-        assert ((found["score"] >= threshold) == (found["decision"] == "attack")).all()
+        assert ((frame["score"] >= threshold) == (frame["decision"] == "attack")).all()
 
 
 def test_a_threshold_for_three_labels_is_refused(kinds: Loaded) -> None:
@@ -167,8 +167,8 @@ def test_columns_in_another_order_and_further_ones_do_not_matter(
     rows.write_csv(tmp_path / "a.csv")
     other = rows.select(pl.lit("x").alias("more"), "protocol", "rate", "size")
     other.write_csv(tmp_path / "b.csv")
-    found = [all_of(predict(network, str(tmp_path / name))) for name in ("a.csv", "b.csv")]
-    assert found[0].equals(found[1])
+    frames = [all_of(predict(network, str(tmp_path / name))) for name in ("a.csv", "b.csv")]
+    assert frames[0].equals(frames[1])
     notes = input_notes(network, [str(tmp_path / "b.csv")], Wanted(), Request())
     assert notes == ["the model does not use 'more'"]
     assert input_notes(network, [str(tmp_path / "a.csv")], Wanted(), Request()) == []
@@ -180,10 +180,10 @@ def test_ids_and_kept_columns_stand_beside_the_scores(network: Loaded, tmp_path:
     )
     rows.write_csv(tmp_path / "rows.csv")
     wanted = Wanted(id="flow", keep=("label", "flow", "protocol"))
-    found = all_of(predict(network, str(tmp_path / "rows.csv"), wanted))
-    assert found.columns == ["flow", "label", "protocol", "score", "decision"]
-    assert found["flow"].to_list() == ["007", "b", "c"]
-    assert found["protocol"].equals(rows["protocol"])
+    frame = all_of(predict(network, str(tmp_path / "rows.csv"), wanted))
+    assert frame.columns == ["flow", "label", "protocol", "score", "decision"]
+    assert frame["flow"].to_list() == ["007", "b", "c"]
+    assert frame["protocol"].equals(rows["protocol"])
 
 
 @pytest.mark.parametrize("column", ["score", "decision", "row"])
@@ -235,15 +235,15 @@ def test_nothing_but_bad_rows_is_an_empty_input(network: Loaded, tmp_path: Path)
 
 def test_missing_values_and_unseen_categories_are_scored(network: Loaded, tmp_path: Path) -> None:
     path = written(tmp_path, "size,rate,protocol\n,,\n1,inf,quic\n")
-    found = all_of(predict(network, path))
-    assert found["score"].is_finite().all()
+    frame = all_of(predict(network, path))
+    assert frame["score"].is_finite().all()
 
 
 def test_several_files_are_numbered_on(network: Loaded, tmp_path: Path) -> None:
     for name in ("a.csv", "b.csv"):
         frame_of(5).write_csv(tmp_path / name)
-    found = all_of(predict(network, [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]))
-    assert found["row"].to_list() == list(range(1, 11))
+    frame = all_of(predict(network, [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]))
+    assert frame["row"].to_list() == list(range(1, 11))
 
 
 class Says:

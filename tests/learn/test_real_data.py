@@ -83,8 +83,8 @@ def test_the_detector_finds_more_than_the_forest_at_its_usual_threshold(nsl_kdd)
     detector = fitted("detector", part(train, 20), trees=20)
     forest = fitted("forest", part(train, 20), trees=20)
     attack = test.truth == 1
-    found = detector.predict(test.frame)[attack].mean()
-    assert found > forest.predict(test.frame)[attack].mean()
+    mean = detector.predict(test.frame)[attack].mean()
+    assert mean > forest.predict(test.frame)[attack].mean()
     assert detector[-1].far_ <= 0.1
 
 

@@ -25,9 +25,9 @@ def test_a_whole_number_is_read_from_its_text(number: int) -> None:
     ],
 )
 def test_values_are_read_by_the_type_of_the_default(setting, text, value) -> None:
-    found = setting.read("x", text)
-    assert found == value
-    assert type(found) is type(value)
+    parsed_value = setting.read("x", text)
+    assert parsed_value == value
+    assert type(parsed_value) is type(value)
 
 
 @pytest.mark.parametrize(

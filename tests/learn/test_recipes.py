@@ -148,7 +148,7 @@ def test_the_model_stays_the_same_whatever_the_judged_rows_hold(
 def test_the_forest_is_the_one_of_document_000() -> None:
     forest = find_recipe("forest").pipeline(Task(LABELS, "attack"))[-1]
     assert isinstance(forest, RandomForestClassifier)
-    found = {
+    settings = {
         name: forest.get_params()[name]
         for name in (
             "n_estimators",
@@ -159,7 +159,7 @@ def test_the_forest_is_the_one_of_document_000() -> None:
             "criterion",
         )
     }
-    assert found == {
+    assert settings == {
         "n_estimators": 100,
         "max_depth": 30,
         "class_weight": "balanced",
@@ -192,10 +192,10 @@ def test_the_tree_is_the_one_of_document_001() -> None:
 def test_the_chosen_columns_come_with_their_chi_square() -> None:
     pipeline, frame, _ = fitted("tree")
     pipeline.set_params(select__k=2).fit(*rows())
-    found = chosen_columns(pipeline)
-    assert len(found) == 2
-    assert found[0][1] >= found[1][1]
-    assert {name for name, _ in found} <= set(frame.columns)
+    choices = chosen_columns(pipeline)
+    assert len(choices) == 2
+    assert choices[0][1] >= choices[1][1]
+    assert {name for name, _ in choices} <= set(frame.columns)
 
 
 def test_the_detector_keeps_the_threshold_it_chose() -> None:

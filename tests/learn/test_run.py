@@ -49,16 +49,16 @@ def run() -> Run:
 
 
 def test_predictions_hold_every_judged_row_once_in_the_order_of_the_file(run: Run) -> None:
-    found = predictions_of(run)
-    assert found.columns == [
+    frame = predictions_of(run)
+    assert frame.columns == [
         *("row", "label", "score", "decision", "fold", "family", "time", "host"),
     ]
-    assert found["row"].to_list() == list(range(1, 601))
+    assert frame["row"].to_list() == list(range(1, 601))
     source = make_arp(600)
     for column in ("label", "family", "time", "host"):
-        assert found[column].to_list() == source[column].to_list()
-    assert (found["score"] >= 0.5).to_list() == (found["decision"] == "attack").to_list()
-    assert found.group_by("host").agg(pl.col("fold").n_unique())["fold"].max() == 1
+        assert frame[column].to_list() == source[column].to_list()
+    assert (frame["score"] >= 0.5).to_list() == (frame["decision"] == "attack").to_list()
+    assert frame.group_by("host").agg(pl.col("fold").n_unique())["fold"].max() == 1
 
 
 def test_a_column_may_name_the_rows(run: Run) -> None:
@@ -68,10 +68,10 @@ def test_a_column_may_name_the_rows(run: Run) -> None:
 def test_a_kept_column_of_a_taken_name_is_not_written_over(run: Run) -> None:
     frame = make_arp(300).rename({"host": "decision"})
     data = data_of(frame, label="label", keep=("decision",), drop=("family", "time"))
-    found = predictions_of(
+    rows = predictions_of(
         train(find_recipe("forest"), data, settings={"trees": 2}, importance=False)
     )
-    assert set(found["decision"]) <= {"normal", "attack"}
+    assert set(rows["decision"]) <= {"normal", "attack"}
     with pytest.raises(InputError, match="would be called 'decision'"):
         predictions_of(
             train(find_recipe("forest"), data, settings={"trees": 2}, importance=False),
@@ -128,14 +128,14 @@ def test_the_same_run_has_the_same_bytes(run: Run) -> None:
 
 
 def test_the_plain_values_are_json_and_say_what_the_run_says(run: Run) -> None:
-    found = json.loads(json.dumps(run.snapshot().to_dict()["training"], allow_nan=False))
-    accuracy = found["measures"]["accuracy"]
+    document = json.loads(json.dumps(run.snapshot().to_dict()["training"], allow_nan=False))
+    accuracy = document["measures"]["accuracy"]
     assert accuracy["values"] == list(run.per_fold["accuracy"])
     assert accuracy["sd"] == pytest.approx(np.std(accuracy["values"], ddof=1), rel=1e-12)
     assert accuracy["mean"]["value"] == pytest.approx(np.mean(accuracy["values"]), rel=1e-12)
     assert accuracy["mean"]["method"] == "nadeau_bengio"
     # One fold has no attack, so that its AUC is undefined, and so is the mean.
-    auc = found["measures"]["roc_auc"]
+    auc = document["measures"]["roc_auc"]
     assert auc["values"][2] is None
     assert auc["mean"]["value"] is None
     assert "no value in 1 of 3 folds" in auc["mean"]["undefined"]
@@ -143,11 +143,11 @@ def test_the_plain_values_are_json_and_say_what_the_run_says(run: Run) -> None:
 
 def test_a_validation_part_is_in_the_record() -> None:
     run = trained("holdout:0.7/0.2/0.1", importance=False)
-    found = run.snapshot().to_dict()["training"]
-    assert found["validation_part"] is not None
-    assert found["importance"] is None
+    training = run.snapshot().to_dict()["training"]
+    assert training["validation_part"] is not None
+    assert training["importance"] is None
     assert importance_rows(run) == ([], [])
-    parts = found["folds"][0]["counts"]["parts"]
+    parts = training["folds"][0]["counts"]["parts"]
     assert parts == ["train", "test", "validation"]
 
 
@@ -165,7 +165,7 @@ def test_the_csv_of_folds_is_one_line_a_fold(run: Run) -> None:
 
 def encoded_by_hand(encoding: dict, rows: list[dict]) -> np.ndarray:
     """Rows as numbers by what encoding.json says alone."""
-    found = []
+    confusion = []
     for row in rows:
         cells: list[float] = []
         for column in encoding["columns"]:
@@ -180,8 +180,8 @@ def encoded_by_hand(encoding: dict, rows: list[dict]) -> np.ndarray:
                 cells += [float(code == each) for each in range(len(column["codes"]) + 1)]
             else:
                 cells.append(float(code))
-        found.append(cells)
-    matrix = np.array(found)
+        confusion.append(cells)
+    matrix = np.array(confusion)
     if encoding["scaling"] is None:
         return matrix
     features = encoding["scaling"]["features"]
@@ -231,9 +231,9 @@ def test_the_encoding_is_what_the_saved_model_does(
     # With gre, which was not there to be learned.
     new = mixed(200, 1)
     expected = model[:-1].transform(new)
-    found = encoded_by_hand(encoding, new.rows(named=True))
-    assert found.shape == expected.shape
-    assert np.allclose(found, expected, rtol=1e-12, atol=1e-12, equal_nan=True)
+    values = encoded_by_hand(encoding, new.rows(named=True))
+    assert values.shape == expected.shape
+    assert np.allclose(values, expected, rtol=1e-12, atol=1e-12, equal_nan=True)
 
 
 def test_scaler_and_codes_are_those_of_the_learned_rows() -> None:

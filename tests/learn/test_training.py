@@ -111,12 +111,14 @@ def test_folds_have_the_mean_and_standard_deviation_of_document_001() -> None:
     model = TREE.pipeline(Task(rows.labels, "attack"))
     theirs = cross_val_score(model, rows.frame, rows.truth, cv=splitter, scoring="accuracy")
     np.testing.assert_allclose(run.per_fold["accuracy"], theirs, rtol=1e-12)
-    found = run.over_folds["accuracy"]
-    assert found.value == pytest.approx(theirs.mean())
-    assert found.parts["sd"] == pytest.approx(theirs.std(ddof=1))
+    accuracy = run.over_folds["accuracy"]
+    assert accuracy.value == pytest.approx(theirs.mean())
+    assert accuracy.parts["sd"] == pytest.approx(theirs.std(ddof=1))
     reach = student(0.95, 4) * math.sqrt(theirs.var(ddof=1) * (1 / 5 + 48 / 192))
-    assert (found.low, found.high) == pytest.approx((theirs.mean() - reach, theirs.mean() + reach))
-    assert found.method == "nadeau_bengio"
+    assert (accuracy.low, accuracy.high) == pytest.approx(
+        (theirs.mean() - reach, theirs.mean() + reach)
+    )
+    assert accuracy.method == "nadeau_bengio"
 
 
 def test_a_mean_stays_in_the_range_of_its_measure() -> None:
@@ -132,10 +134,10 @@ def test_a_mean_stays_in_the_range_of_its_measure() -> None:
 def test_folds_of_one_value_have_no_interval_and_say_why() -> None:
     easy = table().with_columns(x=(pl.col("label") == "attack").cast(pl.Float64))
     run = train(TREE, data_of(easy.select("x", "label"), label="label"), validation="kfold:5")
-    found = run.over_folds["accuracy"]
-    assert (found.value, found.parts["sd"]) == (1.0, 0.0)
-    assert math.isnan(found.low)
-    assert found.note == "no interval: all folds have the same value"
+    accuracy = run.over_folds["accuracy"]
+    assert (accuracy.value, accuracy.parts["sd"]) == (1.0, 0.0)
+    assert math.isnan(accuracy.low)
+    assert accuracy.note == "no interval: all folds have the same value"
 
 
 def test_the_evaluation_is_of_all_judged_rows() -> None:
@@ -205,7 +207,7 @@ def test_a_class_that_was_not_learned_has_no_chance_and_is_a_finding() -> None:
     lost = run.scores[rows.truth == 2]
     assert (lost[:, 2] == 0).all()
     np.testing.assert_allclose(lost.sum(axis=1), 1)
-    (finding,) = [found for found in run.findings if found.code == "R005"]
+    (finding,) = [sighting for sighting in run.findings if sighting.code == "R005"]
     assert "80 rows of class 'c2'" in finding.message
 
 
@@ -257,7 +259,7 @@ def test_windows_keep_the_newest_model_and_count_what_was_not_judged() -> None:
     run = train(TREE, rows, validation="sliding:day,train=10d,test=3d")
     assert run.unjudged == 240 - len(run.judged) > 0
     assert run.learned_from == "the newest window"
-    (finding,) = [found for found in run.findings if found.code == "R004"]
+    (finding,) = [sighting for sighting in run.findings if sighting.code == "R004"]
     assert f"{run.unjudged} rows of 240" in finding.message
 
 
@@ -362,13 +364,13 @@ def test_a_model_keeps_the_threshold_that_it_chose() -> None:
 def test_the_same_call_gives_the_same_bits_on_any_number_of_threads() -> None:
     network = recipe(lambda task: ANNClassifier((16,), epochs=3, random_state=task.seed))
     rows = data(600)
-    found = []
+    runs = []
     for threads in (1, 2, 1):
         with threadpool_limits(threads):
-            found.append(train(network, rows, validation="kfold:2"))
-    assert all(np.array_equal(run.scores, found[0].scores) for run in found)
+            runs.append(train(network, rows, validation="kfold:2"))
+    assert all(np.array_equal(run.scores, runs[0].scores) for run in runs)
     # As text, in which what is undefined equals itself.
-    assert len({repr(run.per_fold) for run in found}) == 1
+    assert len({repr(run.per_fold) for run in runs}) == 1
 
 
 def test_another_seed_gives_other_numbers() -> None:
@@ -539,9 +541,9 @@ def test_very_many_groups_of_classes_are_taken_as_rows_and_this_is_said(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("assay.learn.training._MOST_CELLS", 40)
-    found = train(TREE, data(), validation="group:host,k=3").evaluation
-    assert found.tally.clusters is None
-    assert any("12 groups of 2 classes are too many" in note for note in found.notes)
+    evaluation = train(TREE, data(), validation="group:host,k=3").evaluation
+    assert evaluation.tally.clusters is None
+    assert any("12 groups of 2 classes are too many" in note for note in evaluation.notes)
 
 
 def test_the_labels_themselves_may_be_held_out_as_families() -> None:

@@ -73,11 +73,11 @@ def plain_delong(rows: Rows, less: int = 1) -> Fraction:
 def points(rows: Rows) -> list[tuple[int, int]]:
     """False and true positives at each threshold, from nothing flagged on."""
     positives, negatives = sides(rows)
-    found = [(0, 0)]
+    places = [(0, 0)]
     for threshold in sorted({s for _, s in rows}, reverse=True):
         flagged = [[s for s in side if s >= threshold] for side in (negatives, positives)]
-        found.append((len(flagged[0]), len(flagged[1])))
-    return found
+        places.append((len(flagged[0]), len(flagged[1])))
+    return places
 
 
 def plain_ap(rows: Rows) -> Fraction:
@@ -113,20 +113,20 @@ def test_auc_is_the_share_of_pairs_ranked_right(rows: Rows) -> None:
 
 @given(ROWS)
 def test_average_precision_is_the_step_sum(rows: Rows) -> None:
-    found = rank(tally_of(rows)).average_precision.value
-    assert found == pytest.approx(float(plain_ap(rows)), rel=1e-13)
+    value = rank(tally_of(rows)).average_precision.value
+    assert value == pytest.approx(float(plain_ap(rows)), rel=1e-13)
 
 
 @given(ROWS, st.sampled_from([0.01, 0.1, 0.25, 0.5, 0.99, 1.0]))
 def test_partial_auc_is_the_area_left_of_the_limit(rows: Rows, max_fpr: float) -> None:
-    found = rank(tally_of(rows)).partial_auc(max_fpr, corrected=False)
-    assert found.value == float(plain_partial(rows, max_fpr))
+    partial_auc = rank(tally_of(rows)).partial_auc(max_fpr, corrected=False)
+    assert partial_auc.value == float(plain_partial(rows, max_fpr))
 
 
 @given(ROWS)
 def test_the_whole_partial_area_is_the_auc(rows: Rows) -> None:
-    found = rank(tally_of(rows))
-    assert found.partial_auc(1.0, corrected=False).value == found.auc.value
+    ranking = rank(tally_of(rows))
+    assert ranking.partial_auc(1.0, corrected=False).value == ranking.auc.value
 
 
 def test_the_limit_is_crossed_exactly_on_a_step() -> None:
@@ -139,8 +139,8 @@ def test_the_limit_is_crossed_exactly_on_a_step() -> None:
 def test_the_limit_is_crossed_inside_of_a_tie() -> None:
     # Four of ten negatives tie with both positives: the line rises from 0 to 1 over FPR 0 to 0.4.
     rows = [(0, 5)] * 4 + [(1, 5)] * 2 + [(0, 1)] * 6
-    found = rank(tally_of(rows)).partial_auc(0.1, corrected=False).value
-    assert found == pytest.approx(0.1 * 0.25 / 2)
+    value = rank(tally_of(rows)).partial_auc(0.1, corrected=False).value
+    assert value == pytest.approx(0.1 * 0.25 / 2)
 
 
 def test_the_limit_is_crossed_at_the_last_score() -> None:
@@ -163,8 +163,8 @@ def test_mcclish_maps_chance_to_a_half_and_perfection_to_one(max_fpr: float) -> 
 
 @given(ROWS)
 def test_the_corrected_value_is_the_area_rescaled(rows: Rows) -> None:
-    found = rank(tally_of(rows))
-    raw, corrected = found.partial_auc(corrected=False), found.partial_auc()
+    ranking = rank(tally_of(rows))
+    raw, corrected = ranking.partial_auc(corrected=False), ranking.partial_auc()
     value, stretch = correct_partial(raw.value, MAX_FPR)
     assert corrected.value == value
     assert corrected.variance == pytest.approx(raw.variance * stretch**2)
@@ -175,19 +175,19 @@ def test_the_corrected_value_is_the_area_rescaled(rows: Rows) -> None:
 
 @pytest.mark.parametrize("label", [0, 1])
 def test_one_class_can_not_be_ranked(label: int) -> None:
-    found = rank(tally_of([(label, 1), (label, 2)]))
-    assert math.isnan(found.auc.value)
-    assert math.isnan(found.partial_auc().value)
+    ranking = rank(tally_of([(label, 1), (label, 2)]))
+    assert math.isnan(ranking.auc.value)
+    assert math.isnan(ranking.partial_auc().value)
     expected = 1.0 if label else math.nan
-    assert found.average_precision.value == pytest.approx(expected, nan_ok=True)
-    assert math.isnan(found.average_precision.variance)
+    assert ranking.average_precision.value == pytest.approx(expected, nan_ok=True)
+    assert math.isnan(ranking.average_precision.variance)
 
 
 def test_one_row_of_a_class_has_no_variance() -> None:
     for rows in ([(1, 5), (0, 3), (0, 4)], [(1, 5), (1, 3), (0, 4)]):
-        found = rank(tally_of(rows))
-        assert not math.isnan(found.auc.value)
-        assert math.isnan(found.auc.variance)
+        ranking = rank(tally_of(rows))
+        assert not math.isnan(ranking.auc.value)
+        assert math.isnan(ranking.auc.variance)
 
 
 # -- variances -------------------------------------------------------------------------------------
@@ -195,11 +195,11 @@ def test_one_row_of_a_class_has_no_variance() -> None:
 
 @given(ROWS)
 def test_the_variance_of_auc_is_delongs(rows: Rows) -> None:
-    found = rank(tally_of(rows)).auc.variance
+    variance = rank(tally_of(rows)).auc.variance
     if min(map(len, sides(rows))) < 2:
-        assert math.isnan(found)
+        assert math.isnan(variance)
     else:
-        assert found == pytest.approx(float(plain_delong(rows)), rel=1e-12, abs=1e-18)
+        assert variance == pytest.approx(float(plain_delong(rows)), rel=1e-12, abs=1e-18)
 
 
 def test_the_variance_near_one_is_not_lost_in_rounding() -> None:
@@ -210,12 +210,12 @@ def test_the_variance_near_one_is_not_lost_in_rounding() -> None:
         np.array([1, 1, 0, 0]),
         counts=np.array([10**7, 1, 1, 10**7]),
     )
-    found = rank(tally).auc
+    area = rank(tally).auc
     n = 10**7 + 1
     # One positive misses one negative; all others are ranked right.
     side = Fraction(1, n**2) * (1 - Fraction(1, n)) / (n - 1) / n
-    assert found.value == float(1 - Fraction(1, n * n))
-    assert found.variance == pytest.approx(float(2 * side), rel=1e-9)
+    assert area.value == float(1 - Fraction(1, n * n))
+    assert area.variance == pytest.approx(float(2 * side), rel=1e-9)
     assert rank(tally_of(rows)).auc.variance == pytest.approx(
         float(plain_delong_of_two()), rel=1e-9
     )
@@ -267,8 +267,8 @@ def test_the_variance_agrees_with_the_jackknife(name: str) -> None:
 @pytest.mark.parametrize("name", VALUES)
 def test_the_variance_agrees_with_new_samples(name: str) -> None:
     random = np.random.default_rng(17)
-    found = np.array([VALUES[name](tally_of(drawn_rows(random, 400))) for _ in range(500)])
-    assert np.mean(found[:, 1]) == pytest.approx(np.var(found[:, 0], ddof=1), rel=0.2)
+    values = np.array([VALUES[name](tally_of(drawn_rows(random, 400))) for _ in range(500)])
+    assert np.mean(values[:, 1]) == pytest.approx(np.var(values[:, 0], ddof=1), rel=0.2)
 
 
 @pytest.mark.parametrize("name", VALUES)
@@ -341,20 +341,20 @@ def test_around_the_border_of_a_block_all_is_well(size: int) -> None:
     truth = (random.random(size) < 0.2).astype(np.uint8)
     # Distinct scores, by a random order: the rank of each row is its score.
     scores = np.argsort(np.argsort(random.normal(truth * 1.0, 1.0))).astype(float)
-    found = rank(ScoreTally.of_rows(("no", "yes"), scores, truth))
+    ranking = rank(ScoreTally.of_rows(("no", "yes"), scores, truth))
     positives = int(truth.sum())
     negatives = size - positives
     ranks = int(scores[truth == 1].sum()) + positives
     wins = ranks - positives * (positives + 1) // 2
-    assert found.auc.value == wins / (positives * negatives)
+    assert ranking.auc.value == wins / (positives * negatives)
     order = np.argsort(-scores)
     hits = np.cumsum(truth[order])
     precision = hits / np.arange(1, size + 1)
     ap = float((precision * truth[order]).sum()) / positives
-    assert found.average_precision.value == pytest.approx(ap, rel=1e-12)
+    assert ranking.average_precision.value == pytest.approx(ap, rel=1e-12)
     fpr = np.concatenate([[0], (np.arange(1, size + 1) - hits) / negatives])
     area = np.clip(0.1 - fpr[1:], 0, None)[truth[order] == 1].sum() / positives
-    assert found.partial_auc(corrected=False).value == pytest.approx(float(area), abs=1e-9)
+    assert ranking.partial_auc(corrected=False).value == pytest.approx(float(area), abs=1e-9)
 
 
 def test_counts_beyond_the_product_of_64_bits_are_exact() -> None:
@@ -405,8 +405,10 @@ def test_the_influences_of_all_rows_add_up_to_nothing(
     influence: Callable[[ScoreTally], auc.Influence], rows: Rows
 ) -> None:
     tally = tally_of(rows)
-    found = influence(tally)
-    total = (tally.counts[1] * found.positive).sum() + (tally.counts[0] * found.negative).sum()
+    contribution = influence(tally)
+    total = (tally.counts[1] * contribution.positive).sum() + (
+        tally.counts[0] * contribution.negative
+    ).sum()
     assert float(total) == pytest.approx(0.0, abs=1e-12)
 
 
@@ -428,14 +430,14 @@ def test_an_influence_is_what_a_little_more_weight_does(
     rows = drawn_rows(np.random.default_rng(31), 60)
     truth, scores = np.array([t for t, _ in rows]), np.array([s for _, s in rows], float)
     tally = ScoreTally.of_rows(("no", "yes"), scores, truth, weights=np.ones(60))
-    found = influence(tally)
+    contribution = influence(tally)
     step = 1e-6
     for row in range(0, 60, 7):
         more = np.ones(60)
         more[row] += step
         moved = ScoreTally.of_rows(("no", "yes"), scores, truth, weights=more)
         at = int(np.searchsorted(tally.scores, scores[row]))
-        side = found.positive if truth[row] else found.negative
+        side = contribution.positive if truth[row] else contribution.negative
         slope = (value(moved) - value(tally)) / step
         assert side[at] == pytest.approx(slope, abs=1e-4)
 
@@ -455,9 +457,9 @@ def test_hand_and_till_is_the_mean_over_pairs(rows: list[tuple[int, int, int, in
     table = np.array([row[1:] for row in rows], float)
     labels = ("a", "b", "c")
     tallies = tuple(ScoreTally.of_rows(labels, table[:, k], truth) for k in range(3))
-    found = ROC_AUC_OVO.of_scores.value(tallies)
+    value = ROC_AUC_OVO.of_scores.value(tallies)
     if len(set(truth.tolist())) < 3:
-        assert math.isnan(found)
+        assert math.isnan(value)
         return
     total = Fraction(0)
     for i in range(3):
@@ -467,7 +469,7 @@ def test_hand_and_till_is_the_mean_over_pairs(rows: list[tuple[int, int, int, in
                     (int(row[0] == one), row[1 + one]) for row in rows if row[0] in (one, other)
                 ]
                 total += plain_auc(pair) / 2
-    assert found == pytest.approx(float(total / 3), rel=1e-14)
+    assert value == pytest.approx(float(total / 3), rel=1e-14)
 
 
 def test_hand_and_till_needs_classes() -> None:

@@ -67,11 +67,11 @@ def test_auc_and_delongs_variance_are_exact(table: Table, monkeypatch: pytest.Mo
         variance += sum(n * (x - mean) ** 2 for n, x in placed) / (rows - 1) / rows
     for size in BLOCKS:
         in_blocks(size, monkeypatch)
-        found = rank(tally_of(table))
-        assert len(found.blocks) == -(-len(table[0]) // size)
-        assert found.auc.value == float(mean)
-        assert found.auc.variance == pytest.approx(float(variance), rel=1e-13)
-        assert (found.positives, found.negatives) == (sum(table[1]), sum(table[0]))
+        ranking = rank(tally_of(table))
+        assert len(ranking.blocks) == -(-len(table[0]) // size)
+        assert ranking.auc.value == float(mean)
+        assert ranking.auc.variance == pytest.approx(float(variance), rel=1e-13)
+        assert (ranking.positives, ranking.negatives) == (sum(table[1]), sum(table[0]))
 
 
 def spread(exact: Callable[..., Fraction], table: Table) -> float:
@@ -101,9 +101,9 @@ def test_average_precision_and_its_variance_are_exact(
     value, variance = float(ap_of(*exactly(table))), spread(ap_of, table)
     for size in BLOCKS:
         in_blocks(size, monkeypatch)
-        found = rank(tally_of(table)).average_precision
-        assert found.value == pytest.approx(value, rel=1e-14)
-        assert found.variance == pytest.approx(variance, rel=1e-11)
+        average_precision = rank(tally_of(table)).average_precision
+        assert average_precision.value == pytest.approx(value, rel=1e-14)
+        assert average_precision.variance == pytest.approx(variance, rel=1e-11)
 
 
 def partial_of(q: list[Fraction], p: list[Fraction], limit: Fraction) -> Fraction:
@@ -126,9 +126,9 @@ def test_a_partial_area_and_its_variance_are_exact(
     value, variance = float(area(*exactly(table))), spread(area, table)
     for size in BLOCKS:
         in_blocks(size, monkeypatch)
-        found = rank(tally_of(table)).partial_auc(float(limit), corrected=False)
-        assert found.value == value
-        assert found.variance == pytest.approx(variance, rel=1e-11)
+        partial_auc = rank(tally_of(table)).partial_auc(float(limit), corrected=False)
+        assert partial_auc.value == value
+        assert partial_auc.variance == pytest.approx(variance, rel=1e-11)
         corrected = rank(tally_of(table)).partial_auc(float(limit))
         stretch = 1 / (2 * float(limit) - float(limit) ** 2)
         assert corrected.variance == pytest.approx(variance * stretch**2, rel=1e-11)
@@ -152,12 +152,12 @@ def test_a_limit_that_is_met_at_the_border_of_a_block_is_not_passed(
 
 def test_a_positive_right_at_the_limit_is_passed_by_no_negative() -> None:
     """One of two negatives lies above the positive in the middle, at a limit of a half."""
-    found = rank(tally_of(((1, 0, 1), (1, 1, 1)))).partial_auc(0.5, corrected=False)
+    partial_auc = rank(tally_of(((1, 0, 1), (1, 1, 1)))).partial_auc(0.5, corrected=False)
     # The highest positive gains 1/4, tied with a negative; that one passes half a positive.
     of_positives = ((1 / 4 - 1 / 12) ** 2 + 2 * (1 / 12) ** 2) / 9
     of_negatives = 2 * (1 / 12) ** 2 / 4
-    assert found.value == pytest.approx(1 / 12, rel=1e-15)
-    assert found.variance == pytest.approx(of_positives + of_negatives, rel=1e-13)
+    assert partial_auc.value == pytest.approx(1 / 12, rel=1e-15)
+    assert partial_auc.variance == pytest.approx(of_positives + of_negatives, rel=1e-13)
 
 
 def test_the_default_limit_is_a_tenth() -> None:
@@ -171,9 +171,9 @@ def test_a_variance_takes_two_rows_of_each_class() -> None:
     two = rank(tally_of(((1, 0, 1, 0), (0, 1, 0, 1)))).auc
     assert two == (0.75, pytest.approx(2 * (2 * 0.25**2) / 2))
     for table in (((1, 0, 0), (1, 1, 1)), ((1, 1, 1), (0, 0, 1)), ((1, 0), (0, 1))):
-        found = rank(tally_of(table)).auc
-        assert not math.isnan(found.value)
-        assert math.isnan(found.variance)
+        area = rank(tally_of(table)).auc
+        assert not math.isnan(area.value)
+        assert math.isnan(area.variance)
 
 
 def test_what_holds_arrays_is_equal_to_itself_alone() -> None:
@@ -195,18 +195,18 @@ def test_many_rows_of_one_score_are_counted_exactly() -> None:
         q, p = exactly((counts[0].tolist(), counts[1].tolist()))
         wins = sum(p[i] * (sum(q[:i]) + q[i] / 2) for i in range(3))
         expected = wins / (sum(p) * sum(q))
-        found = rank(ScoreTally(LABELS, np.arange(3.0), counts))
-        assert found.auc.value == float(expected)
-        whole = found.partial_auc(1.0, corrected=False)
+        ranking = rank(ScoreTally(LABELS, np.arange(3.0), counts))
+        assert ranking.auc.value == float(expected)
+        whole = ranking.partial_auc(1.0, corrected=False)
         assert whole.value == float(expected)
 
 
 def test_rows_of_one_class_have_no_area_and_attacks_alone_a_precision_of_one() -> None:
     for counts in (((1, 2), (0, 0)), ((0, 0), (1, 2))):
-        found = rank(tally_of(counts))
-        assert all(map(math.isnan, (*found.auc, *found.partial_auc())))
-        assert found.blocks == ()
-    assert found.average_precision.value == 1.0
+        ranking = rank(tally_of(counts))
+        assert all(map(math.isnan, (*ranking.auc, *ranking.partial_auc())))
+        assert ranking.blocks == ()
+    assert ranking.average_precision.value == 1.0
     assert math.isnan(rank(tally_of(((1, 2), (0, 0)))).average_precision.value)
 
 

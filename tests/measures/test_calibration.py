@@ -24,36 +24,36 @@ def tally_of(truth: list[int], scores: list[float], **amounts: object) -> ScoreT
 
 def test_the_error_by_hand() -> None:
     # Bin 1 (1/15 to 2/15): two rows, mean 0.1, none positive; bin 13: two rows, mean 0.9, one.
-    found = reliability(tally_of([0, 0, 1, 0], [0.08, 0.12, 0.88, 0.92]))
-    assert found.predicted.tolist() == pytest.approx([0.1, 0.9])
-    assert found.observed.tolist() == [0.0, 0.5]
-    assert found.n.tolist() == [2, 2]
-    assert found.expected_calibration_error == pytest.approx((0.1 + 0.4) / 2)
+    calibration_bins = reliability(tally_of([0, 0, 1, 0], [0.08, 0.12, 0.88, 0.92]))
+    assert calibration_bins.predicted.tolist() == pytest.approx([0.1, 0.9])
+    assert calibration_bins.observed.tolist() == [0.0, 0.5]
+    assert calibration_bins.n.tolist() == [2, 2]
+    assert calibration_bins.expected_calibration_error == pytest.approx((0.1 + 0.4) / 2)
 
 
 def test_a_bin_holds_its_lower_edge_and_the_last_one_holds_one() -> None:
     edges = [k / BINS for k in range(BINS)]
-    found = reliability(tally_of([0] * (BINS + 1), [*edges, 1.0]))
-    assert found.n.tolist() == [1.0] * (BINS - 1) + [2.0]
-    assert found.predicted[:-1].tolist() == edges[:-1]
+    calibration_bins = reliability(tally_of([0] * (BINS + 1), [*edges, 1.0]))
+    assert calibration_bins.n.tolist() == [1.0] * (BINS - 1) + [2.0]
+    assert calibration_bins.predicted[:-1].tolist() == edges[:-1]
 
 
 @pytest.mark.parametrize("k", range(1, BINS))
 def test_just_below_an_edge_is_the_bin_below(k: int) -> None:
     edge = k / BINS
-    found = reliability(tally_of([0, 0], [math.nextafter(edge, 0), edge]))
-    assert found.n.tolist() == [1, 1]
+    calibration_bins = reliability(tally_of([0, 0], [math.nextafter(edge, 0), edge]))
+    assert calibration_bins.n.tolist() == [1, 1]
 
 
 def test_bins_without_rows_are_left_out() -> None:
-    found = reliability(tally_of([0, 1], [0.01, 0.99]))
-    assert len(found.n) == 2
+    calibration_bins = reliability(tally_of([0, 1], [0.01, 0.99]))
+    assert len(calibration_bins.n) == 2
 
 
 def test_bins_can_be_chosen() -> None:
-    found = reliability(tally_of([0, 1, 1], [0.2, 0.4, 0.6]), bins=2)
-    assert found.n.tolist() == [2, 1]
-    assert found.predicted.tolist() == pytest.approx([0.3, 0.6])
+    calibration_bins = reliability(tally_of([0, 1, 1], [0.2, 0.4, 0.6]), bins=2)
+    assert calibration_bins.n.tolist() == [2, 1]
+    assert calibration_bins.predicted.tolist() == pytest.approx([0.3, 0.6])
 
 
 @settings(max_examples=60)
@@ -68,9 +68,11 @@ def test_the_error_is_the_mean_gap_of_each_bin(rows: list[tuple[int, int]]) -> N
         abs(math.fsum(scores[i] for i in chosen) - sum(truth[i] for i in chosen))
         for chosen in bins.values()
     ]
-    found = reliability(tally_of(truth, scores))
-    assert found.expected_calibration_error == pytest.approx(math.fsum(gaps) / len(rows), abs=1e-12)
-    assert found.n.sum() == len(rows)
+    calibration_bins = reliability(tally_of(truth, scores))
+    assert calibration_bins.expected_calibration_error == pytest.approx(
+        math.fsum(gaps) / len(rows), abs=1e-12
+    )
+    assert calibration_bins.n.sum() == len(rows)
 
 
 def test_counts_are_rows() -> None:
@@ -81,11 +83,11 @@ def test_counts_are_rows() -> None:
 
 
 def test_weights_count_as_effective_rows() -> None:
-    found = reliability(tally_of([0, 1], [0.2, 0.25], weights=np.array([1.0, 3.0])))
-    assert found.n.tolist() == pytest.approx([16 / 10])
-    assert found.weight.tolist() == [4.0]
-    assert found.predicted.tolist() == pytest.approx([0.2375])
-    assert found.observed.tolist() == pytest.approx([0.75])
+    calibration_bins = reliability(tally_of([0, 1], [0.2, 0.25], weights=np.array([1.0, 3.0])))
+    assert calibration_bins.n.tolist() == pytest.approx([16 / 10])
+    assert calibration_bins.weight.tolist() == [4.0]
+    assert calibration_bins.predicted.tolist() == pytest.approx([0.2375])
+    assert calibration_bins.observed.tolist() == pytest.approx([0.75])
 
 
 def test_blocks_within_a_bin_are_added(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,16 +169,18 @@ def test_a_calibrated_model_shows_about_what_is_said() -> None:
     for _ in range(60):
         scores = (random.integers(0, BINS, 600) + 0.5) / BINS
         truth = (random.random(600) < scores).astype(int)
-        found = reliability(tally_of(truth.tolist(), scores.tolist()))
-        shown.append(found.expected_calibration_error / found.if_calibrated)
+        calibration_bins = reliability(tally_of(truth.tolist(), scores.tolist()))
+        shown.append(calibration_bins.expected_calibration_error / calibration_bins.if_calibrated)
     assert np.mean(shown) == pytest.approx(1.0, abs=0.1)
 
 
 def test_the_evaluation_carries_it_as_a_part() -> None:
-    found = assay.expected_calibration_error([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.4])
-    assert found.parts["if_calibrated"] > 0
-    assert found.note is not None
-    assert "calibrated model of this size" in found.note
+    expected_calibration_error = assay.expected_calibration_error(
+        [0, 1, 1, 0], [0.1, 0.8, 0.6, 0.4]
+    )
+    assert expected_calibration_error.parts["if_calibrated"] > 0
+    assert expected_calibration_error.note is not None
+    assert "calibrated model of this size" in expected_calibration_error.note
 
 
 # -- Murphy's parts --------------------------------------------------------------------------------
@@ -209,11 +213,13 @@ def parts_by_hand(rows: Rows) -> tuple[Fraction, Fraction, Fraction]:
 
 @given(rows=PROBABILITIES)
 def test_the_parts_of_the_brier_score_are_those_counted_by_hand(rows: Rows) -> None:
-    found = reliability(of_thirtieths(rows))
+    calibration_bins = reliability(of_thirtieths(rows))
     reliable, resolved, _ = parts_by_hand(rows)
-    assert found.squared_gap == pytest.approx(float(reliable), abs=1e-14)
-    assert found.resolution == pytest.approx(float(resolved), abs=1e-14)
-    assert calibration.resolution_influence(of_thirtieths(rows)).value == found.resolution
+    assert calibration_bins.squared_gap == pytest.approx(float(reliable), abs=1e-14)
+    assert calibration_bins.resolution == pytest.approx(float(resolved), abs=1e-14)
+    assert (
+        calibration.resolution_influence(of_thirtieths(rows)).value == calibration_bins.resolution
+    )
 
 
 @settings(max_examples=15, deadline=None)
@@ -221,19 +227,19 @@ def test_the_parts_of_the_brier_score_are_those_counted_by_hand(rows: Rows) -> N
 def test_where_a_bin_has_one_probability_the_parts_make_up_the_score(rows: Rows) -> None:
     even = [(t, s - s % 2) for t, s in rows]
     truth, scores = np.array([t for t, _ in even]), np.array([s / 30 for _, s in even])
-    found = assay.evaluate(truth, y_score=scores, threshold=0.5, positive=1)
-    parts = found["brier_reliability"].value - found["brier_resolution"].value
-    uncertainty = found["brier"].parts["uncertainty"]
+    evaluation = assay.evaluate(truth, y_score=scores, threshold=0.5, positive=1)
+    parts = evaluation["brier_reliability"].value - evaluation["brier_resolution"].value
+    uncertainty = evaluation["brier"].parts["uncertainty"]
     if any(s == 30 for _, s in even) and any(s == 28 for _, s in even):
         return  # the last bin holds both
-    assert parts + uncertainty == pytest.approx(found["brier"].value, abs=1e-12)
+    assert parts + uncertainty == pytest.approx(evaluation["brier"].value, abs=1e-12)
     assert uncertainty == pytest.approx(float(parts_by_hand(even)[2]), abs=1e-14)
 
 
 def test_a_calibrated_model_of_this_size_would_show_the_variance_of_its_bins() -> None:
     """The mean squared gap over all that a binomial count can be."""
     n, p = 12, 0.3
-    found = Reliability(np.array([p]), np.array([0.5]), np.array([n]), np.array([n]))
+    calibration_bins = Reliability(np.array([p]), np.array([0.5]), np.array([n]), np.array([n]))
     hits = np.arange(n + 1)
     expected = float((binom.pmf(hits, n, p) * (hits / n - p) ** 2).sum())
-    assert found.squared_gap_if_calibrated == pytest.approx(expected, rel=1e-12)
+    assert calibration_bins.squared_gap_if_calibrated == pytest.approx(expected, rel=1e-12)

@@ -48,25 +48,28 @@ def test_weights_are_added_up_over_the_blocks_of_a_bin(
     counts = np.array([[1.0, 0.0, 2.0, 3.0], [0.5, 4.0, 0.0, 1.0]])
     squares = np.array([[1.0, 0.0, 2.0, 9.0], [0.25, 8.0, 0.0, 1.0]])
     tally = ScoreTally(LABELS, np.array([0.1, 0.2, 0.4, 0.75]), counts, squares)
-    found = reliability(tally, bins=2)
-    assert found.weight.tolist() == [7.5, 4.0]
-    assert found.observed.tolist() == pytest.approx([4.5 / 7.5, 0.25])
-    assert found.predicted.tolist() == pytest.approx([(0.15 + 0.8 + 0.8) / 7.5, 0.75])
-    assert found.n.tolist() == pytest.approx([7.5**2 / 11.25, 16 / 10])
+    calibration_bins = reliability(tally, bins=2)
+    assert calibration_bins.weight.tolist() == [7.5, 4.0]
+    assert calibration_bins.observed.tolist() == pytest.approx([4.5 / 7.5, 0.25])
+    assert calibration_bins.predicted.tolist() == pytest.approx([(0.15 + 0.8 + 0.8) / 7.5, 0.75])
+    assert calibration_bins.n.tolist() == pytest.approx([7.5**2 / 11.25, 16 / 10])
 
 
 def test_narrow_counts_do_not_wrap_where_they_are_added() -> None:
     tally = ScoreTally(LABELS, np.array([0.1, 0.11]), np.array([[200, 200], [200, 200]], np.uint8))
-    found = reliability(tally)
-    assert (found.weight.tolist(), found.observed.tolist()) == ([800.0], [0.5])
+    calibration_bins = reliability(tally)
+    assert (calibration_bins.weight.tolist(), calibration_bins.observed.tolist()) == (
+        [800.0],
+        [0.5],
+    )
 
 
 def test_a_cell_of_a_grid_stands_at_its_middle() -> None:
     # A cell of one bit: from 1/4 up to 3/8.
     tally = ScoreTally(LABELS, np.array([0.25]), np.array([[3], [1]], np.uint8), kept=Grid(1))
-    found = reliability(tally)
-    assert found.predicted.tolist() == pytest.approx([0.3125])
-    assert found.observed.tolist() == [0.25]
+    calibration_bins = reliability(tally)
+    assert calibration_bins.predicted.tolist() == pytest.approx([0.3125])
+    assert calibration_bins.observed.tolist() == [0.25]
 
 
 @pytest.mark.parametrize(("n", "p"), [(4_000_000, 0.5), (1, 0.5), (5, 0.2), (10, 0.37), (3, 0.99)])
@@ -78,15 +81,15 @@ def test_the_mean_deviation_of_a_share_is_de_moivres(n: int, p: float) -> None:
         log += k * mpmath.log(likely) + (n - k + 1) * mpmath.log(1 - likely)
         expected = float(2 * k * mpmath.exp(log) / n)
     one = np.array([float(n)])
-    found = Reliability(np.array([p]), np.array([p]), one, one).if_calibrated
-    assert found == pytest.approx(expected, rel=2e-8)
+    calibrated_error = Reliability(np.array([p]), np.array([p]), one, one).if_calibrated
+    assert calibrated_error == pytest.approx(expected, rel=2e-8)
 
 
 def test_from_a_variance_of_a_million_on_the_normal_limit_is_taken() -> None:
     n, p = 4_000_004, 0.5
     one = np.array([float(n)])
-    found = Reliability(np.array([p]), np.array([p]), one, one).if_calibrated
-    assert found == pytest.approx(math.sqrt(2 * p * (1 - p) / (math.pi * n)), rel=1e-13)
+    calibrated_error = Reliability(np.array([p]), np.array([p]), one, one).if_calibrated
+    assert calibrated_error == pytest.approx(math.sqrt(2 * p * (1 - p) / (math.pi * n)), rel=1e-13)
 
 
 def test_the_measures_of_two_bins_by_hand() -> None:
@@ -119,11 +122,11 @@ def test_the_influence_on_the_resolution_is_its_slope() -> None:
     # Bins of fifths; the second and the fourth have no row.
     tally = tally_of([0.0, 0.1, 0.4, 0.5, 0.8, 1.0], [[4, 3, 1, 2, 0, 1], [1, 0, 2, 1, 3, 2]])
     bins = [0, 0, 2, 2, 4, 4]
-    found, step = resolution_influence(tally, 5), Fraction(1, 10**9)
+    influence, step = resolution_influence(tally, 5), Fraction(1, 10**9)
     value = resolution_of([[Fraction(int(n)) for n in row] for row in tally.counts], bins)
-    assert found.value == pytest.approx(float(value), rel=1e-14)
+    assert influence.value == pytest.approx(float(value), rel=1e-14)
     variance = 0.0
-    for side, moves in ((1, found.positive), (0, found.negative)):
+    for side, moves in ((1, influence.positive), (0, influence.negative)):
         for at in range(tally.size):
             ends = []
             for sign in (1, -1):
@@ -134,16 +137,16 @@ def test_the_influence_on_the_resolution_is_its_slope() -> None:
             assert moves[at] == pytest.approx(slope, rel=1e-9, abs=1e-12)
             variance += int(tally.counts[side, at]) * slope**2
     in_blocks = resolution_in_blocks(tally, 5)
-    assert in_blocks.value == found.value
+    assert in_blocks.value == influence.value
     assert in_blocks.variance == pytest.approx(variance, rel=1e-9)
-    assert found.variance(tally) == pytest.approx(variance, rel=1e-9)
+    assert influence.variance(tally) == pytest.approx(variance, rel=1e-9)
 
 
 def test_a_score_on_an_edge_is_of_the_bin_above_it() -> None:
     tally = tally_of([0.1, 0.2], [[3, 1], [1, 1]])
-    found = resolution_influence(tally, 5)
+    influence = resolution_influence(tally, 5)
     # Shares of 1/4 and 1/2 beside 1/3 of all.
-    assert found.value == pytest.approx((4 * (1 / 12) ** 2 + 2 * (1 / 6) ** 2) / 6)
+    assert influence.value == pytest.approx((4 * (1 / 12) ** 2 + 2 * (1 / 6) ** 2) / 6)
 
 
 # -- bins of a grid --------------------------------------------------------------------------------
@@ -151,28 +154,28 @@ def test_a_score_on_an_edge_is_of_the_bin_above_it() -> None:
 
 def test_the_bins_of_exact_scores_are_certain() -> None:
     tally = tally_of([0.1, 0.2, 0.5, 0.9], [[2, 1, 0, 1], [0, 3, 1, 2]])
-    found = BinRanges.of(tally, bins=5)
-    for least, most in (found.gaps, found.positives, found.negatives):
+    bin_ranges = BinRanges.of(tally, bins=5)
+    for least, most in (bin_ranges.gaps, bin_ranges.positives, bin_ranges.negatives):
         assert least.tolist() == most.tolist()
     # 0.2 is on an edge, and of the bin above it.
-    assert found.gaps[0].tolist() == pytest.approx([0.2, 0.2 - 2.4, -0.5, 0, 0.9 - 0.2])
-    assert found.positives[0].tolist() == [0, 3, 1, 0, 2]
-    assert found.negatives[0].tolist() == [2, 1, 0, 0, 1]
-    assert found.rows[0].tolist() == [2, 4, 1, 0, 3]
-    assert (found.total, found.share) == (10, 0.6)
+    assert bin_ranges.gaps[0].tolist() == pytest.approx([0.2, 0.2 - 2.4, -0.5, 0, 0.9 - 0.2])
+    assert bin_ranges.positives[0].tolist() == [0, 3, 1, 0, 2]
+    assert bin_ranges.negatives[0].tolist() == [2, 1, 0, 0, 1]
+    assert bin_ranges.rows[0].tolist() == [2, 4, 1, 0, 3]
+    assert (bin_ranges.total, bin_ranges.share) == (10, 0.6)
     gaps = [0.2, 2.2, 0.5, 0, 0.7]
-    assert found.calibration_error() == pytest.approx((sum(gaps) / 10,) * 2)
+    assert bin_ranges.calibration_error() == pytest.approx((sum(gaps) / 10,) * 2)
     squares = 0.04 / 2 + 2.2**2 / 4 + 0.25 + 0.49 / 3
-    assert found.squared_gap() == pytest.approx((squares / 10,) * 2)
+    assert bin_ranges.squared_gap() == pytest.approx((squares / 10,) * 2)
     resolved = 2 * 0.36 + 4 * 0.15**2 + 0.16 + 3 * (2 / 3 - 0.6) ** 2
-    assert found.resolution() == pytest.approx((resolved / 10,) * 2)
+    assert bin_ranges.resolution() == pytest.approx((resolved / 10,) * 2)
 
 
 def test_the_bins_of_a_grid_hold_what_their_cells_may() -> None:
     # Cells of one bit: [1/8, 3/16), [1/4, 3/8), [3/8, 1/2) and 1/2 alone; bins are quarters.
     scores, counts = np.array([0.125, 0.25, 0.375, 0.5]), np.array([[2, 1, 1, 1], [1, 3, 2, 1]])
     tally = ScoreTally(LABELS, scores, counts.astype(np.uint8), kept=Grid(1))
-    found = BinRanges.of(tally, bins=4)
+    bin_ranges = BinRanges.of(tally, bins=4)
     below = [math.nextafter(x, 0) for x in (0.1875, 0.375, 0.5)]
     low = [2 * 0.125 - 0.875, 0.25 + 3 * -0.75 + 0.375 + 2 * -0.625, 0.5 - 0.5, 0]
     high = [
@@ -181,10 +184,10 @@ def test_the_bins_of_a_grid_hold_what_their_cells_may() -> None:
         0.5 - 0.5,
         0,
     ]
-    assert found.gaps[0].tolist() == pytest.approx(low)
-    assert found.gaps[1].tolist() == pytest.approx(high)
-    assert found.positives.tolist() == [[1, 5, 1, 0]] * 2
-    assert found.negatives.tolist() == [[2, 2, 1, 0]] * 2
+    assert bin_ranges.gaps[0].tolist() == pytest.approx(low)
+    assert bin_ranges.gaps[1].tolist() == pytest.approx(high)
+    assert bin_ranges.positives.tolist() == [[1, 5, 1, 0]] * 2
+    assert bin_ranges.negatives.tolist() == [[2, 2, 1, 0]] * 2
 
 
 def test_a_cell_across_an_edge_may_lie_in_either_bin() -> None:
@@ -192,18 +195,18 @@ def test_a_cell_across_an_edge_may_lie_in_either_bin() -> None:
     # across 2/5, and [3/16, 1/4) across 1/5.
     scores = np.array([0.125, 0.1875, 0.25, 0.375])
     counts = np.array([[1, 2, 1, 4], [1, 3, 0, 5]], np.uint8)
-    found = BinRanges.of(ScoreTally(LABELS, scores, counts, kept=Grid(1)), bins=5)
-    assert found.positives.tolist() == [[1, 0, 0, 0, 0], [4, 8, 5, 0, 0]]
-    assert found.negatives.tolist() == [[1, 1, 0, 0, 0], [3, 7, 4, 0, 0]]
+    bin_ranges = BinRanges.of(ScoreTally(LABELS, scores, counts, kept=Grid(1)), bins=5)
+    assert bin_ranges.positives.tolist() == [[1, 0, 0, 0, 0], [4, 8, 5, 0, 0]]
+    assert bin_ranges.negatives.tolist() == [[1, 1, 0, 0, 0], [3, 7, 4, 0, 0]]
     across = [3 * (0.1875 - 1), 5 * (0.375 - 1)]
     inside = [0.125 - 0.875, 0.25]
     low = [inside[0] + across[0], inside[1] + sum(across), across[1], 0, 0]
-    assert found.gaps[0].tolist() == pytest.approx(low)
+    assert bin_ranges.gaps[0].tolist() == pytest.approx(low)
     above = [2 * 0.25, 4 * 0.5]
     inside = [2 * 0.1875 - 1, 0.375]
     high = [inside[0] + above[0], inside[1] + sum(above), above[1], 0, 0]
-    assert found.gaps[1].tolist() == pytest.approx(high)
-    assert (found.total, found.share) == (17, pytest.approx(9 / 17))
+    assert bin_ranges.gaps[1].tolist() == pytest.approx(high)
+    assert (bin_ranges.total, bin_ranges.share) == (17, pytest.approx(9 / 17))
 
 
 def test_the_bounds_of_a_calibration_error_are_the_least_and_largest_distances_from_nothing() -> (
@@ -212,12 +215,12 @@ def test_the_bounds_of_a_calibration_error_are_the_least_and_largest_distances_f
     # A sum of gaps that is certain to be above, certain to be below, and one that may be 0.
     gaps = np.array([[1.0, -4.0, -1.0], [3.0, -2.5, 0.5]])
     rows = np.array([[4.0, 2.0, 0.0], [5.0, 8.0, 3.0]])
-    found = BinRanges(gaps, rows, np.zeros((2, 3)), 10.0, 0.5)
-    assert found.calibration_error() == pytest.approx(((1 + 2.5 + 0) / 10, (3 + 4 + 1) / 10))
+    bin_ranges = BinRanges(gaps, rows, np.zeros((2, 3)), 10.0, 0.5)
+    assert bin_ranges.calibration_error() == pytest.approx(((1 + 2.5 + 0) / 10, (3 + 4 + 1) / 10))
     low = 1 / 5 + 2.5**2 / 8
     # At most 1 a row: the largest of a bin that may be empty is how many rows it may have.
     high = 9 / 4 + min(16 / 2, 8) + 3
-    assert found.squared_gap() == pytest.approx((low / 10, high / 10))
+    assert bin_ranges.squared_gap() == pytest.approx((low / 10, high / 10))
     wide = BinRanges(gaps * 10, rows, np.zeros((2, 3)), 10.0, 0.5)
     assert wide.squared_gap()[1] == pytest.approx((5 + 8 + 3) / 10)
 
@@ -227,11 +230,11 @@ def test_the_bounds_of_a_resolution_are_those_of_the_shares_of_bins() -> None:
         np.array([[2.0, 0, 0], [3.0, 1, 0]]),
         np.array([[1.0, 4, 0], [2.0, 6, 0]]),
     )
-    found = BinRanges(np.zeros((2, 3)), positives, negatives, 100.0, 0.5)
+    bin_ranges = BinRanges(np.zeros((2, 3)), positives, negatives, 100.0, 0.5)
     # Shares from 2/4 to 3/4, which may be that of all rows, and from 0/6 to 1/5; none of no row.
     low = 4 * (0.5 - 0.2) ** 2
     high = 5 * (0.75 - 0.5) ** 2 + 7 * 0.5**2
-    assert found.resolution() == pytest.approx((low / 100, high / 100))
+    assert bin_ranges.resolution() == pytest.approx((low / 100, high / 100))
     few = BinRanges(np.zeros((2, 3)), positives, negatives, 4.0, 0.5)
     assert few.resolution() == pytest.approx((low / 4, 0.25))
 
@@ -249,9 +252,9 @@ def test_what_is_certain_lies_beyond_the_smallest_probability() -> None:
 
 
 def test_log_odds_of_a_share_and_of_certainty() -> None:
-    found = log_odds(tally_of([0.0, 0.2, 0.5, 1.0], [[1] * 4] * 2))
+    values = log_odds(tally_of([0.0, 0.2, 0.5, 1.0], [[1] * 4] * 2))
     edge = math.log(EDGE) - math.log1p(-EDGE)
-    assert found.tolist() == pytest.approx([edge, -math.log(4), 0.0, -edge], rel=1e-14)
+    assert values.tolist() == pytest.approx([edge, -math.log(4), 0.0, -edge], rel=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -338,10 +341,10 @@ def test_the_line_and_its_influence_are_those_of_many_digits(
     tally, expected = tally_of(scores, counts), exact_influence(scores, counts, straight=straight)
     by_rows = calibration_intercept_influence if straight else calibration_slope_influence
     in_blocks = calibration_intercept_in_blocks if straight else calibration_slope_in_blocks
-    found = by_rows(tally)
-    assert found.value == pytest.approx(expected.value, rel=1e-12)
-    np.testing.assert_allclose(found.positive, expected.positive, rtol=1e-9)
-    np.testing.assert_allclose(found.negative, expected.negative, rtol=1e-9)
+    line = by_rows(tally)
+    assert line.value == pytest.approx(expected.value, rel=1e-12)
+    np.testing.assert_allclose(line.positive, expected.positive, rtol=1e-9)
+    np.testing.assert_allclose(line.negative, expected.negative, rtol=1e-9)
     variance = expected.variance(tally)
     # Of blocks, without the arrays; two scores are one at the start.
     monkeypatch.delattr(calibration, by_rows.__name__)
@@ -357,8 +360,8 @@ def test_an_intercept_is_found_however_far_probabilities_are_off(shift: float) -
     # Two of three rows are positive, and all were given the same probability.
     said = 1 / (1 + math.exp(shift))
     odds = math.log(said) - math.log1p(-said)
-    found = calibration_intercept_influence(tally_of([said], [[1], [2]]))
-    assert found.value == pytest.approx(math.log(2) - odds, rel=1e-13)
+    influence = calibration_intercept_influence(tally_of([said], [[1], [2]]))
+    assert influence.value == pytest.approx(math.log(2) - odds, rel=1e-13)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -367,11 +370,11 @@ def test_an_intercept_is_found_where_certain_rows_were_wrong(sign: int) -> None:
     counts = [[2, 1], [4, 1]] if sign > 0 else [[1, 4], [1, 2]]
     tally = tally_of([0.0, 1.0], counts)
     edge = math.log1p(-EDGE) - math.log(EDGE)
-    for found in (
+    for value in (
         calibration_intercept_influence(tally).value,
         calibration_intercept_in_blocks(tally).value,
     ):
-        assert found == pytest.approx(sign * edge, rel=1e-12)
+        assert value == pytest.approx(sign * edge, rel=1e-12)
 
 
 def test_a_fit_goes_on_until_both_of_its_steps_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -389,9 +392,9 @@ def test_certain_rows_are_fitted_in_blocks_as_they_are_in_arrays() -> None:
         (calibration_slope_in_blocks, calibration_slope_influence),
         (calibration_intercept_in_blocks, calibration_intercept_influence),
     ):
-        found, expected = in_blocks(tally), by_rows(tally)
-        assert found.value == pytest.approx(expected.value, rel=1e-12)
-        assert found.variance == pytest.approx(expected.variance(tally), rel=1e-10)
+        line, expected = in_blocks(tally), by_rows(tally)
+        assert line.value == pytest.approx(expected.value, rel=1e-12)
+        assert line.variance == pytest.approx(expected.variance(tally), rel=1e-10)
 
 
 @pytest.mark.parametrize("rows", [10**3, 10**6])
@@ -401,8 +404,8 @@ def test_a_slope_is_found_where_one_row_in_many_keeps_the_classes_from_being_par
     """With scores of odds -1 and 1 the slope is half of how far the log odds of both lie apart."""
     low, high = 1 / (1 + math.e), math.e / (1 + math.e)
     counts = np.array([[rows, 1], [1, rows]], np.int64)
-    found = calibration_slope_influence(ScoreTally(LABELS, np.array([low, high]), counts))
-    assert found.value == pytest.approx(math.log(rows), rel=1e-9)
+    influence = calibration_slope_influence(ScoreTally(LABELS, np.array([low, high]), counts))
+    assert influence.value == pytest.approx(math.log(rows), rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -431,9 +434,9 @@ def test_neighbouring_scores_are_put_together_as_evenly_as_can_be(
 ) -> None:
     tally = tally_of(np.arange(10) / 10, [range(10), range(10, 20)])
     monkeypatch.setattr(calibration, "_CELLS", 3)
-    found = calibration._cells(tally)
-    assert found.counts.tolist() == [[6, 22, 17], [46, 62, 37]]
-    assert found.scores.tolist() == [0.2, 0.6, 0.9]
+    cells = calibration._cells(tally)
+    assert cells.counts.tolist() == [[6, 22, 17], [46, 62, 37]]
+    assert cells.scores.tolist() == [0.2, 0.6, 0.9]
     monkeypatch.setattr(calibration, "_CELLS", 10)
     assert calibration._cells(tally).counts.tolist() == tally.counts.tolist()
 
@@ -447,8 +450,8 @@ def test_a_fit_that_does_not_arrive_is_made_from_arrays(monkeypatch: pytest.Monk
         (calibration_intercept_in_blocks, calibration_intercept_influence),
     ):
         expected = by_rows(tally)
-        found = in_blocks(tally)
-        assert (found.value, found.variance) == (expected.value, expected.variance(tally))
+        smooth = in_blocks(tally)
+        assert (smooth.value, smooth.variance) == (expected.value, expected.variance(tally))
 
 
 def test_the_variance_of_a_slope_by_its_sums() -> None:

@@ -182,8 +182,8 @@ def test_matrices_reach_the_finite_ends_of_a_range_and_no_further(measure: Measu
     assert measure.formula is not None
     few = np.array(list(itertools.product(range(3), repeat=4)), np.float64).T
     given = evaluate(measure.formula, dict(zip(("TP", "FP", "FN", "TN"), few, strict=True)))
-    found = given[np.isfinite(given)]
-    for end, reached in zip(measure.range, (found.min(), found.max()), strict=True):
+    finite = given[np.isfinite(given)]
+    for end, reached in zip(measure.range, (finite.min(), finite.max()), strict=True):
         if math.isfinite(end):
             assert reached == pytest.approx(end, abs=1e-12)
 
@@ -338,8 +338,8 @@ def test_averages_are_of_one_sided_bounded_measures() -> None:
 def test_a_name_is_parsed_as_measure_and_suffix(
     name: str, measure: str, suffix: str | None
 ) -> None:
-    found, rest = parse(name)
-    assert (found.name, rest) == (measure, suffix)
+    declaration, rest = parse(name)
+    assert (declaration.name, rest) == (measure, suffix)
 
 
 @pytest.mark.parametrize("name", ["nonsense", "nonsense.macro", "f", "fx", "precision_macro", ""])
@@ -375,11 +375,11 @@ def test_averages_are_those_of_the_contract() -> None:
 def test_f_beta_is_exact_for_any_beta(beta: object, tp: int, fp: int, fn: int) -> None:
     share = Fraction(str(beta)) ** 2
     below = (1 + share) * tp + share * fn + fp
-    found = assay.fbeta(beta=float(str(beta)), tp=tp, fp=fp, fn=fn, tn=0)
+    estimate = assay.fbeta(beta=float(str(beta)), tp=tp, fp=fp, fn=fn, tn=0)
     if below == 0:
-        assert math.isnan(found)
+        assert math.isnan(estimate)
     else:
-        assert found.value == float((1 + share) * tp / below)
+        assert estimate.value == float((1 + share) * tp / below)
 
 
 @pytest.mark.parametrize("beta", [0.1, 0.5, 2, 3, 7.25])

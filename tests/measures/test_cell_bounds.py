@@ -81,16 +81,16 @@ def _held(seed: int, bits: int) -> None:
     exact = _judge(tally, truth, values, weights)
     grid = _judge(tally.to_grid(bits), truth, values, weights)
     for measure in MEASURES:
-        value, found = exact.scored(measure), grid.scored(measure)
+        value, estimate = exact.scored(measure), grid.scored(measure)
         where = f"{measure.name} of {shape} scores, seed {seed}"
-        if found.bound is None:
-            assert math.isnan(found), where
-            assert found.undefined, where
+        if estimate.bound is None:
+            assert math.isnan(estimate), where
+            assert estimate.undefined, where
             continue
-        low, high = found.bound
+        low, high = estimate.bound
         assert low - ROUNDING <= value <= high + ROUNDING, where
-        assert low <= found <= high, where
-        assert math.isnan(found.low) or found.low <= low <= high <= found.high, where
+        assert low <= estimate <= high, where
+        assert math.isnan(estimate.low) or estimate.low <= low <= high <= estimate.high, where
 
 
 @pytest.mark.sampled(30)
@@ -117,9 +117,9 @@ def test_twelve_bits_are_close_where_scores_crowd_at_0_and_1_or_nowhere(shape: s
     for measure, most in ((ROC_AUC, 1e-5), (AVERAGE_PRECISION, 3e-4)):
         declared = measure.of_scores
         assert isinstance(declared, Ranked)
-        value, found = declared.value(exact), declared.value(grid)
+        value, number = declared.value(exact), declared.value(grid)
         low, high = bound_of(declared, grid)
-        assert abs(value - found) < most
+        assert abs(value - number) < most
         assert low <= value <= high
         assert high - low < 20 * most
 
@@ -201,12 +201,12 @@ def test_the_least_average_precision_of_many_rows_is_just_below_the_sum() -> Non
 def test_every_measure_of_scores_has_bounds_or_says_why_not(measure: Measure) -> None:
     _, truth, values, _ = _drawn(0)
     tally = ScoreTally.of_rows(LABELS, values, truth, kept=Grid(6))
-    found = _judge(tally, truth, values, None).scored(measure)
-    if found.bound is None:
-        assert math.isnan(found)
-        assert found.undefined is not None
-        few = "negatives; there are only" in found.undefined
-        assert few or "kept as a grid; count with exact scores" in found.undefined
+    estimate = _judge(tally, truth, values, None).scored(measure)
+    if estimate.bound is None:
+        assert math.isnan(estimate)
+        assert estimate.undefined is not None
+        few = "negatives; there are only" in estimate.undefined
+        assert few or "kept as a grid; count with exact scores" in estimate.undefined
 
 
 def test_cuts_are_exact_but_for_what_needs_the_scores_themselves() -> None:
@@ -214,9 +214,9 @@ def test_cuts_are_exact_but_for_what_needs_the_scores_themselves() -> None:
     tally = ScoreTally.of_rows(LABELS, values, truth)
     cuts = np.unique(values[truth == 1])
     kept = count_cuts(LABELS, CutPoints(LABELS[0], cuts), values, truth)
-    exact, found = (_judge(part, truth, values, None) for part in (tally, kept))
+    exact, judge = (_judge(part, truth, values, None) for part in (tally, kept))
     for measure in MEASURES:
-        a, b = exact.scored(measure), found.scored(measure)
+        a, b = exact.scored(measure), judge.scored(measure)
         by_value = isinstance(measure.of_scores, Ranked) and measure.of_scores.probabilities
         if by_value or isinstance(measure.of_scores, Binned):
             assert b.undefined == (

@@ -140,8 +140,8 @@ VALUES: dict[str, Fraction | float] = {
 
 
 def test_every_formula_has_its_value() -> None:
-    found = {m.name: value(m.formula, CELLS) for m in CATALOGUE if m.formula is not None}
-    assert found == pytest.approx({name: float(x) for name, x in VALUES.items()}, rel=1e-13)
+    values = {m.name: value(m.formula, CELLS) for m in CATALOGUE if m.formula is not None}
+    assert values == pytest.approx({name: float(x) for name, x in VALUES.items()}, rel=1e-13)
 
 
 def test_examples_are_of_one_matrix_but_for_those_that_it_gives_no_ratio() -> None:
@@ -212,8 +212,8 @@ def test_formulas_of_all_classes_are_those_of_the_rows() -> None:
         "HIT": tuple(hits.tolist()), "ROW": tuple(true.tolist()), "COL": tuple(decided.tolist()),
         "N": rows, "K": 3,
     }  # fmt: skip
-    found = {m.name: value(m.classes, table) for m in CATALOGUE if m.classes is not None}
-    assert found == pytest.approx(expected, rel=1e-12)
+    values = {m.name: value(m.classes, table) for m in CATALOGUE if m.classes is not None}
+    assert values == pytest.approx(expected, rel=1e-12)
     parts = {name: value(part, table) for name, part in find("kappa").parts.items()}
     assert parts == pytest.approx({"p_o": agreed, "p_e": chance}, rel=1e-14)
 
@@ -282,8 +282,8 @@ def test_what_each_formula_is_indifferent_to() -> None:
         "lift": {transpose}, "precision_gain": {often}, "recall_gain": set(), "c_id": {swap},
         "expected_cost": set(), "net_benefit": set(),
     }  # fmt: skip
-    found = {m.name: set(m.invariant_under) for m in CATALOGUE if m.of_scores is None}
-    assert found == laws
+    invariances = {m.name: set(m.invariant_under) for m in CATALOGUE if m.of_scores is None}
+    assert invariances == laws
 
 
 def test_how_the_default_interval_of_each_formula_is_found() -> None:

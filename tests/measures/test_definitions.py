@@ -81,14 +81,14 @@ def test_a_measure_is_what_its_definition_says(name: str, counts: tuple[int, ...
     assert formula is not None
     cells = dict(zip(("TP", "FP", "FN", "TN"), counts, strict=True))
     expected = DEFINITIONS[name](*map(Fraction, counts))
-    found = value(formula, cells)
+    number = value(formula, cells)
     if math.isnan(expected):
-        assert math.isnan(found)
+        assert math.isnan(number)
         assert reason(formula, cells)
     else:
-        assert found == pytest.approx(float(expected), rel=1e-13, abs=1e-13)
+        assert number == pytest.approx(float(expected), rel=1e-13, abs=1e-13)
         if isinstance(expected, Fraction):
-            assert found == float(expected)
+            assert number == float(expected)
         assert reason(formula, cells) is None
 
 

@@ -68,8 +68,8 @@ def test_a_heading_is_matched_whatever_its_case_dashes_and_marks(text: str, key:
     [("Macro-F1", "macro"), ("F1 (weighted avg)", "weighted"), ("f1_micro", "micro"), ("F1", None)],
 )
 def test_an_average_in_a_heading_is_kept(text: str, average: str | None) -> None:
-    found = heading_of(text)
-    assert (found.measure, found.average) == (find("f1"), average)
+    heading = heading_of(text)
+    assert (heading.measure, heading.average) == (find("f1"), average)
 
 
 @pytest.mark.parametrize(
@@ -115,10 +115,10 @@ def test_no_heading_is_claimed_by_two_measures() -> None:
 
 
 def test_rows_of_averages_and_cells_are_known_by_their_words() -> None:
-    found = [
+    averages = [
         average_of(text) for text in ("macro avg", "Weighted Avg.", "avg / total", "Mean", "DoS")
     ]
-    assert found == ["macro", "weighted", "weighted", "average", None]
+    assert averages == ["macro", "weighted", "weighted", "average", None]
     assert [cell_of(t) for t in ("TP", "False negatives", "TPR")] == ["tp", "fn", None]
 
 
@@ -170,9 +170,9 @@ def test_a_heading_says_no_more_and_no_less(text: str, facts: dict[str, object])
     ],
 )
 def test_a_heading_that_is_not_matched_says_why(text: str, why: str) -> None:
-    found = heading_of(text)
-    assert found == Heading(text, why=why)
-    assert found.measure is None
+    heading = heading_of(text)
+    assert heading == Heading(text, why=why)
+    assert heading.measure is None
 
 
 def test_a_letter_stands_for_a_measure() -> None:

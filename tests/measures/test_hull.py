@@ -59,8 +59,8 @@ def test_whole_numbers_of_any_size_are_compared_exactly(
         nudged = [b + nudge * (0 < i < len(y) - 1) * (i % 2) for i, b in enumerate(y)]
         # Beyond 64 bits an array holds Python's own numbers.
         kind = object if scale == HUGE else np.int64
-        found = upper_hull(np.array(x, kind), np.array(nudged, kind))
-        assert found.tolist() == brute(x, nudged)
+        corners = upper_hull(np.array(x, kind), np.array(nudged, kind))
+        assert corners.tolist() == brute(x, nudged)
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.uint32, np.uint64, np.int64])
@@ -91,10 +91,10 @@ def test_the_corners_are_those_of_qhull(rows: int, tied: bool) -> None:
     last = np.append(np.flatnonzero(np.diff(scores[order])), rows - 1)
     tp = np.append(0, np.cumsum(truth[order])[last])
     fp = np.append(0, np.cumsum(~truth[order])[last])
-    found = upper_hull(fp, tp)
+    corners = upper_hull(fp, tp)
     points = np.vstack([np.column_stack([fp, tp]), [fp[-1], 0]])
     theirs = ConvexHull(points).vertices
-    assert found.tolist() == sorted(i for i in theirs if i < len(tp))
+    assert corners.tolist() == sorted(i for i in theirs if i < len(tp))
 
 
 @settings(max_examples=30)
@@ -119,10 +119,10 @@ def test_of_points_that_are_given_twice_the_last_one_is_the_corner(
 def test_sampling_weights_have_a_hull_too() -> None:
     rng = np.random.default_rng(0)
     x, y = np.cumsum(rng.gamma(1.0, size=300)), np.cumsum(rng.gamma(1.0, size=300))
-    found = upper_hull(x, y)
-    slopes = np.diff(y[found]) / np.diff(x[found])
+    corners = upper_hull(x, y)
+    slopes = np.diff(y[corners]) / np.diff(x[corners])
     assert np.all(np.diff(slopes) < 0)
-    assert np.all(np.interp(x, x[found], y[found]) >= y - 1e-9)
+    assert np.all(np.interp(x, x[corners], y[corners]) >= y - 1e-9)
 
 
 @pytest.mark.parametrize("points", [[], [(0, 0)], [(0, 0), (3, 4)]])

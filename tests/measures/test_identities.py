@@ -118,9 +118,9 @@ def test_an_f_score_of_any_beta_says_what_it_follows_from() -> None:
 def test_a_measure_of_all_classes_may_be_a_mean_of_a_rate_of_each(
     name: str, rate: str, how: str
 ) -> None:
-    found = mean_of(find(name))
-    assert found is not None
-    assert (found.measure.name, found.how) == (rate, how)
+    mean = mean_of(find(name))
+    assert mean is not None
+    assert (mean.measure.name, mean.how) == (rate, how)
 
 
 @pytest.mark.parametrize("name", ["kappa", "mcc", "recall", "precision", "roc_auc", "brier"])

@@ -115,13 +115,13 @@ def ks_of(q: list[Fraction], p: list[Fraction]) -> Fraction:
     return max(recall - fpr for fpr, recall in curve(q, p))
 
 
-def check(found: Influence, exact: Exact, table: Table, rel: float = 1e-11) -> None:
+def check(influence: Influence, exact: Exact, table: Table, rel: float = 1e-11) -> None:
     """Value and slopes of a tally of counts."""
     value = exact(*([Fraction(n) for n in row] for row in table))
     positive, negative = slopes(exact, table)
-    assert found.value == pytest.approx(float(value), rel=1e-12, abs=1e-13)
-    np.testing.assert_allclose(found.positive, positive, rtol=rel, atol=1e-13)
-    np.testing.assert_allclose(found.negative, negative, rtol=rel, atol=1e-13)
+    assert influence.value == pytest.approx(float(value), rel=1e-12, abs=1e-13)
+    np.testing.assert_allclose(influence.positive, positive, rtol=rel, atol=1e-13)
+    np.testing.assert_allclose(influence.negative, negative, rtol=rel, atol=1e-13)
 
 
 def test_the_tables_are_unlike_enough() -> None:
@@ -158,8 +158,8 @@ def test_the_influence_on_a_partial_area_is_its_slope(table: Table, limit: float
 
 def test_a_limit_that_falls_between_two_negatives_counts_the_positives_before_it() -> None:
     """Four negatives, one of them above the positive in the middle: a quarter is passed."""
-    found = partial_influence(tally_of(((3, 0, 1, 0), (0, 1, 0, 1))), 0.25, corrected=False)
-    assert found.value == 0.125
+    influence = partial_influence(tally_of(((3, 0, 1, 0), (0, 1, 0, 1))), 0.25, corrected=False)
+    assert influence.value == 0.125
     more = partial_influence(tally_of(((3, 0, 1, 0), (0, 1, 0, 1))), 0.375, corrected=False)
     assert more.value == pytest.approx((0.375 + 0.125) / 2)
 
@@ -176,17 +176,17 @@ def test_mcclish_rescales_by_hand() -> None:
 
 def test_a_variance_is_the_sum_of_squared_moves() -> None:
     tally = tally_of(((2, 1), (1, 3)))
-    found = Influence(0.5, np.array([1.0, 2.0]), np.array([3.0, 5.0]))
-    assert found.variance(tally) == 1 * 1 + 3 * 4 + 2 * 9 + 1 * 25
-    assert found.variance(tally, unbiased=True) == 13 * 4 / 3 + 43 * 3 / 2
+    influence = Influence(0.5, np.array([1.0, 2.0]), np.array([3.0, 5.0]))
+    assert influence.variance(tally) == 1 * 1 + 3 * 4 + 2 * 9 + 1 * 25
+    assert influence.variance(tally, unbiased=True) == 13 * 4 / 3 + 43 * 3 / 2
 
 
 def test_the_unbiased_variance_of_one_row_can_not_be_told() -> None:
     moves = np.array([1.0, 2.0])
     for table in (((1, 0), (2, 2)), ((2, 2), (1, 0))):
-        found = Influence(0.5, moves, moves)
-        assert math.isnan(found.variance(tally_of(table), unbiased=True))
-        assert math.isfinite(found.variance(tally_of(table)))
+        influence = Influence(0.5, moves, moves)
+        assert math.isnan(influence.variance(tally_of(table), unbiased=True))
+        assert math.isfinite(influence.variance(tally_of(table)))
     two = Influence(0.5, moves, moves).variance(tally_of(((2, 0), (0, 2))), unbiased=True)
     assert two == (2 * 1 + 2 * 4) * 2
 
@@ -194,9 +194,9 @@ def test_the_unbiased_variance_of_one_row_can_not_be_told() -> None:
 def test_with_weights_a_variance_takes_their_squares_and_no_row_is_missing() -> None:
     squares = np.array([[4.0, 1.0], [9.0, 0.25]])
     tally = ScoreTally(("no", "yes"), np.arange(2.0), np.array([[2.0, 1.0], [3.0, 0.5]]), squares)
-    found = Influence(0.5, np.array([1.0, 2.0]), np.array([3.0, 5.0]))
-    assert found.variance(tally) == 9 * 1 + 0.25 * 4 + 4 * 9 + 1 * 25
-    assert found.variance(tally, unbiased=True) == found.variance(tally)
+    influence = Influence(0.5, np.array([1.0, 2.0]), np.array([3.0, 5.0]))
+    assert influence.variance(tally) == 9 * 1 + 0.25 * 4 + 4 * 9 + 1 * 25
+    assert influence.variance(tally, unbiased=True) == influence.variance(tally)
 
 
 # -- readings of points, whose slopes are exact ----------------------------------------------------
@@ -219,10 +219,10 @@ def test_the_farthest_point_is_the_first_of_equals_in_any_blocks(
     monkeypatch.setattr(roc_points, "map_blocks", partial(map_blocks, block=block))
     # 0, 1/4, 2/4, 1/4, 2/4, 1/4, 0: from the lowest score on.
     tally = tally_of(((1, 1, 0, 1, 0, 1), (0, 0, 1, 0, 2, 1)))
-    found = farthest(Points.of(tally))
-    assert found.value == 0.5
-    assert found.at.tolist() == [2]
-    assert (found.by_recall.tolist(), found.by_fpr.tolist()) == ([1.0], [-1.0])
+    reading = farthest(Points.of(tally))
+    assert reading.value == 0.5
+    assert reading.at.tolist() == [2]
+    assert (reading.by_recall.tolist(), reading.by_fpr.tolist()) == ([1.0], [-1.0])
     later = farthest(Points.of(tally_of(((1, 1, 1, 1, 0, 0), (0, 0, 0, 0, 1, 2)))))
     assert (later.value, later.at.tolist()) == (1.0, [4])
 
@@ -276,15 +276,15 @@ def test_the_influence_on_the_h_measure_is_its_slope(
 ) -> None:
     table = TABLES[name]
     points = Points.of(tally_of(table))
-    found = h_measure(points, prior)
-    check(found.influence(), h_of(b), table, rel=1e-6)
-    assert h_measure_alone(points, prior) == found.value
+    reading = h_measure(points, prior)
+    check(reading.influence(), h_of(b), table, rel=1e-6)
+    assert h_measure_alone(points, prior) == reading.value
 
 
 @pytest.mark.parametrize("table", [((1996, 1000), (1, 2)), ((2, 1), (2000, 998))])
 def test_the_slope_by_the_share_is_found_where_a_class_is_very_rare(table: Table) -> None:
-    found = h_measure(Points.of(tally_of(table)), symmetric_costs).influence()
-    check(found, h_of(lambda _: mpmath.mpf(2)), table, rel=1e-5)
+    influence = h_measure(Points.of(tally_of(table)), symmetric_costs).influence()
+    check(influence, h_of(lambda _: mpmath.mpf(2)), table, rel=1e-5)
 
 
 def test_the_costs_of_the_h_measure() -> None:
@@ -308,8 +308,8 @@ def terms_of(reading: RocReading) -> list[Term]:
 
 def assert_terms(reading: RocReading, expected: list[Term]) -> None:
     assert [at for at, _, _ in terms_of(reading)] == [at for at, _, _ in expected]
-    for (_, *found), (_, *wanted) in zip(terms_of(reading), expected, strict=True):
-        assert found == pytest.approx(wanted, rel=1e-10, abs=1e-12)
+    for (_, *term), (_, *wanted) in zip(terms_of(reading), expected, strict=True):
+        assert term == pytest.approx(wanted, rel=1e-10, abs=1e-12)
 
 
 def drawn(seed: int, rows: int, share: float) -> Points:
@@ -337,9 +337,9 @@ def test_recall_at_a_rate_counts_negatives_by_the_slope_around_it(
     high = min(i for i, x in enumerate(fpr) if x <= max(rate - reach, 0))
     across = fpr[low] - fpr[high]
     slope = (recall[low] - recall[high]) / across if across else 0.0
-    found = recall_at(points, rate)
-    assert found.value == recall[at]
-    assert_terms(found, [(at, 1.0, -slope)])
+    reading = recall_at(points, rate)
+    assert reading.value == recall[at]
+    assert_terms(reading, [(at, 1.0, -slope)])
     assert last_within(points, rate) == at
 
 
@@ -364,13 +364,13 @@ def check_equal_errors(points: Points) -> None:
     high = max(high, after)
     up, across = recall[low] - recall[high], fpr[low] - fpr[high]
     of_fpr, of_recall = up / (up + across), across / (up + across)
-    found = equal_error(points)
-    assert found.value == pytest.approx(value, abs=1e-14)
+    reading = equal_error(points)
+    assert reading.value == pytest.approx(value, abs=1e-14)
     expected = [
         (before, -(1 - part) * of_recall, (1 - part) * of_fpr),
         (after, -part * of_recall, part * of_fpr),
     ]
-    assert_terms(found, expected)
+    assert_terms(reading, expected)
 
 
 @pytest.mark.parametrize(
@@ -413,16 +413,16 @@ def check_lift(points: Points, top: float) -> None:
     low = max((i for i, x in enumerate(flagged) if x > top + reach), default=0)
     high = min((i for i, x in enumerate(flagged) if x <= top - reach), default=len(fpr) - 1)
     slope = (recall[low] - recall[high]) / (flagged[low] - flagged[high])
-    found = top_lift(points, top)
-    assert found.value == pytest.approx(between(recall) / top, rel=1e-12)
+    reading = top_lift(points, top)
+    assert reading.value == pytest.approx(between(recall) / top, rel=1e-12)
     of_recall, of_fpr = (1 - slope * share) / top, -slope * (1 - share) / top
     expected = [
         (after, (1 - part) * of_recall, (1 - part) * of_fpr),
         (before, part * of_recall, part * of_fpr),
     ]
-    assert_terms(found, expected)
+    assert_terms(reading, expected)
     by_share = -slope * (between(recall) - between(fpr)) / top
-    assert found.by_share == pytest.approx(by_share, rel=1e-9, abs=1e-12)
+    assert reading.by_share == pytest.approx(by_share, rel=1e-9, abs=1e-12)
 
 
 def test_the_lift_of_a_few_rows_looks_at_all_points_at_most() -> None:
@@ -474,12 +474,12 @@ def test_a_reading_is_as_sure_as_its_rows_move_it(table: Table) -> None:
     )
     recall, fpr = rates(points)
     share, rows = points.share, points.positives + points.negatives
-    found = reading.influence()
+    influence = reading.influence()
     total = 0.0
     for i in range(len(points) - 1):
         for counts, moves, rate, of_class, by_share in (
-            (table[1], found.positive, recall, points.positives, 7 * (1 - share)),
-            (table[0], found.negative, fpr, points.negatives, -7 * share),
+            (table[1], influence.positive, recall, points.positives, 7 * (1 - share)),
+            (table[0], influence.negative, fpr, points.negatives, -7 * share),
         ):
             by = reading.by_recall if counts is table[1] else reading.by_fpr
             moved = sum(
@@ -489,4 +489,4 @@ def test_a_reading_is_as_sure_as_its_rows_move_it(table: Table) -> None:
             assert moves[i] == pytest.approx(moved + by_share / rows, rel=1e-11, abs=1e-13)
             total += counts[i] * (moved + by_share / rows) ** 2
     assert reading.variance() == pytest.approx(total, rel=1e-11)
-    assert found.variance(tally_of(table)) == pytest.approx(total, rel=1e-11)
+    assert influence.variance(tally_of(table)) == pytest.approx(total, rel=1e-11)

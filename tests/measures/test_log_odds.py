@@ -115,8 +115,8 @@ def test_a_line_that_was_put_in_comes_out(slope: float, shift: float) -> None:
     share = special.expit(true_odds)
     counts = np.array([1 - share, share]) * 1000
     tally = ScoreTally(("no", "yes"), said, counts, counts)
-    found = calibration.calibration_slope_influence(tally).value
-    assert found == pytest.approx(slope, rel=1e-6)
+    value = calibration.calibration_slope_influence(tally).value
+    assert value == pytest.approx(slope, rel=1e-6)
 
 
 def test_classes_that_rounding_alone_keeps_from_being_parted_have_no_slope() -> None:
@@ -129,8 +129,8 @@ def test_classes_that_rounding_alone_keeps_from_being_parted_have_no_slope() -> 
 def test_an_intercept_is_found_where_certain_probabilities_make_its_function_flat() -> None:
     sure = 1 - 2.0**-52
     tally = tally_of([0, 1, 1, 1, 0, 1, 0], [sure, 1e-8, 0.0, 1e-8, sure, 1.0, 0.5])
-    found = calibration.calibration_intercept_influence(tally).value
-    likely = special.expit(calibration.log_odds(tally) + found)
+    value = calibration.calibration_intercept_influence(tally).value
+    likely = special.expit(calibration.log_odds(tally) + value)
     assert (tally.counts.sum(axis=0) * likely).sum() == pytest.approx(4, rel=1e-9)
 
 
@@ -142,15 +142,15 @@ def test_log_odds_that_lie_close_together_have_a_slope_too() -> None:
     steps = (odds - odds[0]) / (odds[1] - odds[0])
     wide = tally_of([0, 1, 0, 1, 0, 1], special.expit(steps).tolist())
     expected = calibration.calibration_slope_influence(wide).value / (odds[1] - odds[0])
-    found = calibration.calibration_slope_influence(tally).value
-    assert found == pytest.approx(expected, rel=1e-6)
+    value = calibration.calibration_slope_influence(tally).value
+    assert value == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("said", [0.0, 1.0, 1e-12])
 def test_the_intercept_of_one_probability_for_all_is_how_far_it_is_off(said: float) -> None:
     tally = tally_of([0, 1, 0, 0], [said] * 4)
-    found = calibration.calibration_intercept_influence(tally).value
-    assert found == pytest.approx(math.log(1 / 3) - calibration.log_odds(tally)[0], rel=1e-12)
+    value = calibration.calibration_intercept_influence(tally).value
+    assert value == pytest.approx(math.log(1 / 3) - calibration.log_odds(tally)[0], rel=1e-12)
 
 
 def test_certain_probabilities_that_were_wrong_are_read_as_nearly_certain_and_counted() -> None:
@@ -184,9 +184,9 @@ def declared(measure: Measure) -> Ranked:
 def test_blocks_give_the_value_and_variance_of_arrays(measure: Measure, shape: str) -> None:
     table = drawn(shape)
     assert table.size > BLOCK
-    found, expected = declared(measure).of(rank(table)), declared(measure).by_influence(table)
-    assert found.value == pytest.approx(expected.value, rel=1e-12, abs=1e-12)
-    assert found.variance == pytest.approx(expected.variance, rel=1e-10)
+    estimate, expected = declared(measure).of(rank(table)), declared(measure).by_influence(table)
+    assert estimate.value == pytest.approx(expected.value, rel=1e-12, abs=1e-12)
+    assert estimate.variance == pytest.approx(expected.variance, rel=1e-10)
 
 
 def test_the_slope_of_many_scores_is_reached_from_few_cells_without_their_arrays(
@@ -196,19 +196,19 @@ def test_the_slope_of_many_scores_is_reached_from_few_cells_without_their_arrays
     expected = declared(CALIBRATION_SLOPE).by_influence(table)
     monkeypatch.setattr(calibration, "_CELLS", 30)
     monkeypatch.delattr(calibration, "calibration_slope_influence")
-    found = calibration.calibration_slope_in_blocks(table)
-    assert found.value == pytest.approx(expected.value, rel=1e-12)
-    assert found.variance == pytest.approx(expected.variance, rel=1e-10)
+    smooth = calibration.calibration_slope_in_blocks(table)
+    assert smooth.value == pytest.approx(expected.value, rel=1e-12)
+    assert smooth.variance == pytest.approx(expected.variance, rel=1e-10)
 
 
 @pytest.mark.parametrize("measure", IN_BLOCKS, ids=lambda m: m.name)
 def test_threads_do_not_change_the_bits(measure: Measure, monkeypatch: pytest.MonkeyPatch) -> None:
     table = drawn("even", rows=5 * BLOCK)
-    found = []
+    estimates = []
     for threads in ("1", "3"):
         monkeypatch.setenv("ASSAY_THREADS", threads)
-        found.append(declared(measure).of(rank(table)))
-    assert found[0] == found[1]
+        estimates.append(declared(measure).of(rank(table)))
+    assert estimates[0] == estimates[1]
 
 
 def test_scores_that_part_the_classes_have_no_slope() -> None:
@@ -223,11 +223,11 @@ def test_cells_that_part_the_classes_where_scores_do_not_are_no_obstacle() -> No
     middle = ROWS // 2
     truth[middle - 1], truth[middle] = 1, 0
     table = ScoreTally.of_rows(LABELS, scores, truth)
-    found, expected = (
+    estimate, expected = (
         declared(CALIBRATION_SLOPE).of(rank(table)),
         declared(CALIBRATION_SLOPE).by_influence(table),
     )
-    assert found.value == pytest.approx(expected.value, rel=1e-12)
+    assert estimate.value == pytest.approx(expected.value, rel=1e-12)
 
 
 def test_sampling_weights_are_fitted_as_arrays() -> None:

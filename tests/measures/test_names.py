@@ -45,8 +45,8 @@ def words_of(path: Path) -> list[tuple[int, str]]:
 
 
 def modules() -> list[str]:
-    found = (path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
-    return sorted(name for name in found if not name.startswith(SKIPPED))
+    paths = (path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
+    return sorted(name for name in paths if not name.startswith(SKIPPED))
 
 
 def test_no_module_names_a_measure() -> None:
@@ -62,17 +62,17 @@ def test_no_module_names_a_measure() -> None:
 
 @pytest.mark.parametrize(("module", "word"), NO_MEASURES)
 def test_every_exception_is_needed(module: str, word: str) -> None:
-    assert word in {found for _, found in words_of(ROOT / module)}
+    assert word in {each for _, each in words_of(ROOT / module)}
 
 
 def lists() -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
+    words: dict[str, tuple[str, ...]] = {}
     for name, value in vars(catalogue).items():
         if isinstance(value, catalogue.MeasureList):
-            found |= {f"{name}.two": value.of(binary=True), f"{name}.many": value.of(binary=False)}
+            words |= {f"{name}.two": value.of(binary=True), f"{name}.many": value.of(binary=False)}
         elif isinstance(value, tuple) and all(isinstance(key, str) for key in value):
-            found[name] = value
-    return {name: listed for name, listed in found.items() if name not in NO_LISTS}
+            words[name] = value
+    return {name: listed for name, listed in words.items() if name not in NO_LISTS}
 
 
 @pytest.mark.parametrize(("where", "listed"), lists().items(), ids=list(lists()))

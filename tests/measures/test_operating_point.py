@@ -17,13 +17,13 @@ Counts = tuple[int, int, int, int]
 def bounds_of(name: str, cells: Counts) -> tuple[Fraction, Fraction]:
     """The least and the largest value; cells are tn, fp, fn, tp."""
     tn, fp, fn, tp = cells
-    found = []
+    enclosures = []
     for bound in find(name).bounds or ():
         if isinstance(bound, Expression):
-            found += enclosure(bound, {"TP": tp, "FP": fp, "FN": fn, "TN": tn})[:1]
+            enclosures += enclosure(bound, {"TP": tp, "FP": fp, "FN": fn, "TN": tn})[:1]
         else:
-            found.append(bound(tp, fp, fn, tn))
-    low, high = found
+            enclosures.append(bound(tp, fp, fn, tn))
+    low, high = enclosures
     return low, high
 
 

@@ -51,9 +51,9 @@ def bounds_of(name: str, tp: int, fp: int, fn: int, tn: int) -> list[float]:
 
 
 def test_the_bounds_of_areas_at_one_operating_point() -> None:
-    found = bounds_of("roc_auc", TP, FP, FN, TN)
+    bounds = bounds_of("roc_auc", TP, FP, FN, TN)
     # At worst and at best: the one rectangle that is certain, and all but the one that is lost.
-    assert found == pytest.approx([float(R * S), float(1 - (1 - R) * (1 - S))])
+    assert bounds == pytest.approx([float(R * S), float(1 - (1 - R) * (1 - S))])
     # At best all other attacks come right after the alarms.
     assert bounds_of("average_precision", TP, FP, FN, TN)[1] == pytest.approx(
         float(R + (1 - R) * Fraction(12, 15))
@@ -71,9 +71,9 @@ def test_the_least_average_precision_is_that_of_the_worst_order_less_one_step(
     worst = sum((Fraction(i, i + fp) for i in range(1, tp + 1)), Fraction(0))
     worst += sum((Fraction(tp + i, tp + i + fp + tn) for i in range(1, fn + 1)), Fraction(0))
     exact = max(worst - 1, Fraction(0)) / (tp + fn)
-    found = least_average_precision(tp, fp, fn, tn)
-    assert float(found) == pytest.approx(float(exact) * (1 - 1e-9), rel=1e-12)
-    assert found <= exact
+    fraction = least_average_precision(tp, fp, fn, tn)
+    assert float(fraction) == pytest.approx(float(exact) * (1 - 1e-9), rel=1e-12)
+    assert fraction <= exact
 
 
 @pytest.mark.parametrize(
@@ -81,9 +81,9 @@ def test_the_least_average_precision_is_that_of_the_worst_order_less_one_step(
 )
 def test_precisions_of_hits_after_alarms_are_added_up(steps: int, hits: int, alarms: int) -> None:
     exact = sum(Fraction(hits + i, hits + alarms + i) for i in range(1, steps + 1))
-    found = _ascending(steps, hits, alarms)
-    assert found == pytest.approx(float(exact), rel=1e-12)
-    assert found <= exact
+    precisions = _ascending(steps, hits, alarms)
+    assert precisions == pytest.approx(float(exact), rel=1e-12)
+    assert precisions <= exact
 
 
 def test_the_sum_of_many_precisions_is_just_below_the_exact_one() -> None:
@@ -96,13 +96,13 @@ def test_the_sum_of_many_precisions_is_just_below_the_exact_one() -> None:
 
 
 def test_what_hard_decisions_are_quoted_as_areas() -> None:
-    found = [value(each.formula, CELLS) for each in ROC_AUC.of_decisions]
-    assert found == pytest.approx([float((R + S) / 2), float(R * S)])
-    found = [value(each.formula, CELLS) for each in find("average_precision").of_decisions]
+    values = [value(each.formula, CELLS) for each in ROC_AUC.of_decisions]
+    assert values == pytest.approx([float((R + S) / 2), float(R * S)])
+    values = [value(each.formula, CELLS) for each in find("average_precision").of_decisions]
     # Trapezoids from a precision of 1, or from that of the first alert, down to the prevalence.
     last = (1 - R) * (P + PI) / 2
     expected = [P * R + (1 - R) * PI, P * R, (1 + P) / 2 * R + last, P * R + last]
-    assert found == pytest.approx([float(x) for x in expected])
+    assert values == pytest.approx([float(x) for x in expected])
 
 
 @pytest.mark.parametrize("exponent", [2, 3, 4, 5])
@@ -160,9 +160,9 @@ def test_the_variance_of_auc_by_influence_is_delongs() -> None:
 
 
 def test_what_is_computed_of_probabilities_alone() -> None:
-    found = {m.name for m in CATALOGUE if m.needs is Needs.LOSSES}
+    names = {m.name for m in CATALOGUE if m.needs is Needs.LOSSES}
     lines = {"brier_resolution", "calibration_slope", "calibration_intercept"}
-    assert found == {"log_loss", "brier"} | lines
+    assert names == {"log_loss", "brier"} | lines
     assert {m.name for m in CATALOGUE if m.needs is Needs.OPEN_SET} == {"oscr", "known_auc"}
     assert [find(name).of_scores.right_only for name in ("oscr", "known_auc")] == [True, False]
 
@@ -186,8 +186,8 @@ def test_the_log_loss_of_a_row_is_cut_at_the_smallest_probability() -> None:
 
 def test_the_squared_distance_of_a_row() -> None:
     declared = loss_of(BRIER)
-    found = declared.loss(np.array([0.2, 0.2, 1.0]), np.array([1, 0, 0]))
-    assert found.tolist() == pytest.approx([0.64, 0.04, 1.0])
+    loss = declared.loss(np.array([0.2, 0.2, 1.0]), np.array([1, 0, 0]))
+    assert loss.tolist() == pytest.approx([0.64, 0.04, 1.0])
     assert declared.largest == 1.0
 
 

@@ -60,12 +60,12 @@ def curve(rows: Rows) -> list[Point]:
     """The points of the ROC curve, from nothing flagged to everything flagged."""
     positives = sum(t for t, _ in rows)
     negatives = len(rows) - positives
-    found = [(Fraction(0), Fraction(0))]
+    points = [(Fraction(0), Fraction(0))]
     for threshold in sorted({s for _, s in rows}, reverse=True):
         flagged = [t for t, s in rows if s >= threshold]
         hits = sum(flagged)
-        found.append((Fraction(len(flagged) - hits, negatives), Fraction(hits, positives)))
-    return found
+        points.append((Fraction(len(flagged) - hits, negatives), Fraction(hits, positives)))
+    return points
 
 
 def prevalence(rows: Rows) -> Fraction:
@@ -203,8 +203,8 @@ FEW = settings(max_examples=40, deadline=None)
 @given(rows=ROWS)
 def test_the_symmetric_h_measure_is_the_best_threshold_at_every_cost(rows: Rows) -> None:
     expected = h_by_enumeration(curve(rows), prevalence(rows), 1)
-    found = h_measure(Points.of(tally_of(rows)), symmetric_costs).value
-    assert found == pytest.approx(float(expected), abs=1e-12)
+    value = h_measure(Points.of(tally_of(rows)), symmetric_costs).value
+    assert value == pytest.approx(float(expected), abs=1e-12)
 
 
 @FEW
@@ -215,8 +215,8 @@ def test_the_h_measure_is_the_best_threshold_at_every_cost(rows: Rows, odds: int
     often = [len(rows) - positives if t else odds * positives for t, _ in rows]
     share = Fraction(1, 1 + odds)
     expected = h_by_enumeration(curve(rows), share, odds)
-    found = h_measure(Points.of(tally_of(rows, counts=often)), severe_by_class).value
-    assert found == pytest.approx(float(expected), abs=1e-12)
+    value = h_measure(Points.of(tally_of(rows, counts=often)), severe_by_class).value
+    assert value == pytest.approx(float(expected), abs=1e-12)
 
 
 def test_the_h_measure_of_an_example_that_the_python_package_hmeasure_prints() -> None:
@@ -225,10 +225,10 @@ def test_the_h_measure_of_an_example_that_the_python_package_hmeasure_prints() -
     scores = [0.84901876, 0.10282827, 0.43752488, 0.46004468, 0.90878931]
     scores += [0.79177719, 0.5297229, 0.13803906, 0.73166264, 0.22959056]
     tally = ScoreTally.of_rows(("no", "yes"), np.array(scores), np.array(truth))
-    found = h_measure(Points.of(tally), severe_by_class).value
-    assert found == pytest.approx(0.18889596344769588, rel=1e-12)
-    found = h_measure(Points.of(tally), lambda _: (2.0, 3.0)).value
-    assert found == pytest.approx(0.10750123502531805, rel=1e-12)
+    value = h_measure(Points.of(tally), severe_by_class).value
+    assert value == pytest.approx(0.18889596344769588, rel=1e-12)
+    value = h_measure(Points.of(tally), lambda _: (2.0, 3.0)).value
+    assert value == pytest.approx(0.10750123502531805, rel=1e-12)
 
 
 @pytest.mark.parametrize("prior", [severe_by_class, symmetric_costs])
@@ -280,9 +280,9 @@ def test_the_unit_of_weights_does_not_matter(measure: Callable, rows: Rows) -> N
     plain = tally_of(rows)
     assume(plain.size > 1)
     doubled = tally_of(rows, weights=[2.0] * len(rows))
-    found, twice = measure(plain), measure(doubled)
-    assert twice.value == pytest.approx(found.value, abs=1e-12)
-    assert twice.variance(doubled) == pytest.approx(found.variance(plain), rel=1e-9, abs=1e-12)
+    reading, twice = measure(plain), measure(doubled)
+    assert twice.value == pytest.approx(reading.value, abs=1e-12)
+    assert twice.variance(doubled) == pytest.approx(reading.variance(plain), rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("read", READ.values(), ids=READ)
@@ -300,8 +300,8 @@ def test_the_variance_between_points_is_that_of_every_row(read: Callable, rows: 
 @given(rows=ROWS)
 def test_influences_of_all_rows_cancel(measure: Callable, rows: Rows) -> None:
     tally = tally_of(rows)
-    found = measure(tally)
-    total = (tally.counts[1] * found.positive + tally.counts[0] * found.negative).sum()
+    reading = measure(tally)
+    total = (tally.counts[1] * reading.positive + tally.counts[0] * reading.negative).sum()
     assert total == pytest.approx(0, abs=1e-9)
 
 
@@ -357,8 +357,8 @@ def test_an_influence_is_what_a_small_mass_at_one_score_does(
     measure: Callable[[ScoreTally], Influence], seed: int
 ) -> None:
     tally = weighted_tally(seed)
-    found = measure(tally)
-    for side, moves in ((1, found.positive), (0, found.negative)):
+    reading = measure(tally)
+    for side, moves in ((1, reading.positive), (0, reading.negative)):
         # A negative mass needs something to be taken from.
         for at in np.flatnonzero(tally.counts[side]):
             slope = numeric(measure, tally, side, int(at), 1e-4)
@@ -386,8 +386,8 @@ def test_where_the_curve_is_straight_its_smoothed_slope_is_its_slope(
         # The highest tenth ends within the straight part.
         tally = ScoreTally(tally.labels, tally.scores, *[tally.counts * 1.0] * 2)
         tally.counts[:, -1] = [1.0, 2.0]
-    found = measure(tally)
-    for side, moves in ((1, found.positive), (0, found.negative)):
+    reading = measure(tally)
+    for side, moves in ((1, reading.positive), (0, reading.negative)):
         for at in range(tally.size):
             slope_there = numeric(measure, tally, side, at, 1e-4)
             assert moves[at] == pytest.approx(slope_there, rel=1e-5, abs=1e-9)
@@ -397,21 +397,21 @@ def test_where_the_curve_is_straight_its_smoothed_slope_is_its_slope(
 def test_the_positives_part_of_recall_at_a_rate_is_that_of_a_share(seed: int) -> None:
     tally = weighted_tally(seed, 400)
     measure = influence_of(partial(recall_at, max_fpr=0.1))
-    found, points = measure(tally), Points.of(tally)
+    reading, points = measure(tally), Points.of(tally)
     at = last_within(points, 0.1)
     for i in np.flatnonzero(tally.counts[1]):
-        assert found.positive[i] == pytest.approx(
-            ((i >= at) - found.value) / points.positives, abs=1e-15
+        assert reading.positive[i] == pytest.approx(
+            ((i >= at) - reading.value) / points.positives, abs=1e-15
         )
         slope = numeric(measure, tally, 1, int(i), 1e-4)
-        assert found.positive[i] == pytest.approx(slope, rel=1e-6)
+        assert reading.positive[i] == pytest.approx(slope, rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_negatives_part_of_recall_at_a_rate_has_the_slope_of_its_window(seed: int) -> None:
     """Within two standard errors of the rate, by the rows that the weights are worth."""
     tally = weighted_tally(seed, 400)
-    found, rate = recall_at(Points.of(tally), 0.1).influence(), 0.1
+    influence, rate = recall_at(Points.of(tally), 0.1).influence(), 0.1
     weights, squares = tally.counts[0], tally.squares[0]
     worth = weights.sum() ** 2 / squares.sum()
     reach = 1.96 * math.sqrt(rate * (1 - rate) / worth)
@@ -421,7 +421,7 @@ def test_the_negatives_part_of_recall_at_a_rate_has_the_slope_of_its_window(seed
     slope = (recall[low] - recall[high]) / (fpr[low] - fpr[high])
     at = last_within(Points.of(tally), rate)
     expected = -slope * ((np.arange(tally.size) >= at) - fpr[at]) / weights.sum()
-    np.testing.assert_allclose(found.negative, expected, rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(influence.negative, expected, rtol=1e-9, atol=1e-15)
 
 
 # -- against the jackknife -------------------------------------------------------------------------
@@ -446,7 +446,7 @@ def test_the_variance_is_near_that_of_leaving_out_one_row_after_the_other(
     """The jackknife does not settle for measures of one order statistic, which are left out."""
     truth, scores = sample(5)
     tally = ScoreTally.of_rows(("no", "yes"), scores, truth)
-    found = measure(tally)
+    reading = measure(tally)
     rows = len(truth)
     without = []
     for i in range(rows):
@@ -454,7 +454,7 @@ def test_the_variance_is_near_that_of_leaving_out_one_row_after_the_other(
         part = ScoreTally.of_rows(("no", "yes"), scores[kept], truth[kept])
         without.append(measure(part).value)
     jackknife = (rows - 1) / rows * float(((np.array(without) - np.mean(without)) ** 2).sum())
-    assert found.variance(tally) == pytest.approx(jackknife, rel=0.1)
+    assert reading.variance(tally) == pytest.approx(jackknife, rel=0.1)
 
 
 # -- limits ----------------------------------------------------------------------------------------

@@ -159,8 +159,8 @@ def test_a_reading_has_its_value_and_variance_from_points() -> None:
     assert declared.value(MIXED) == reading.value
     counts = MIXED.counts * 2.0
     weighted = ScoreTally(LABELS, MIXED.scores, counts, counts * 5)
-    found, influence = declared.of(rank(weighted)), farthest(Points.of(weighted)).influence()
-    assert found == (reading.value, influence.variance(weighted))
+    estimate, influence = declared.of(rank(weighted)), farthest(Points.of(weighted)).influence()
+    assert estimate == (reading.value, influence.variance(weighted))
     quicker = read_off(farthest, lambda _: 9.0)
     assert (quicker.value(MIXED), quicker.of(rank(MIXED)).value) == (9.0, reading.value)
 
@@ -182,9 +182,9 @@ def test_average_precision_at_a_base_rate_and_its_slopes_are_exact() -> None:
 
     plain = [[Fraction(int(n)) for n in side] for side in MIXED.counts]
     declared = AP.at_base_rate(float(rate))
-    found = declared.influence(MIXED)
-    assert found.value == pytest.approx(float(exact(plain)), rel=1e-13)
-    for side, moves in ((1, found.positive), (0, found.negative)):
+    influence = declared.influence(MIXED)
+    assert influence.value == pytest.approx(float(exact(plain)), rel=1e-13)
+    for side, moves in ((1, influence.positive), (0, influence.negative)):
         for at in range(MIXED.size):
             ends = []
             for sign in (1, -1):
@@ -269,8 +269,8 @@ def test_the_loss_of_each_row_moves_its_mean() -> None:
         assert value == pytest.approx(mean)
         assert moves[order].tolist() == pytest.approx([(x - mean) / 8 for x in losses])
         anew = np.array([3, 0, 1])
-        found = LOSS.resampled(sample, model, anew[np.argsort(order)])
-        assert found == pytest.approx((3 * losses[0] + losses[2]) / 4)
+        interval = LOSS.resampled(sample, model, anew[np.argsort(order)])
+        assert interval == pytest.approx((3 * losses[0] + losses[2]) / 4)
 
 
 # -- more than two classes -------------------------------------------------------------------------

@@ -80,11 +80,11 @@ def test_the_bounds_of_averages_are_averages_of_bounds() -> None:
     own = [bound_of(AUC, ranking.tally) for ranking in rankings]
     shares = np.array([float(ranking.positives) for ranking in rankings])
     for weighted, weights in ((False, np.ones(3) / 3), (True, shares / shares.sum())):
-        found = bound_of_average(ClassAverage(AUC, weighted=weighted), rankings)
-        assert found == pytest.approx(tuple(np.array(own).T @ weights), rel=1e-14)
+        bounds = bound_of_average(ClassAverage(AUC, weighted=weighted), rankings)
+        assert bounds == pytest.approx(tuple(np.array(own).T @ weights), rel=1e-14)
     pairs = [bound_of(AUC, tallies[i].pair(j, i)) for i in range(3) for j in range(3) if i != j]
-    found = bound_over_pairs(OverPairs(AUC), tallies)
-    assert found == pytest.approx(tuple(np.array(pairs).mean(axis=0)), rel=1e-14)
+    bounds = bound_over_pairs(OverPairs(AUC), tallies)
+    assert bounds == pytest.approx(tuple(np.array(pairs).mean(axis=0)), rel=1e-14)
 
 
 def test_the_least_average_precision_takes_positives_one_by_one_after_the_negatives() -> None:

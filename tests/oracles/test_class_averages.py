@@ -88,9 +88,9 @@ def test_the_interval_is_that_of_a_bootstrap_of_scikit_learn(name: str) -> None:
         theirs.append(THEIRS[name][0](truth[rows], table[rows]))
     low, high = np.percentile(theirs, [2.5, 97.5])
     for options in ({}, {"interval": assay.Bootstrap(resamples=400)}):
-        found = evaluated(truth, table, **options)[name]
-        assert found.low == pytest.approx(low, abs=(high - low) / 7), options
-        assert found.high == pytest.approx(high, abs=(high - low) / 7), options
+        estimate = evaluated(truth, table, **options)[name]
+        assert estimate.low == pytest.approx(low, abs=(high - low) / 7), options
+        assert estimate.high == pytest.approx(high, abs=(high - low) / 7), options
 
 
 @pytest.mark.slow

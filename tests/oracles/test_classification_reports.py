@@ -56,7 +56,7 @@ def verdict(text: str) -> NumberVerdict:
 
 def changed(text: str, rng: random.Random) -> str:
     """The report with one decimal digit changed."""
-    number = rng.choice([found for found in DECIMAL.finditer(text) if found[0]])
+    number = rng.choice([match for match in DECIMAL.finditer(text) if match[0]])
     place = rng.randrange(number.start(), number.end())
     digit = rng.choice([digit for digit in "0123456789" if digit != text[place]])
     return f"{text[:place]}{digit}{text[place + 1 :]}"
@@ -73,20 +73,20 @@ def test_a_report_is_clean_as_it_was_printed(seed: int) -> None:
 def test_a_changed_digit_is_found() -> None:
     rng = random.Random(16)
     texts = [changed(report(seed), rng) for seed in range(4)]
-    found = [verdict(text) is NumberVerdict.INCONSISTENT for text in texts]
+    refusals = [verdict(text) is NumberVerdict.INCONSISTENT for text in texts]
     # In a few places two digits leave a change within what rounding allows.
-    assert sum(found) >= 3
+    assert sum(refusals) >= 3
 
 
 @pytest.mark.slow
 def test_many_reports_are_clean_and_most_changed_digits_are_found() -> None:
     rng = random.Random(17)
-    found = []
+    refusals = []
     for seed in range(100, 160):
         text = report(seed)
         assert verdict(text) is NumberVerdict.CONSISTENT, (seed, text)
-        found.append(verdict(changed(text, rng)) is NumberVerdict.INCONSISTENT)
-    assert np.mean(found) > 0.9
+        refusals.append(verdict(changed(text, rng)) is NumberVerdict.INCONSISTENT)
+    assert np.mean(refusals) > 0.9
 
 
 def test_a_matrix_beside_its_report_decides_every_number() -> None:
@@ -97,7 +97,7 @@ def test_a_matrix_beside_its_report_decides_every_number() -> None:
     np.add.at(matrix, (truth, decided), 1)
     text = f"{matrix}\n{classification_report(truth, decided, digits=4)}"
     (claim,) = read_document("report.txt", text=text).claims
-    found = audited(claim)
-    assert {number.verdict for number in found.numbers} == {NumberVerdict.CONSISTENT}
+    audited_claim = audited(claim)
+    assert {number.verdict for number in audited_claim.numbers} == {NumberVerdict.CONSISTENT}
     assert claim.matrix is not None
     assert audited(replace(claim, matrix=None)).verdict is NumberVerdict.CONSISTENT

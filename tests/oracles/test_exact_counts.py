@@ -250,11 +250,11 @@ def test_what_is_shown_to_people_is_that_same_number(seed: int) -> None:
     for tp, fp, fn, tn in binary_tables(1000 + seed, 12):
         if not tp + fp + fn + tn:
             continue
-        found = assay.evaluate_counts(tp=tp, fp=fp, fn=fn, tn=tn)
+        evaluation = assay.evaluate_counts(tp=tp, fp=fp, fn=fn, tn=tn)
         for name, definition in DEFINITIONS.items():
             exact = defined(definition, tp, fp, fn, tn)
-            assert same(found[name].value, exact), name
-            assert (found[name].undefined is None) == (not math.isnan(exact)), name
+            assert same(evaluation[name].value, exact), name
+            assert (evaluation[name].undefined is None) == (not math.isnan(exact)), name
 
 
 @pytest.mark.parametrize("digits", [0, 2, 4, 17, 40])
@@ -319,11 +319,11 @@ def matrices(seed: int, number: int, *, empty: bool) -> Iterator[Matrix]:
 
 def against_rest(matrix: Matrix, k: int) -> tuple[int, int, int, int]:
     """tp, fp, fn, tn of one class, counted cell by cell."""
-    found = {(True, True): 0, (True, False): 0, (False, True): 0, (False, False): 0}
+    counts = {(True, True): 0, (True, False): 0, (False, True): 0, (False, False): 0}
     for i, row in enumerate(matrix):
         for j, cell in enumerate(row):
-            found[i == k, j == k] += cell
-    return found[True, True], found[False, True], found[True, False], found[False, False]
+            counts[i == k, j == k] += cell
+    return counts[True, True], counts[False, True], counts[True, False], counts[False, False]
 
 
 def marginals(matrix: Matrix) -> tuple[int, list[int], list[int]]:
@@ -435,19 +435,19 @@ def test_an_evaluation_of_classes_shows_those_same_numbers(seed: int) -> None:
     (matrix,) = matrices(100 + seed, 1, empty=True)
     if len(matrix) == 2:
         matrix = [[*row, 1] for row in matrix] + [[4, 5, 6]]
-    found = assay.evaluate_counts(matrix=matrix)
+    evaluation = assay.evaluate_counts(matrix=matrix)
     for name, definition in OF_CLASSES.items():
-        assert same(found[name].value, defined(definition, matrix)), name
+        assert same(evaluation[name].value, defined(definition, matrix)), name
     for name in RATIONAL:
         for average in AVERAGES:
             exact = defined(lambda m, n=name, a=average: averaged(n, a, m), matrix)
-            assert same(found[f"{name}.{average}"].value, exact), (name, average)
+            assert same(evaluation[f"{name}.{average}"].value, exact), (name, average)
         kept = []
         for k in range(len(matrix)):
             cells = against_rest(matrix, k)
             exact = defined(DEFINITIONS[name], *cells)
-            assert same(found[f"{name}.{k}"].value, exact), (name, k)
+            assert same(evaluation[f"{name}.{k}"].value, exact), (name, k)
             if not math.isnan(exact):
                 kept.append(DEFINITIONS[name](*cells))
         if 0 < len(kept) < len(matrix):
-            assert found[f"{name}.macro_defined"].value == float(sum(kept) / len(kept)), name
+            assert evaluation[f"{name}.macro_defined"].value == float(sum(kept) / len(kept)), name

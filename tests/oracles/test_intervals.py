@@ -50,8 +50,8 @@ def fifty_digits() -> Iterator[None]:
 
 def shares(n: int) -> list[int]:
     """Successes out of n: both edges, their neighbours, and some in between."""
-    found = {0, 1, 2, n // 7, n // 3, n // 2, n - n // 9, n - 2, n - 1, n}
-    return sorted(k for k in found if 0 <= k <= n)
+    successes = {0, 1, 2, n // 7, n // 3, n // 2, n - n // 9, n - 2, n - 1, n}
+    return sorted(k for k in successes if 0 <= k <= n)
 
 
 def inside(k: int, n: int, low: float, high: float) -> tuple[float, float]:
@@ -110,11 +110,11 @@ def beta_tail(a: Fraction, b: Fraction, x: Fraction) -> mpf:
 def distance_to_quantile(a: float, b: float, x: float, tail: mpf, *, upper: bool) -> float:
     """How far x is from the point with this much of the beta distribution beyond it."""
     a, b, x = Fraction(a), Fraction(b), Fraction(x)
-    found = beta_tail(b, a, 1 - x) if upper else beta_tail(a, b, x)
+    probability = beta_tail(b, a, 1 - x) if upper else beta_tail(a, b, x)
     a, b, x = (mpf(v.numerator) / v.denominator for v in (a, b, x))
     log = (a - 1) * mp.log(x) + (b - 1) * mp.log1p(-x) + mp.loggamma(a + b)
     density = mp.exp(log - mp.loggamma(a) - mp.loggamma(b))
-    return float(abs(found - tail) / density)
+    return float(abs(probability - tail) / density)
 
 
 @pytest.mark.parametrize("level", LEVELS)

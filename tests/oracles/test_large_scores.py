@@ -104,8 +104,8 @@ def test_average_precision_is_the_integer_count(dtype: type) -> None:
 @pytest.mark.parametrize("dtype", TYPES)
 def test_the_delong_variance_is_the_integer_count(dtype: type) -> None:
     truth, score = columns(dtype)
-    found = rank(ScoreTally.of_rows(("0", "1"), score.astype(np.float64), truth)).auc.variance
-    assert found == pytest.approx(Oracle(*counted(dtype)).variance(), rel=1e-12)
+    variance = rank(ScoreTally.of_rows(("0", "1"), score.astype(np.float64), truth)).auc.variance
+    assert variance == pytest.approx(Oracle(*counted(dtype)).variance(), rel=1e-12)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -138,17 +138,21 @@ def test_the_same_numbers_in_a_wider_type_give_the_same_bits(dtype: type) -> Non
     truth, score = columns(dtype)
     wide = assay.evaluate(truth, y_score=score.astype(np.float64))
     for name in ("roc_auc", "average_precision", "partial_auc", "log_loss", "brier", "recall"):
-        found, other = evaluated(dtype)[name], wide[name]
-        assert (found.value, found.low, found.high) == (other.value, other.low, other.high), name
+        estimate, other = evaluated(dtype)[name], wide[name]
+        assert (estimate.value, estimate.low, estimate.high) == (
+            other.value,
+            other.low,
+            other.high,
+        ), name
 
 
 def test_near_an_auc_of_1_the_variance_keeps_its_digits() -> None:
     """Negatives above a positive are counted, not those below: 3 wrong pairs of 4 * 10^9."""
     negatives, positives = [100_000, 1, 0, 1, 0], [0, 0, 2, 0, 39_998]
-    found = rank(tied(negatives, positives)).auc
+    auc = rank(tied(negatives, positives)).auc
     oracle = Oracle(negatives, positives)
-    assert found.value == oracle.auc()
-    assert found.variance == pytest.approx(oracle.variance(), rel=1e-12)
+    assert auc.value == oracle.auc()
+    assert auc.variance == pytest.approx(oracle.variance(), rel=1e-12)
 
 
 # -- counts up to 10^18 ----------------------------------------------------------------------------
@@ -181,42 +185,42 @@ def grouped(truth: np.ndarray, score: np.ndarray, counts: list[int]) -> Oracle:
 def test_measures_of_huge_counts_are_exact(seed: int) -> None:
     truth, score, counts = huge(seed)
     oracle = grouped(truth, score, counts)
-    found = assay.evaluate(truth, y_score=score, counts=counts)
-    assert found["roc_auc"].value == oracle.auc()
+    evaluation = assay.evaluate(truth, y_score=score, counts=counts)
+    assert evaluation["roc_auc"].value == oracle.auc()
     exact = oracle.average_precision()
-    assert found["average_precision"].value == pytest.approx(exact, rel=1e-14)
+    assert evaluation["average_precision"].value == pytest.approx(exact, rel=1e-14)
     total = sum(counts)
     right = sum(
         often
         for y, s, often in zip(truth.tolist(), score.tolist(), counts, strict=True)
         if (s >= 0.5) == y
     )
-    assert found["accuracy"].value == right / total
-    assert found.confusion.total == total
+    assert evaluation["accuracy"].value == right / total
+    assert evaluation.confusion.total == total
 
 
 @pytest.mark.parametrize("seed", range(25))
 def test_the_delong_variance_of_huge_counts_is_right_to_rounding(seed: int) -> None:
     oracle = grouped(*huge(seed))
-    found = rank(tied(*map(list, zip(*oracle.counts, strict=True)))).auc
-    assert found.value == oracle.auc()
+    auc = rank(tied(*map(list, zip(*oracle.counts, strict=True)))).auc
+    assert auc.value == oracle.auc()
     # Squares of placements, which lie in [0, 1], are summed in floats.
     rounding = 1e-14 * (1 / oracle.positives + 1 / oracle.negatives)
-    assert found.variance == pytest.approx(oracle.variance(), rel=1e-12, abs=rounding)
+    assert auc.variance == pytest.approx(oracle.variance(), rel=1e-12, abs=rounding)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_losses_of_huge_counts_are_exact(seed: int) -> None:
     truth, score, counts = huge(seed)
     score = score.clip(0.1, 0.9)
-    found = assay.evaluate(truth, y_score=score, counts=counts)
+    evaluation = assay.evaluate(truth, y_score=score, counts=counts)
     log = brier = Fraction(0)
     for y, s, often in zip(truth.tolist(), score.tolist(), counts, strict=True):
         log += often * Fraction(-math.log(s if y else 1 - s))
         brier += often * (Fraction(s) - y) ** 2
-    assert found["log_loss"].value == pytest.approx(float(log / sum(counts)), rel=1e-12)
-    assert found["brier"].value == pytest.approx(float(brier / sum(counts)), rel=1e-12)
-    error = found["expected_calibration_error"]
+    assert evaluation["log_loss"].value == pytest.approx(float(log / sum(counts)), rel=1e-12)
+    assert evaluation["brier"].value == pytest.approx(float(brier / sum(counts)), rel=1e-12)
+    error = evaluation["expected_calibration_error"]
     assert 0 <= error.value <= 1
     # So many rows would show next to nothing, were the model calibrated.
     assert 0 <= error.parts["if_calibrated"] < 1e-6
@@ -227,8 +231,8 @@ def test_losses_of_huge_counts_are_exact(seed: int) -> None:
 
 def expected_gap(n: int, p: float) -> float:
     """What the calibration error of n rows with the one score p averages, if p is right."""
-    found = assay.evaluate([0, 1], y_score=[p, p], counts=[n - n // 3, n // 3])
-    return found["expected_calibration_error"].parts["if_calibrated"]
+    evaluation = assay.evaluate([0, 1], y_score=[p, p], counts=[n - n // 3, n // 3])
+    return evaluation["expected_calibration_error"].parts["if_calibrated"]
 
 
 @pytest.mark.parametrize("p", [0.001, 0.25, 0.5, 0.77, 0.99])
@@ -256,12 +260,12 @@ def test_the_gap_of_many_rows_is_that_of_the_normal_limit(n: int) -> None:
 def test_a_comparison_of_huge_counts_does_not_overflow(often: int) -> None:
     truth = [1, 0, 1, 0] * 3
     scores = {"a": [0.9, 0.1, 0.4, 0.5] * 3, "b": [0.8, 0.3, 0.6, 0.2] * 3}
-    found = assay.compare(truth, scores=scores, counts=[often] * 12, resamples=20)
-    auc = found.difference("roc_auc")
+    comparison = assay.compare(truth, scores=scores, counts=[often] * 12, resamples=20)
+    auc = comparison.difference("roc_auc")
     assert (auc.value_a, auc.value_b) == (0.75, 1.0)
-    accuracy = found.difference("accuracy")
+    accuracy = comparison.difference("accuracy")
     assert (accuracy.value_a, accuracy.value_b) == (0.5, 1.0)
-    (mcnemar,) = [t for t in found.tests if t.test == "mcnemar" and t.on == "all"]
+    (mcnemar,) = [t for t in comparison.tests if t.test == "mcnemar" and t.on == "all"]
     assert mcnemar.table["only_b"] == 6 * often
 
 
@@ -269,9 +273,9 @@ def test_cochran_s_q_of_huge_counts_does_not_overflow() -> None:
     right = [[1, 0, 1, 1], [1, 1, 0, 1], [0, 0, 1, 1], [1, 1, 1, 0]]
     once = assay.cochran_q(right).statistic
     assert once is not None
-    found = assay.cochran_q(right, [10**18] * 4)
-    assert found.statistic == pytest.approx(once * 1e18, rel=1e-14)
-    assert found.p == 0
+    significance = assay.cochran_q(right, [10**18] * 4)
+    assert significance.statistic == pytest.approx(once * 1e18, rel=1e-14)
+    assert significance.p == 0
 
 
 def test_counts_that_can_t_be_counted_are_refused() -> None:

@@ -27,28 +27,28 @@ EXACT = {"rel": 1e-9, "abs": 1e-12}
 
 
 @pytest.fixture(scope="module")
-def found() -> Comparison:
+def comparison() -> Comparison:
     return compare_folds(VALUES["folds"])
 
 
-def p_of(found: Comparison, test: str) -> list[Any]:
-    by_pair = {t.models: t for t in found.tests if t.test == test}
+def p_of(comparison: Comparison, test: str) -> list[Any]:
+    by_pair = {t.models: t for t in comparison.tests if t.test == test}
     return [by_pair[pair] for pair in itertools.combinations(MODELS, 2)]
 
 
-def test_folds_give_the_ranks_and_p_of_r(found: Comparison) -> None:
-    every = {t.test: t for t in found.tests if len(t.models) > 2}
+def test_folds_give_the_ranks_and_p_of_r(comparison: Comparison) -> None:
+    every = {t.test: t for t in comparison.tests if len(t.models) > 2}
     ranks = every["friedman"].table["mean_ranks"]
     assert [ranks[model] for model in MODELS] == pytest.approx(OVER["mean_ranks"], **EXACT)
     for name in ("friedman", "iman_davenport"):
         expected = (OVER[name]["statistic"], OVER[name]["p"])
         assert (every[name].statistic, every[name].p) == pytest.approx(expected, **EXACT)
-    pairs = p_of(found, "nemenyi")
+    pairs = p_of(comparison, "nemenyi")
     # The studentised range is integrated by either, to about eight digits.
     assert [t.p for t in pairs] == pytest.approx(OVER["nemenyi"], rel=1e-6, abs=1e-9)
     critical = pairs[0].table["critical_difference"]
     assert critical == pytest.approx(OVER["critical_difference"], rel=1e-6)
-    pairs = p_of(found, "mean_ranks")
+    pairs = p_of(comparison, "mean_ranks")
     assert [t.p for t in pairs] == pytest.approx(OVER["raw"], **EXACT)
     assert [t.p_adjusted for t in pairs] == pytest.approx(OVER["holm"], **EXACT)
 
@@ -57,10 +57,10 @@ def test_tied_values_give_the_ranks_and_p_of_r() -> None:
     table, over = np.array(VALUES["tied"]["means"]), VALUES["tied"]["over"]
     assert mean_ranks(table).tolist() == pytest.approx(over["mean_ranks"], **EXACT)
     for test, name in ((friedman, "friedman"), (iman_davenport, "iman_davenport")):
-        found = test(table, names=MODELS)
-        assert found.p == pytest.approx(over[name]["p"], **EXACT)
-    found = [t.p for t in nemenyi(table)]
-    assert found == pytest.approx(over["nemenyi"], rel=1e-6, abs=1e-9)
+        significance = test(table, names=MODELS)
+        assert significance.p == pytest.approx(over[name]["p"], **EXACT)
+    p_values = [t.p for t in nemenyi(table)]
+    assert p_values == pytest.approx(over["nemenyi"], rel=1e-6, abs=1e-9)
     assert [t.p_adjusted for t in mean_rank_tests(table)] == pytest.approx(over["holm"], **EXACT)
 
 
@@ -80,8 +80,8 @@ def test_two_models_are_tested_as_r_does() -> None:
 def test_scipy_agrees() -> None:
     table = np.array(VALUES["means"])
     expected = stats.friedmanchisquare(*table.T)
-    found = friedman(table)
-    assert (found.statistic, found.p) == pytest.approx(tuple(expected), **EXACT)
+    significance = friedman(table)
+    assert (significance.statistic, significance.p) == pytest.approx(tuple(expected), **EXACT)
     random = np.random.default_rng(1)
     for size in (6, 20, 50, 80):
         a = random.normal(size=size).round(3)
@@ -109,6 +109,6 @@ def test_chances_are_those_of_the_dirichlet_model_drawn_one_by_one(i: int, j: in
             side = 0 if mean < -rope else 2 if mean > rope else 1
             shares[side] += drawn[one] * drawn[other] / total**2
         wins[shares.index(max(shares))] += 1
-    found = signed_rank_posterior(table[:, i], table[:, j], rope=rope)
-    assert list(found) == pytest.approx([win / draws for win in wins], abs=0.03)
-    assert sum(found) == pytest.approx(1)
+    posterior = signed_rank_posterior(table[:, i], table[:, j], rope=rope)
+    assert list(posterior) == pytest.approx([win / draws for win in wins], abs=0.03)
+    assert sum(posterior) == pytest.approx(1)

@@ -80,8 +80,8 @@ def test_the_area_under_the_hull_agrees_with_hmeasure(given: dict, r: dict) -> N
 
 @section("rates")
 def test_rates_at_points_of_the_curve_agree_with_proc(given: dict, r: dict) -> None:
-    found = [recall_at(Points.of(tally(given)), rate).value for rate in given["max_fpr"]]
-    assert found == close(r["recall"])
+    values = [recall_at(Points.of(tally(given)), rate).value for rate in given["max_fpr"]]
+    assert values == close(r["recall"])
     assert value(EQUAL_ERROR_RATE, given) == close(r["equal_error_rate"])
     assert value(KS, given) == close(r["ks"])
 
@@ -115,8 +115,8 @@ def test_net_benefit_agrees_with_dcurves(given: dict, r: dict) -> None:
     rows = VALUES["data"][given["data"]]
     for threshold, own, every in zip(given["thresholds"], r["net_benefit"], r["all"], strict=True):
         columns = {"threshold": threshold, "positive": 1}
-        found = assay.evaluate(rows["labels"], y_score=rows["scores"], **columns)
-        assert found["net_benefit"].value == close(own)
+        evaluation = assay.evaluate(rows["labels"], y_score=rows["scores"], **columns)
+        assert evaluation["net_benefit"].value == close(own)
         flagged = np.ones(len(rows["labels"]), int)
         costs = {"cost_fp": threshold, "cost_fn": 1 - threshold}
         all_of_them = assay.net_benefit(rows["labels"], flagged, positive=1, **costs)
@@ -126,9 +126,9 @@ def test_net_benefit_agrees_with_dcurves(given: dict, r: dict) -> None:
 @section("calibration")
 def test_the_line_through_the_log_odds_agrees_with_glm(given: dict, r: dict) -> None:
     for measure, name in ((CALIBRATION_SLOPE, "slope"), (CALIBRATION_INTERCEPT, "intercept")):
-        found = measure.of_scores.by_influence(tally(given))
-        assert found.value == pytest.approx(r[name], rel=1e-9, abs=1e-10)
-        assert found.variance == pytest.approx(r[f"{name}_variance"], rel=1e-8)
+        smooth = measure.of_scores.by_influence(tally(given))
+        assert smooth.value == pytest.approx(r[name], rel=1e-9, abs=1e-10)
+        assert smooth.variance == pytest.approx(r[f"{name}_variance"], rel=1e-8)
 
 
 @section("calibration")

@@ -22,10 +22,10 @@ VALUES = json.loads((Path(__file__).parent / "r" / "strata_values.json").read_te
 def test_the_interval_of_a_sum_is_that_of_epitools(case: dict[str, Any]) -> None:
     events, drawn, rows = (np.atleast_1d(case[name]) for name in ("events", "drawn", "rows"))
     weights = rows / drawn
-    found = WeightedSum(
+    weighted_sum = WeightedSum(
         float((weights * events).sum()), float((weights**2 * events).sum()), weights
     )
-    low, high = FayFeuer().of_sum(found)
+    low, high = FayFeuer().of_sum(weighted_sum)
     total = float(rows.sum())
     # Of no events epitools gives no lower end; it is 0.
     expected = 0.0 if case["low"] == "NaN" else case["low"]
@@ -55,26 +55,26 @@ def test_the_variance_inside_of_strata_is_that_of_survey(case: dict[str, Any]) -
 def test_the_share_of_two_sums_is_a_quantile_of_their_gamma_distributions(method: Any) -> None:
     """The distribution of L / (L + U), integrated at 30 digits."""
     weights = np.array([1.0, 7.0, 50.0])
-    found = WeightedSum(60.0, 180.0, weights[:1])
+    weighted_sum = WeightedSum(60.0, 180.0, weights[:1])
     missed = WeightedSum(22.0, 154.0, weights)
-    low, high = method().of_share(found, missed)
-    (shape, scale), (other, unit) = _below(found), _above(missed, method)
+    low, high = method().of_share(weighted_sum, missed)
+    (shape, scale), (other, unit) = _below(weighted_sum), _above(missed, method)
     assert _chance(low, shape, scale, other, unit) == pytest.approx(0.025, rel=1e-6)
-    (shape, scale), (other, unit) = _above(found, method), _below(missed)
+    (shape, scale), (other, unit) = _above(weighted_sum, method), _below(missed)
     assert _chance(high, shape, scale, other, unit) == pytest.approx(0.975, rel=1e-6)
 
 
-def _below(found: WeightedSum) -> tuple[float, float]:
-    return found.value**2 / found.variance, found.variance / found.value
+def _below(weighted_sum: WeightedSum) -> tuple[float, float]:
+    return weighted_sum.value**2 / weighted_sum.variance, weighted_sum.variance / weighted_sum.value
 
 
-def _above(found: WeightedSum, method: Any) -> tuple[float, float]:
-    weights = found.weights
+def _above(weighted_sum: WeightedSum, method: Any) -> tuple[float, float]:
+    weights = weighted_sum.weights
     if method is FayFeuer:
         weight, square = weights.max(), weights.max() ** 2
     else:
         weight, square = weights.mean(), (weights**2).mean()
-    mean, variance = found.value + weight, found.variance + square
+    mean, variance = weighted_sum.value + weight, weighted_sum.variance + square
     return mean**2 / variance, variance / mean
 
 

@@ -62,22 +62,24 @@ def ranked(given: dict[str, Any]) -> Ranking:
 
 @section("delong")
 def test_the_auc_and_its_delong_variance_agree_with_proc(given: dict, r: dict) -> None:
-    found = ranked(given).auc
-    assert found.value == close(r["auc"])
+    auc = ranked(given).auc
+    assert auc.value == close(r["auc"])
     if r["variance"] is None:
-        assert math.isnan(found.variance)
+        assert math.isnan(auc.variance)
     else:
-        assert found.variance == close(r["variance"])
+        assert auc.variance == close(r["variance"])
 
 
 @section("delong")
 def test_proc_s_plain_interval_is_the_same_variance_before_the_logit(given: dict, r: dict) -> None:
     """pROC's interval is normal on the plain scale and cut to [0, 1]; ours is on the logit scale,
     and has another method where pROC's has no width or none at all."""
-    found = assay.roc_auc(given["labels"], given["scores"], interval="delong", level=given["level"])
-    assert 0 <= found.low <= found.value <= found.high <= 1
+    roc_auc = assay.roc_auc(
+        given["labels"], given["scores"], interval="delong", level=given["level"]
+    )
+    assert 0 <= roc_auc.low <= roc_auc.value <= roc_auc.high <= 1
     if r["variance"] is None or r["auc"] in (0, 1):
-        assert found.low < found.high
+        assert roc_auc.low < roc_auc.high
         return
     auc, error = r["auc"], math.sqrt(r["variance"])
     reach = normal(given["level"]) * error
@@ -85,22 +87,22 @@ def test_proc_s_plain_interval_is_the_same_variance_before_the_logit(given: dict
     assert min(auc + reach, 1) == close(r["ci_upper"])
     logit, step = math.log(auc / (1 - auc)), reach / (auc * (1 - auc))
     ends = [1 / (1 + math.exp(-(logit + sign * step))) for sign in (-1, 1)]
-    assert [found.low, found.high] == close(ends)
+    assert [roc_auc.low, roc_auc.high] == close(ends)
 
 
 @section("delong_paired")
 def test_delong_s_paired_test_agrees_with_proc(given: dict, r: dict) -> None:
     """pROC's difference is A less B; ours is B less A, and its interval is cut to [-1, 1]."""
-    found = assay.delong_test(
+    significance = assay.delong_test(
         given["labels"], given["scores_a"], given["scores_b"], level=given["level"]
     )
-    assert [found.table["a"], found.table["b"]] == close([r["auc_a"], r["auc_b"]])
-    (of_a, shared), (shared_too, of_b) = found.table["covariance"]
+    assert [significance.table["a"], significance.table["b"]] == close([r["auc_a"], r["auc_b"]])
+    (of_a, shared), (shared_too, of_b) = significance.table["covariance"]
     assert [of_a, of_b, shared] == close([r["variance_a"], r["variance_b"], r["covariance"]])
     assert shared == shared_too
-    assert found.statistic == close(-r["z"], 1e-11)
-    assert found.p == close(r["p"], 1e-11)
-    effect = found.effect
+    assert significance.statistic == close(-r["z"], 1e-11)
+    assert significance.p == close(r["p"], 1e-11)
+    effect = significance.effect
     assert effect is not None
     assert effect.value == close(r["auc_b"] - r["auc_a"])
     if r["p"] < 1:
@@ -122,8 +124,8 @@ def test_the_partial_auc_agrees_with_proc(given: dict, r: dict) -> None:
 
 @section("hand_till")
 def test_the_mean_auc_over_pairs_of_classes_agrees_with_proc(given: dict, r: dict) -> None:
-    found = assay.evaluate(given["labels"], y_proba=np.array(given["probabilities"]))
-    assert found["roc_auc_ovo"].value == close(r["auc"])
+    evaluation = assay.evaluate(given["labels"], y_proba=np.array(given["probabilities"]))
+    assert evaluation["roc_auc_ovo"].value == close(r["auc"])
 
 
 # -- confusion matrices ----------------------------------------------------------------------------
@@ -166,23 +168,23 @@ def expected(key: str, value: float | None, cells: dict[str, int]) -> Any:
 
 @section("confusion")
 def test_a_binary_matrix_agrees_with_caret(given: dict, r: dict) -> None:
-    found = assay.evaluate_counts(
+    evaluation = assay.evaluate_counts(
         matrix=given["matrix"],
         labels=given["classes"],
         positive=given["positive"],
         interval="clopper-pearson",
     )
-    (tn, fp), (fn, tp) = found.confusion.cells
+    (tn, fp), (fn, tp) = evaluation.confusion.cells
     cells = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
     for key, name in CARET.items():
-        assert found[name].value == expected(key, r[key], cells), key
-    assert found["balanced_accuracy"].value == expected("", r["balanced_accuracy"], cells)
+        assert evaluation[name].value == expected(key, r[key], cells), key
+    assert evaluation["balanced_accuracy"].value == expected("", r["balanced_accuracy"], cells)
     # caret subtracts the agreement by chance from 1, which costs digits where it is near 1.
     kappa = math.nan if r["kappa"] is None else r["kappa"]
-    assert found["kappa"].value == pytest.approx(kappa, rel=2e-11, nan_ok=True)
+    assert evaluation["kappa"].value == pytest.approx(kappa, rel=2e-11, nan_ok=True)
     # caret's "Detection Rate" is TP / N; ours is another word for recall.
     assert tp / (tp + fp + fn + tn) == close(r["detection_rate"])
-    accuracy = found["accuracy"]
+    accuracy = evaluation["accuracy"]
     assert accuracy.value == close(r["accuracy"])
     ends = [r["accuracy_lower"], r["accuracy_upper"]]
     assert [accuracy.low, accuracy.high] == close(ends, 1e-11)
@@ -190,23 +192,25 @@ def test_a_binary_matrix_agrees_with_caret(given: dict, r: dict) -> None:
 
 @section("confusion_multiclass")
 def test_a_matrix_of_several_classes_agrees_with_caret(given: dict, r: dict) -> None:
-    found = assay.evaluate_counts(
+    evaluation = assay.evaluate_counts(
         matrix=given["matrix"], labels=given["classes"], interval="clopper-pearson"
     )
-    assert found["accuracy"].value == close(r["accuracy"])
-    assert found["kappa"].value == close(r["kappa"])
-    accuracy = found["accuracy"]
+    assert evaluation["accuracy"].value == close(r["accuracy"])
+    assert evaluation["kappa"].value == close(r["kappa"])
+    accuracy = evaluation["accuracy"]
     ends = [r["accuracy_lower"], r["accuracy_upper"]]
     assert [accuracy.low, accuracy.high] == close(ends, 1e-11)
     for i, label in enumerate(given["classes"]):
-        of_class = found.to_dict()["per_class"][i]
+        of_class = evaluation.to_dict()["per_class"][i]
         cells = {name: of_class[name] for name in ("tp", "fp", "fn", "tn")}
         for key, name in CARET.items():
             value = r["per_class"][key][i]
-            assert found[f"{name}.{label}"].value == expected(key, value, cells), (key, label)
-        both = (found[f"recall.{label}"] + found[f"specificity.{label}"]) / 2
+            assert evaluation[f"{name}.{label}"].value == expected(key, value, cells), (key, label)
+        both = (evaluation[f"recall.{label}"] + evaluation[f"specificity.{label}"]) / 2
         assert both == expected("", r["per_class"]["balanced_accuracy"][i], cells)
-        assert cells["tp"] / found.confusion.total == close(r["per_class"]["detection_rate"][i])
+        assert cells["tp"] / evaluation.confusion.total == close(
+            r["per_class"]["detection_rate"][i]
+        )
 
 
 @section("epi")
@@ -214,13 +218,13 @@ def test_likelihood_and_odds_ratios_agree_with_epir(given: dict, r: dict) -> Non
     """Both have their interval on the log scale. A ratio x/0 is undefined for us and infinite for
     epiR; beside an empty cell epiR's interval is NA, and ours adds half a count to each cell."""
     cells = {name: given[name] for name in ("tp", "fp", "fn", "tn")}
-    found = assay.evaluate_counts(**cells, level=given["level"])
+    evaluation = assay.evaluate_counts(**cells, level=given["level"])
     for key, name in (
         ("lr_pos", "positive_likelihood_ratio"),
         ("lr_neg", "negative_likelihood_ratio"),
         ("dor", "diagnostic_odds_ratio"),
     ):
-        ours = found[name]
+        ours = evaluation[name]
         if r[key] == "Inf":
             assert math.isnan(ours)
             assert ours.undefined
@@ -232,7 +236,7 @@ def test_likelihood_and_odds_ratios_agree_with_epir(given: dict, r: dict) -> Non
         else:
             ends = [r[f"{key}_lower"], r[f"{key}_upper"]]
             assert [ours.low, ours.high] == close(ends, 1e-11)
-    assert found["informedness"].value == close(r["youden"])
+    assert evaluation["informedness"].value == close(r["youden"])
 
 
 # -- shares ----------------------------------------------------------------------------------------
@@ -274,17 +278,17 @@ def test_mcnemar_s_test_agrees_with_r(given: dict, r: dict) -> None:
         ("uncorrected", r["statistic"], r["p"]),
         ("exact", None, r["p_exact"]),
     ):
-        found = assay.mcnemar(b, c, both_right=both, both_wrong=neither, method=method)
+        significance = assay.mcnemar(b, c, both_right=both, both_wrong=neither, method=method)
         if b + c == 0:
             assert p is None
-            assert found.p == 1
-            assert found.statistic is None
-            assert "nothing tells them apart" in found.sentence
+            assert significance.p == 1
+            assert significance.statistic is None
+            assert "nothing tells them apart" in significance.sentence
             continue
         # R's exact p goes through its own sums: nine digits and more agree.
-        assert found.p == pytest.approx(p, rel=1e-11)
+        assert significance.p == pytest.approx(p, rel=1e-11)
         if statistic is not None:
-            assert found.statistic == close(statistic)
+            assert significance.statistic == close(statistic)
     chosen = assay.mcnemar(b, c).method
     assert chosen == ("exact" if b + c < 25 else "corrected")
 
@@ -292,22 +296,22 @@ def test_mcnemar_s_test_agrees_with_r(given: dict, r: dict) -> None:
 @section("mcnemar")
 def test_the_paired_difference_has_the_sign_of_mcnemar_s_test(given: dict, r: dict) -> None:
     (both, b), (c, neither) = given["table"]
-    found = paired_difference(both, b, c, neither)
-    assert found.value == close((c - b) / (both + b + c + neither))
-    assert found.low <= found.value <= found.high
+    estimate = paired_difference(both, b, c, neither)
+    assert estimate.value == close((c - b) / (both + b + c + neither))
+    assert estimate.low <= estimate.value <= estimate.high
     if r["p_exact"] is not None and r["p_exact"] < 0.01:
-        assert (found.low > 0) == (c > b)
-        assert (found.high < 0) == (b > c)
+        assert (estimate.low > 0) == (c > b)
+        assert (estimate.high < 0) == (b > c)
 
 
 @section("t_paired")
 def test_the_paired_t_test_agrees_with_r(given: dict, r: dict) -> None:
     """R's difference is A less B, ours B less A."""
-    found = assay.paired_t(given["a"], given["b"], level=given["level"])
-    assert found.statistic == close(-r["statistic"], 1e-10)
-    assert found.df == (r["df"],)
-    assert found.p == close(r["p"], 1e-10)
-    effect = found.effect
+    significance = assay.paired_t(given["a"], given["b"], level=given["level"])
+    assert significance.statistic == close(-r["statistic"], 1e-10)
+    assert significance.df == (r["df"],)
+    assert significance.p == close(r["p"], 1e-10)
+    effect = significance.effect
     assert effect is not None
     assert effect.value == close(-r["mean_difference"])
     assert [effect.low, effect.high] == close([-r["ci_upper"], -r["ci_lower"]], 1e-11)
@@ -316,33 +320,33 @@ def test_the_paired_t_test_agrees_with_r(given: dict, r: dict) -> None:
 @section("friedman")
 def test_friedman_s_test_agrees_with_r(given: dict, r: dict) -> None:
     """R's rank 1 is the lowest value, ours the highest."""
-    found = assay.friedman(given["matrix"])
-    assert found.statistic == close(r["statistic"])
-    assert found.df == (r["df"],)
-    assert found.p == close(r["p"])
+    significance = assay.friedman(given["matrix"])
+    assert significance.statistic == close(r["statistic"])
+    assert significance.df == (r["df"],)
+    assert significance.p == close(r["p"])
     models = len(given["matrix"][0])
     turned = [models + 1 - mean for mean in r["mean_ranks"]]
     assert mean_ranks(given["matrix"]).tolist() == close(turned)
-    assert list(found.table["mean_ranks"].values()) == close(turned)
+    assert list(significance.table["mean_ranks"].values()) == close(turned)
 
 
 @section("ptukey")
 def test_the_studentised_range_agrees_with_r(given: dict, r: dict) -> None:
     """R sums this integral by a fixed rule, which is good to about 1e-7."""
-    found = studentised_range_p(given["q"], given["k"])
-    assert found == pytest.approx(r["p"], rel=1e-7)
+    p_value = studentised_range_p(given["q"], given["k"])
+    assert p_value == pytest.approx(r["p"], rel=1e-7)
 
 
 @section("cochran")
 def test_cochran_s_q_agrees_with_r(given: dict, r: dict) -> None:
     """Where all models agree on every row the statistic is 0/0 in R; ours says p = 1."""
-    found = assay.cochran_q(given["matrix"])
-    assert found.df == (r["df"],)
+    significance = assay.cochran_q(given["matrix"])
+    assert significance.df == (r["df"],)
     if r["statistic"] is None:
-        assert (found.statistic, found.p) == (0, 1)
+        assert (significance.statistic, significance.p) == (0, 1)
     else:
-        assert found.statistic == close(r["statistic"])
-        assert found.p == close(r["p"])
+        assert significance.statistic == close(r["statistic"])
+        assert significance.p == close(r["p"])
 
 
 @section("adjust")

@@ -116,8 +116,8 @@ def test_friedman_agrees_with_scipy(seed: int, digits: int) -> None:
 
 
 def test_models_that_tie_everywhere_do_not_differ() -> None:
-    found = assay.friedman([[0.5, 0.5, 0.5]] * 4)
-    assert (found.statistic, found.p) == (0, 1)
+    significance = assay.friedman([[0.5, 0.5, 0.5]] * 4)
+    assert (significance.statistic, significance.p) == (0, 1)
 
 
 @pytest.mark.parametrize("digits", [1, 9])
@@ -141,12 +141,12 @@ def test_nemenyi_is_the_range_of_normals_by_its_integral(rows: int, models: int)
 
         return scipy.integrate.quad(density, -9, 9 + q, epsabs=1e-13, limit=200)[0]
 
-    for found in assay.nemenyi(table):
-        i, j = int(found.models[0]), int(found.models[1])
+    for test in assay.nemenyi(table):
+        i, j = int(test.models[0]), int(test.models[1])
         error = math.sqrt(models * (models + 1) / (6 * rows))
         q = abs(means[i] - means[j]) / error * math.sqrt(2)
-        assert found.statistic == pytest.approx(q, rel=1e-12)
-        assert found.p == pytest.approx(1 - within(q), abs=1e-11)
+        assert test.statistic == pytest.approx(q, rel=1e-12)
+        assert test.p == pytest.approx(1 - within(q), abs=1e-11)
     assert len(assay.nemenyi(table)) == models * (models - 1) // 2
 
 
@@ -250,10 +250,10 @@ def method_5(auc: float | mpf, m: int, n: int, level: float) -> tuple[float, flo
     z, size = mp.sqrt(2) * mp.erfinv(mpf(level)), mpf(m + n) / 2 - 1
 
     def product(*factors: list[mpf]) -> np.ndarray:
-        found = np.array([mpf(1)], dtype=object)
+        terms = np.array([mpf(1)], dtype=object)
         for factor in factors:
-            found = np.convolve(found, np.array(factor, dtype=object))
-        return found
+            terms = np.convolve(terms, np.array(factor, dtype=object))
+        return terms
 
     def padded(polynomial: np.ndarray) -> np.ndarray:
         return np.concatenate([np.array([mpf(0)] * (5 - len(polynomial))), polynomial])
@@ -264,8 +264,8 @@ def method_5(auc: float | mpf, m: int, n: int, level: float) -> tuple[float, flo
     inner = product(two_less, one_more) + size * (product(rest, one_more) + product(t, two_less))
     right = z**2 * product(t, rest, inner.tolist())
     quartic = (padded(left) - padded(right)).tolist()
-    found = mp.polyroots(quartic, maxsteps=500, extraprec=300)
-    roots = [mp.re(root) for root in found if abs(mp.im(root)) < mpf(10) ** -30]
+    zeros = mp.polyroots(quartic, maxsteps=500, extraprec=300)
+    roots = [mp.re(root) for root in zeros if abs(mp.im(root)) < mpf(10) ** -30]
     return float(max(r for r in roots if r <= auc)), float(min(r for r in roots if r >= auc))
 
 
@@ -285,9 +285,9 @@ def test_newcombe_s_method_5_can_be_asked_for() -> None:
 
 @pytest.mark.parametrize(("auc", "side"), [(0.0, 0), (1.0, 1)])
 def test_at_an_auc_of_0_and_1_method_5_ends_there(auc: float, side: int) -> None:
-    found = assay.Newcombe(0.95)(Smooth(auc, 0.0), 20, 30)
-    assert found[side] == auc
-    other = found[1 - side]
+    interval = assay.Newcombe(0.95)(Smooth(auc, 0.0), 20, 30)
+    assert interval[side] == auc
+    other = interval[1 - side]
     assert 0 < other < 1
     exact_ends = method_5(abs(auc - mpf(10) ** -30), 20, 30, 0.95)
     assert other == pytest.approx(exact_ends[1 - side], rel=1e-9)

@@ -558,9 +558,9 @@ TABLE = (
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
 def test_the_measure_agrees_with_scikit_learn(row: Row) -> None:
     for kind, seed in product(row.kinds, SEEDS):
-        found = data(kind, seed)
-        ours = found.ours[row.name].value
-        theirs = float(row.theirs(found))
+        case = data(kind, seed)
+        ours = case.ours[row.name].value
+        theirs = float(row.theirs(case))
         near = pytest.approx(theirs, rel=row.tolerance, abs=row.tolerance)
         assert ours == near, (kind, seed)
 
@@ -590,12 +590,12 @@ def test_no_estimate_of_an_evaluation_is_forgotten(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", BINARY)
 def test_the_other_label_of_two_is_judged_as_if_it_were_the_positive(kind: str) -> None:
-    found = data(kind, 0)
-    one_sided = [name for name in PAIRS if f"{name}.{NEGATIVE}" in found.ours]
+    case = data(kind, 0)
+    one_sided = [name for name in PAIRS if f"{name}.{NEGATIVE}" in case.ours]
     assert len(one_sided) > 8
     for name in one_sided:
-        theirs = _pair(name, NEGATIVE)(found)
-        assert found.ours[f"{name}.{NEGATIVE}"].value == pytest.approx(theirs, rel=TOLERANCE)
+        theirs = _pair(name, NEGATIVE)(case)
+        assert case.ours[f"{name}.{NEGATIVE}"].value == pytest.approx(theirs, rel=TOLERANCE)
 
 
 # -- tables and curves -----------------------------------------------------------------------------
@@ -603,9 +603,9 @@ def test_the_other_label_of_two_is_judged_as_if_it_were_the_positive(kind: str) 
 
 @pytest.mark.parametrize("kind", EVERYWHERE)
 def test_the_confusion_matrix_agrees(kind: str) -> None:
-    found = data(kind, 0)
-    theirs = found(sk.confusion_matrix, labels=list(found.ours.labels))
-    ours = np.array(found.ours.confusion.cells)
+    case = data(kind, 0)
+    theirs = case(sk.confusion_matrix, labels=list(case.ours.labels))
+    ours = np.array(case.ours.confusion.cells)
     if kind.endswith("weighted"):
         np.testing.assert_allclose(ours, theirs, rtol=TOLERANCE)
     else:
@@ -614,11 +614,11 @@ def test_the_confusion_matrix_agrees(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", BINARY)
 def test_the_roc_curve_agrees_at_every_threshold(kind: str) -> None:
-    found = data(kind, 0)
+    case = data(kind, 0)
     fpr, tpr, thresholds = sk.roc_curve(
-        found.is_positive, found.score, sample_weight=found.weight, drop_intermediate=False
+        case.is_positive, case.score, sample_weight=case.weight, drop_intermediate=False
     )
-    ours = found.ours.curves.roc(points=None)
+    ours = case.ours.curves.roc(points=None)
     np.testing.assert_array_equal(ours["threshold"], thresholds)
     np.testing.assert_allclose(ours["false_positive_rate"], fpr, rtol=TOLERANCE, atol=TOLERANCE)
     np.testing.assert_allclose(ours["recall"], tpr, rtol=TOLERANCE, atol=TOLERANCE)
@@ -627,11 +627,11 @@ def test_the_roc_curve_agrees_at_every_threshold(kind: str) -> None:
 @pytest.mark.parametrize("kind", BINARY)
 def test_the_precision_recall_curve_agrees_at_every_threshold(kind: str) -> None:
     """scikit-learn's rises from the lowest threshold, and ends at a point without one."""
-    found = data(kind, 0)
+    case = data(kind, 0)
     precision, recall, thresholds = sk.precision_recall_curve(
-        found.is_positive, found.score, sample_weight=found.weight
+        case.is_positive, case.score, sample_weight=case.weight
     )
-    ours = found.ours.curves.precision_recall(points=None)
+    ours = case.ours.curves.precision_recall(points=None)
     np.testing.assert_array_equal(ours["threshold"], thresholds[::-1])
     np.testing.assert_allclose(ours["precision"], precision[-2::-1], rtol=TOLERANCE)
     np.testing.assert_allclose(ours["recall"], recall[-2::-1], rtol=TOLERANCE, atol=TOLERANCE)
@@ -640,23 +640,23 @@ def test_the_precision_recall_curve_agrees_at_every_threshold(kind: str) -> None
 @pytest.mark.parametrize("kind", BINARY)
 @pytest.mark.parametrize("max_fpr", [0.01, 0.05, 0.2, 0.5, 0.999])
 def test_the_partial_auc_agrees_at_other_limits(kind: str, max_fpr: float) -> None:
-    found = data(kind, 1)
-    theirs = _scored(sk.roc_auc_score, max_fpr=max_fpr)(found)
-    columns = {"positive": POSITIVE, "sample_weight": found.weight, "max_fpr": max_fpr}
-    ours = assay.partial_auc(found.truth, found.score, **columns)
+    case = data(kind, 1)
+    theirs = _scored(sk.roc_auc_score, max_fpr=max_fpr)(case)
+    columns = {"positive": POSITIVE, "sample_weight": case.weight, "max_fpr": max_fpr}
+    ours = assay.partial_auc(case.truth, case.score, **columns)
     assert ours.value == pytest.approx(theirs, rel=TOLERANCE)
     # Without McClish's correction it is the area itself.
     least = max_fpr**2 / 2
     area = least + (2 * theirs - 1) * (max_fpr - least)
-    raw = assay.partial_auc(found.truth, found.score, corrected=False, **columns)
+    raw = assay.partial_auc(case.truth, case.score, corrected=False, **columns)
     assert raw.value == pytest.approx(area, rel=TOLERANCE, abs=TOLERANCE)
 
 
 @pytest.mark.parametrize("kind", ["balanced", "imbalanced", "counted"])
 def test_the_reliability_diagram_agrees(kind: str) -> None:
-    found = data(kind, 0)
-    observed, predicted = calibration_curve(found.is_positive, found.score, n_bins=15)
-    ours = found.ours.curves.reliability()
+    case = data(kind, 0)
+    observed, predicted = calibration_curve(case.is_positive, case.score, n_bins=15)
+    ours = case.ours.curves.reliability()
     np.testing.assert_allclose(ours["observed"], observed, rtol=TOLERANCE)
     np.testing.assert_allclose(ours["predicted"], predicted, rtol=TOLERANCE)
 
@@ -664,18 +664,18 @@ def test_the_reliability_diagram_agrees(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["balanced", "imbalanced", "tied", "counted"])
 def test_the_intrusion_detection_capability_is_shared_information_over_entropy(kind: str) -> None:
     """scikit-learn's mutual information takes whole numbers alone."""
-    found = data(kind, 1)
-    shared = sk.mutual_info_score(found.truth, found.decision)
-    to_know = sk.mutual_info_score(found.truth, found.truth)
-    assert found.ours["c_id"].value == pytest.approx(shared / to_know, rel=1e-10)
+    case = data(kind, 1)
+    shared = sk.mutual_info_score(case.truth, case.decision)
+    to_know = sk.mutual_info_score(case.truth, case.truth)
+    assert case.ours["c_id"].value == pytest.approx(shared / to_know, rel=1e-10)
 
 
 @pytest.mark.parametrize("kind", ["balanced", "imbalanced", "tied", "counted"])
 def test_the_farthest_point_is_the_one_sided_statistic_of_kolmogorov_and_smirnov(kind: str) -> None:
-    found = data(kind, 1)
-    own, other = (found.score[found.is_positive == side] for side in (True, False))
+    case = data(kind, 1)
+    own, other = (case.score[case.is_positive == side] for side in (True, False))
     theirs = stats.ks_2samp(own, other, alternative="less", method="asymp")
-    assert found.ours["ks"].value == pytest.approx(theirs.statistic, rel=TOLERANCE)
+    assert case.ours["ks"].value == pytest.approx(theirs.statistic, rel=TOLERANCE)
 
 
 @pytest.mark.parametrize("kind", BINARY)
@@ -683,14 +683,14 @@ def test_the_parts_of_the_brier_score_are_those_of_probabilities_rounded_to_thei
     kind: str,
 ) -> None:
     """Murphy's parts add up to the score where all rows of a bin have one probability."""
-    found = data(kind, 0)
-    at = np.searchsorted(np.arange(1, 15) / 15, found.score, side="right")
-    weight = np.ones(len(at)) if found.weight is None else found.weight
-    sums = [np.bincount(at, weight * x, 15) for x in (1.0, found.score)]
+    case = data(kind, 0)
+    at = np.searchsorted(np.arange(1, 15) / 15, case.score, side="right")
+    weight = np.ones(len(at)) if case.weight is None else case.weight
+    sums = [np.bincount(at, weight * x, 15) for x in (1.0, case.score)]
     rounded = (sums[1] / np.maximum(sums[0], 1e-300))[at]
-    theirs = sk.brier_score_loss(found.is_positive, rounded, sample_weight=found.weight)
-    parts = [found.ours[f"brier_{part}"].value for part in ("reliability", "resolution")]
-    uncertainty = found.ours["brier"].parts["uncertainty"]
+    theirs = sk.brier_score_loss(case.is_positive, rounded, sample_weight=case.weight)
+    parts = [case.ours[f"brier_{part}"].value for part in ("reliability", "resolution")]
+    uncertainty = case.ours["brier"].parts["uncertainty"]
     assert parts[0] - parts[1] + uncertainty == pytest.approx(theirs, rel=1e-10)
 
 
@@ -705,47 +705,47 @@ def test_the_parts_of_the_brier_score_are_those_of_probabilities_rounded_to_thei
 def test_average_precision_at_a_base_rate_is_that_of_reweighted_classes(
     kind: str, rate: float
 ) -> None:
-    found = data(kind, 0)
-    positives, rows = _rows(found)
-    by = np.where(found.is_positive, rate / positives, (1 - rate) / (rows - positives))
-    weight = by if found.weight is None else by * found.weight
-    theirs = sk.average_precision_score(found.is_positive, found.score, sample_weight=weight)
-    ours = found.ours.at(rate)["average_precision"]
+    case = data(kind, 0)
+    positives, rows = _rows(case)
+    by = np.where(case.is_positive, rate / positives, (1 - rate) / (rows - positives))
+    weight = by if case.weight is None else by * case.weight
+    theirs = sk.average_precision_score(case.is_positive, case.score, sample_weight=weight)
+    ours = case.ours.at(rate)["average_precision"]
     assert ours.value == pytest.approx(theirs, rel=1e-10)
 
 
 @pytest.mark.parametrize("kind", BINARY)
 @pytest.mark.parametrize("threshold", [0.1, 0.5, 0.8])
 def test_without_costs_net_benefit_is_that_of_the_threshold(kind: str, threshold: float) -> None:
-    found = data(kind, 0)
+    case = data(kind, 0)
     ours = assay.evaluate(
-        found.truth,
-        y_score=found.score,
+        case.truth,
+        y_score=case.score,
         threshold=threshold,
         positive=POSITIVE,
-        sample_weight=found.weight,
+        sample_weight=case.weight,
     )
-    decision = np.where(found.score >= threshold, POSITIVE, NEGATIVE)
+    decision = np.where(case.score >= threshold, POSITIVE, NEGATIVE)
     labels = [NEGATIVE, POSITIVE]
     (tn, fp), (fn, tp) = sk.confusion_matrix(
-        found.truth, decision, labels=labels, sample_weight=found.weight
+        case.truth, decision, labels=labels, sample_weight=case.weight
     )
     benefit = (tp - threshold / (1 - threshold) * fp) / (tp + fp + fn + tn)
     assert ours["net_benefit"].value == pytest.approx(benefit, rel=TOLERANCE)
 
 
 def test_where_scikit_learn_takes_no_weights_they_are_repetitions_too() -> None:
-    found = data("classes", 0)
-    weight = np.random.default_rng(0).integers(0, 4, len(found.truth))
-    weighted = assay.roc_auc_ovo(found.truth, found.score, sample_weight=weight)
+    case = data("classes", 0)
+    weight = np.random.default_rng(0).integers(0, 4, len(case.truth))
+    weighted = assay.roc_auc_ovo(case.truth, case.score, sample_weight=weight)
     often = np.repeat(np.arange(len(weight)), weight)
-    theirs = sk.roc_auc_score(found.truth[often], found.score[often], multi_class="ovo")
+    theirs = sk.roc_auc_score(case.truth[often], case.score[often], multi_class="ovo")
     assert weighted.value == pytest.approx(theirs, rel=TOLERANCE)
-    found = data("balanced", 0)
-    weight = np.random.default_rng(1).integers(0, 4, len(found.truth))
-    ours = assay.evaluate(found.truth, y_score=found.score, positive=POSITIVE, sample_weight=weight)
+    case = data("balanced", 0)
+    weight = np.random.default_rng(1).integers(0, 4, len(case.truth))
+    ours = assay.evaluate(case.truth, y_score=case.score, positive=POSITIVE, sample_weight=weight)
     often = np.repeat(np.arange(len(weight)), weight)
-    repeated = Data(found.truth[often], found.decision[often], found.score[often], None, ours)
+    repeated = Data(case.truth[often], case.decision[often], case.score[often], None, ours)
     theirs = _calibration_error(repeated)
     assert ours["expected_calibration_error"].value == pytest.approx(theirs, rel=TOLERANCE)
 
@@ -755,14 +755,14 @@ def test_where_scikit_learn_takes_no_weights_they_are_repetitions_too() -> None:
 
 @pytest.mark.parametrize("beta", [0.25, 1, 1.5, 3, 10])
 def test_f_beta_agrees_for_any_beta(beta: float) -> None:
-    found = data("balanced", 0)
-    ours = assay.fbeta(found.truth, found.decision, beta=beta, positive=POSITIVE)
-    assert ours.value == pytest.approx(_of_label(sk.fbeta_score, POSITIVE, beta=beta)(found))
+    case = data("balanced", 0)
+    ours = assay.fbeta(case.truth, case.decision, beta=beta, positive=POSITIVE)
+    assert ours.value == pytest.approx(_of_label(sk.fbeta_score, POSITIVE, beta=beta)(case))
 
 
 @pytest.mark.parametrize("average", ["macro", "micro", "weighted"])
 @pytest.mark.parametrize("name", ["precision", "recall", "f1", "jaccard"])
 def test_functions_average_as_evaluations_do(name: str, average: str) -> None:
-    found = data("classes", 0)
-    ours = getattr(assay, name)(found.truth, found.decision, average=average)
-    assert ours.value == pytest.approx(_averaged(F_SCORES[name], average)(found), rel=TOLERANCE)
+    case = data("classes", 0)
+    ours = getattr(assay, name)(case.truth, case.decision, average=average)
+    assert ours.value == pytest.approx(_averaged(F_SCORES[name], average)(case), rel=TOLERANCE)

@@ -253,16 +253,16 @@ TABLE = (
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.case)
 def test_ours_is_the_documented_convention(row: Convention) -> None:
-    found = row.ours()
+    value = row.ours()
     if math.isnan(row.value):
-        assert math.isnan(found)
+        assert math.isnan(value)
         assert row.reason is not None
-        assert row.reason in (found.undefined or "")
-        assert math.isnan(found.low)
-        assert math.isnan(found.high)
+        assert row.reason in (value.undefined or "")
+        assert math.isnan(value.low)
+        assert math.isnan(value.high)
     else:
-        assert found.value == pytest.approx(row.value, rel=1e-12)
-        assert found.undefined is None
+        assert value.value == pytest.approx(row.value, rel=1e-12)
+        assert value.undefined is None
 
 
 @pytest.mark.skipif(INSTALLED < MEASURED_WITH, reason="measured with scikit-learn 1.9")
@@ -270,8 +270,8 @@ def test_ours_is_the_documented_convention(row: Convention) -> None:
 def test_theirs_is_what_the_table_says(row: Convention) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = row.theirs()
-    assert found == pytest.approx(row.their_value, rel=1e-6, nan_ok=True)
+        value = row.theirs()
+    assert value == pytest.approx(row.their_value, rel=1e-6, nan_ok=True)
 
 
 # -- conventions that are not single numbers -------------------------------------------------------

@@ -43,28 +43,28 @@ of_statsmodels = pytest.mark.skipif(
 
 @pytest.mark.parametrize("scale", [10**5, 10**9, 3 * 10**9, 10**18, 10**30])
 def test_mcc_and_kappa_do_not_overflow(scale: int) -> None:
-    found = assay.evaluate_counts(tp=9 * scale, fp=scale, fn=scale, tn=9 * scale)
-    assert found["mcc"].value == 0.8
-    assert found["kappa"].value == 0.8
-    assert 0.79 < found["mcc"].low <= 0.8 <= found["mcc"].high < 0.81
+    evaluation = assay.evaluate_counts(tp=9 * scale, fp=scale, fn=scale, tn=9 * scale)
+    assert evaluation["mcc"].value == 0.8
+    assert evaluation["kappa"].value == 0.8
+    assert 0.79 < evaluation["mcc"].low <= 0.8 <= evaluation["mcc"].high < 0.81
 
 
 def test_the_cells_of_scikit_learn_s_issue_9622_give_a_correlation() -> None:
     """There the products of counts of 100,000 rows gave 1.755."""
-    found = assay.evaluate_counts(tp=50_000, fp=10, fn=20, tn=49_970)["mcc"]
-    assert found.value == pytest.approx(0.9994, abs=1e-4)
+    mcc = assay.evaluate_counts(tp=50_000, fp=10, fn=20, tn=49_970)["mcc"]
+    assert mcc.value == pytest.approx(0.9994, abs=1e-4)
     truth = np.repeat([1, 0, 1, 0], [50_000, 10, 20, 49_970])
     said = np.repeat([1, 1, 0, 0], [50_000, 10, 20, 49_970])
-    assert sk.matthews_corrcoef(truth, said) == pytest.approx(found.value, rel=1e-12)
+    assert sk.matthews_corrcoef(truth, said) == pytest.approx(mcc.value, rel=1e-12)
 
 
 def test_the_auc_of_144_thousand_rows_does_not_overflow() -> None:
     """pROC #19: the number of pairs is above 2^31, and the AUC was 15.97."""
     truth = np.tile([0, 1], 72_000)
     score = np.arange(144_000) + 5 * truth
-    found = assay.roc_auc(truth, score)
-    assert found.value == pytest.approx(sk.roc_auc_score(truth, score), rel=1e-13)
-    assert 0.49 < found.low < found.value < found.high < 0.51
+    roc_auc = assay.roc_auc(truth, score)
+    assert roc_auc.value == pytest.approx(sk.roc_auc_score(truth, score), rel=1e-13)
+    assert 0.49 < roc_auc.low < roc_auc.value < roc_auc.high < 0.51
 
 
 # -- counts kept in the type of the scores ---------------------------------------------------------
@@ -77,8 +77,8 @@ def test_narrow_scores_do_not_narrow_the_counts(dtype: type) -> None:
     truth = rng.integers(0, 2, 20_000)
     score = (rng.normal(size=20_000) + truth).astype(dtype)
     for name in ("roc_auc", "average_precision"):
-        found = getattr(assay, name)(truth, score).value
-        assert found == getattr(assay, name)(truth, score.astype(float)).value
+        value = getattr(assay, name)(truth, score).value
+        assert value == getattr(assay, name)(truth, score.astype(float)).value
     assert assay.roc_auc(truth, score).value == pytest.approx(sk.roc_auc_score(truth, score))
 
 
@@ -88,10 +88,10 @@ def test_float32_weights_are_not_added_in_float32() -> None:
     truth = np.array([1, *[0, 1, 1] * 333])
     decisions = np.array([1, *[1, 1, 0] * 333])
     # Each of 333 rows of weight 1: a false positive, a true positive, a false negative.
-    found = assay.evaluate(truth, y_pred=decisions, sample_weight=weight)
-    assert found.confusion.total == 2**24 + 999
-    assert found["precision"].value == (2**24 + 333) / (2**24 + 666)
-    assert found["recall"].value == (2**24 + 333) / (2**24 + 666)
+    evaluation = assay.evaluate(truth, y_pred=decisions, sample_weight=weight)
+    assert evaluation.confusion.total == 2**24 + 999
+    assert evaluation["precision"].value == (2**24 + 333) / (2**24 + 666)
+    assert evaluation["recall"].value == (2**24 + 333) / (2**24 + 666)
 
 
 # -- what is a tie ---------------------------------------------------------------------------------
@@ -129,8 +129,8 @@ def test_rounded_scores_move_the_auc_only_as_far_as_their_ties_allow() -> None:
 
 
 def test_a_constant_score_has_the_prevalence_as_average_precision() -> None:
-    found = assay.average_precision([0, 1, 0, 0], [0.5] * 4)
-    assert found.value == 0.25
+    average_precision = assay.average_precision([0, 1, 0, 0], [0.5] * 4)
+    assert average_precision.value == 0.25
     assert sk.average_precision_score([0, 1, 0, 0], [0.5] * 4) == 0.25
 
 
@@ -138,12 +138,15 @@ def test_the_order_of_tied_rows_changes_no_bit() -> None:
     rng = np.random.default_rng(5)
     truth, score = rng.integers(0, 2, 300), rng.integers(0, 6, 300) / 5
     names = ("roc_auc", "average_precision", "partial_auc", "log_loss", "brier")
-    found = assay.evaluate(truth, y_score=score)
+    evaluation = assay.evaluate(truth, y_score=score)
     for _ in range(5):
         order = rng.permutation(300)
         other = assay.evaluate(truth[order], y_score=score[order])
         for name in names:
-            assert (other[name].value, other[name].low) == (found[name].value, found[name].low)
+            assert (other[name].value, other[name].low) == (
+                evaluation[name].value,
+                evaluation[name].low,
+            )
 
 
 # -- log loss --------------------------------------------------------------------------------------
@@ -152,9 +155,9 @@ def test_the_order_of_tied_rows_changes_no_bit() -> None:
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 def test_a_wrong_certainty_costs_the_same_in_every_type(dtype: type) -> None:
-    found = assay.log_loss([0, 1, 1], np.array([1, 1, 0], dtype))
-    assert found.value == pytest.approx(2 / 3 * 52 * math.log(2), rel=1e-12)
-    assert found.note == "2 rows were clipped at 2^-52"
+    log_loss = assay.log_loss([0, 1, 1], np.array([1, 1, 0], dtype))
+    assert log_loss.value == pytest.approx(2 / 3 * 52 * math.log(2), rel=1e-12)
+    assert log_loss.note == "2 rows were clipped at 2^-52"
 
 
 @of_sklearn
@@ -173,9 +176,9 @@ def test_narrow_probabilities_are_widened_before_the_logarithm(dtype: type) -> N
 
 
 def test_right_certainties_cost_nothing_and_clip_nothing() -> None:
-    found = assay.log_loss([0, 1], [0.0, 1.0])
-    assert found.value == 0
-    assert found.note is None
+    log_loss = assay.log_loss([0, 1], [0.0, 1.0])
+    assert log_loss.value == 0
+    assert log_loss.note is None
 
 
 # -- 0/0 and single classes ------------------------------------------------------------------------
@@ -226,10 +229,10 @@ def test_no_measure_says_a_number_where_its_ratio_is_0_over_0() -> None:
 
 def test_attack_is_the_positive_label_beside_benign_and_it_is_said() -> None:
     truth, score = ["benign", "attack", "benign", "attack"], [0.1, 0.9, 0.2, 0.8]
-    found = assay.evaluate(truth, y_score=score)
-    assert found["roc_auc"].value == 1
-    assert found.positive == "attack"
-    assert any("'attack' was taken as the positive label" in note for note in found.notes)
+    evaluation = assay.evaluate(truth, y_score=score)
+    assert evaluation["roc_auc"].value == 1
+    assert evaluation.positive == "attack"
+    assert any("'attack' was taken as the positive label" in note for note in evaluation.notes)
 
 
 @of_sklearn
@@ -246,10 +249,10 @@ def test_a_pair_that_tells_nothing_is_refused_and_both_labels_are_named(pair: li
 
 
 def test_an_inverted_model_is_diagnosed_and_not_mended() -> None:
-    found = assay.evaluate(["benign", "attack"] * 20, y_score=[0.9, 0.1] * 20)
-    assert found["roc_auc"].value == 0
-    assert "inverted" in (find("roc_auc").reading(found["roc_auc"].value) or "")
-    assert "inverted" in repr(found)
+    evaluation = assay.evaluate(["benign", "attack"] * 20, y_score=[0.9, 0.1] * 20)
+    assert evaluation["roc_auc"].value == 0
+    assert "inverted" in (find("roc_auc").reading(evaluation["roc_auc"].value) or "")
+    assert "inverted" in repr(evaluation)
 
 
 # -- labels that look alike ------------------------------------------------------------------------
@@ -281,9 +284,9 @@ def test_scikit_learn_scores_them_0_without_a_word() -> None:
 
 def test_one_letter_in_two_spellings_of_unicode_is_seen_as_two_labels() -> None:
     composed, decomposed = "\u00e9", "e\u0301"
-    found = assay.evaluate([composed, "a", "b"], y_pred=[decomposed, "a", "b"])
-    assert len(found.labels) == 4
-    assert "E013" in [finding.code for finding in found.findings]
+    evaluation = assay.evaluate([composed, "a", "b"], y_pred=[decomposed, "a", "b"])
+    assert len(evaluation.labels) == 4
+    assert "E013" in [finding.code for finding in evaluation.findings]
 
 
 def test_whole_floats_are_the_integers_that_they_are() -> None:
@@ -297,12 +300,12 @@ def test_whole_floats_are_the_integers_that_they_are() -> None:
 
 def test_a_label_that_is_only_decided_is_listed_and_both_averages_are_there() -> None:
     truth, said = list("aabb"), list("aabc")
-    found = assay.evaluate(truth, y_pred=said)
-    assert found.labels == ("a", "b", "c")
-    (said_so,) = [each.message for each in found.findings if each.code == "E013"]
+    evaluation = assay.evaluate(truth, y_pred=said)
+    assert evaluation.labels == ("a", "b", "c")
+    (said_so,) = [each.message for each in evaluation.findings if each.code == "E013"]
     assert said_so.startswith("Decided, but no row is of it: 'c' (1 row).")
-    assert found["f1.macro"].value == pytest.approx(5 / 9, rel=1e-15)
-    assert found["f1.weighted"].value == pytest.approx(5 / 6, rel=1e-15)
+    assert evaluation["f1.macro"].value == pytest.approx(5 / 9, rel=1e-15)
+    assert evaluation["f1.weighted"].value == pytest.approx(5 / 6, rel=1e-15)
     assert sk.f1_score(truth, said, average="macro") == pytest.approx(5 / 9)
     assert sk.f1_score(truth, said, average="macro", labels=["a", "b"]) == pytest.approx(5 / 6)
 
@@ -315,9 +318,9 @@ TOKENS = ["NA", "None", "null", "nan", "N/A", "-", "NULL", "#N/A", "n/a", "NaN"]
 
 @pytest.mark.parametrize("made", [list, np.array, pd.Series, pl.Series])
 def test_a_class_called_like_a_missing_value_is_a_class(made: type) -> None:
-    found = assay.evaluate(made(TOKENS), y_pred=made(TOKENS))
-    assert found.labels == tuple(sorted(TOKENS))
-    assert found["accuracy"].value == 1
+    evaluation = assay.evaluate(made(TOKENS), y_pred=made(TOKENS))
+    assert evaluation.labels == tuple(sorted(TOKENS))
+    assert evaluation["accuracy"].value == 1
 
 
 @pytest.mark.parametrize(
@@ -337,9 +340,9 @@ def test_a_label_that_is_really_missing_is_refused_with_its_row(column: object) 
 
 
 def test_leading_zeros_make_another_label() -> None:
-    found = assay.evaluate(["007", "7", "7"], y_pred=["007", "007", "7"], positive="7")
-    assert found.labels == ("007", "7")
-    assert found["recall"].value == 0.5
+    evaluation = assay.evaluate(["007", "7", "7"], y_pred=["007", "007", "7"], positive="7")
+    assert evaluation.labels == ("007", "7")
+    assert evaluation["recall"].value == 0.5
 
 
 # -- weights ---------------------------------------------------------------------------------------
@@ -371,22 +374,22 @@ NAMES = ("accuracy", "precision", "f1", "mcc", "roc_auc", "average_precision", "
 def test_a_count_is_a_repetition_to_the_last_bit() -> None:
     truth, score, often = weighted_rows()
     once = assay.evaluate(np.repeat(truth, often), y_score=np.repeat(score, often))
-    found = assay.evaluate(truth, y_score=score, counts=often)
+    evaluation = assay.evaluate(truth, y_score=score, counts=often)
     for name in NAMES:
-        assert found[name].value == once[name].value
-        assert (found[name].low, found[name].high) == (once[name].low, once[name].high)
+        assert evaluation[name].value == once[name].value
+        assert (evaluation[name].low, evaluation[name].high) == (once[name].low, once[name].high)
 
 
 def test_a_weight_gives_the_value_of_a_repetition_and_zero_removes() -> None:
     truth, score, often = weighted_rows()
     once = assay.evaluate(np.repeat(truth, often), y_score=np.repeat(score, often))
-    found = assay.evaluate(truth, y_score=score, sample_weight=often)
+    evaluation = assay.evaluate(truth, y_score=score, sample_weight=often)
     without = assay.evaluate(
         truth[often > 0], y_score=score[often > 0], sample_weight=often[often > 0]
     )
     for name in NAMES:
-        assert found[name].value == pytest.approx(once[name].value, rel=1e-12)
-        assert found[name].value == without[name].value
+        assert evaluation[name].value == pytest.approx(once[name].value, rel=1e-12)
+        assert evaluation[name].value == without[name].value
 
 
 @pytest.mark.parametrize("factor", [1e-9, 0.1, 1e12])
@@ -442,10 +445,16 @@ def test_a_tiny_error_does_not_cut_the_upper_end_short() -> None:
 @pytest.mark.parametrize("cells", [(0, 0, 7, 30), (7, 0, 0, 30), (1, 0, 0, 0), (0, 1, 1, 0)])
 def test_intervals_hold_their_share_and_stay_in_0_1(name: str, cells: tuple[int, ...]) -> None:
     tp, fp, fn, tn = cells
-    found = assay.evaluate_counts(tp=tp, fp=fp, fn=fn, tn=tn, interval=name)
+    evaluation = assay.evaluate_counts(tp=tp, fp=fp, fn=fn, tn=tn, interval=name)
     for measure in ("recall", "precision", "accuracy", "specificity"):
-        if not math.isnan(found[measure]):
-            assert 0 <= found[measure].low <= found[measure].value <= found[measure].high <= 1
+        if not math.isnan(evaluation[measure]):
+            assert (
+                0
+                <= evaluation[measure].low
+                <= evaluation[measure].value
+                <= evaluation[measure].high
+                <= 1
+            )
 
 
 # -- McNemar ---------------------------------------------------------------------------------------
@@ -454,12 +463,12 @@ def test_intervals_hold_their_share_and_stay_in_0_1(name: str, cells: tuple[int,
 
 @pytest.mark.parametrize("method", [None, "exact", "corrected", "uncorrected"])
 def test_models_that_never_disagree_do_not_differ(method: str | None) -> None:
-    found = assay.mcnemar(0, 0, both_right=40, both_wrong=2, method=method)
-    assert found.p == 1
-    assert found.statistic is None
-    assert "nothing tells them apart" in found.sentence
-    assert found.effect is not None
-    assert found.effect.low < 0 < found.effect.high
+    significance = assay.mcnemar(0, 0, both_right=40, both_wrong=2, method=method)
+    assert significance.p == 1
+    assert significance.statistic is None
+    assert "nothing tells them apart" in significance.sentence
+    assert significance.effect is not None
+    assert significance.effect.low < 0 < significance.effect.high
 
 
 @of_statsmodels
@@ -476,10 +485,10 @@ def test_few_discordant_pairs_are_tested_exactly(b: int, c: int, method: str) ->
 
 def test_two_identical_models_give_p_1_in_every_test() -> None:
     truth, score = [1, 0, 1, 0, 1, 0] * 5, [0.9, 0.2, 0.4, 0.6, 0.8, 0.1] * 5
-    found = assay.compare(truth, scores={"one": score, "same": list(score)}, resamples=50)
-    assert {test.p for test in found.tests} == {1.0}
-    assert {difference.p for difference in found.differences} == {1.0}
-    assert all(difference.difference.value == 0 for difference in found.differences)
+    comparison = assay.compare(truth, scores={"one": score, "same": list(score)}, resamples=50)
+    assert {test.p for test in comparison.tests} == {1.0}
+    assert {difference.p for difference in comparison.differences} == {1.0}
+    assert all(difference.difference.value == 0 for difference in comparison.differences)
 
 
 # -- DeLong ----------------------------------------------------------------------------------------
@@ -488,28 +497,28 @@ def test_two_identical_models_give_p_1_in_every_test() -> None:
 
 @pytest.mark.parametrize("interval", [None, "delong", "newcombe"])
 def test_a_perfect_ranking_has_an_interval_with_a_width(interval: str | None) -> None:
-    found = assay.roc_auc([1] * 8 + [0] * 92, np.linspace(1, 0, 100), interval=interval)
-    assert found.value == 1
-    assert 0.5 < found.low < 0.99
-    assert found.high == 1
+    roc_auc = assay.roc_auc([1] * 8 + [0] * 92, np.linspace(1, 0, 100), interval=interval)
+    assert roc_auc.value == 1
+    assert 0.5 < roc_auc.low < 0.99
+    assert roc_auc.high == 1
 
 
 def test_the_default_at_an_auc_of_1_is_clopper_and_pearson_s_end() -> None:
-    found = assay.roc_auc([1] * 8 + [0] * 92, np.linspace(1, 0, 100))
-    assert found.low == pytest.approx(0.025 ** (1 / 8), rel=1e-13)
+    roc_auc = assay.roc_auc([1] * 8 + [0] * 92, np.linspace(1, 0, 100))
+    assert roc_auc.low == pytest.approx(0.025 ** (1 / 8), rel=1e-13)
 
 
 @pytest.mark.parametrize("interval", [None, "delong", "newcombe"])
 def test_one_positive_has_an_interval(interval: str | None) -> None:
     """pROC #27: with one case DeLong's variance is NA."""
-    found = assay.roc_auc([1] + [0] * 19, [0.7, *np.linspace(0, 1, 19)], interval=interval)
-    assert 0 <= found.low < found.value < found.high <= 1
+    roc_auc = assay.roc_auc([1] + [0] * 19, [0.7, *np.linspace(0, 1, 19)], interval=interval)
+    assert 0 <= roc_auc.low < roc_auc.value < roc_auc.high <= 1
 
 
 def test_a_constant_score_is_a_coin() -> None:
-    found = assay.roc_auc([1, 0] * 10, [0.5] * 20)
-    assert found.value == 0.5
-    assert 0 <= found.low <= 0.5 <= found.high <= 1
+    roc_auc = assay.roc_auc([1, 0] * 10, [0.5] * 20)
+    assert roc_auc.value == 0.5
+    assert 0 <= roc_auc.low <= 0.5 <= roc_auc.high <= 1
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -518,8 +527,8 @@ def test_the_auc_and_its_ends_never_leave_0_1(seed: int) -> None:
     truth = np.array([1, 0, *rng.integers(0, 2, 10)])
     score = np.round(rng.random(12) + seed % 3 * truth, 1)
     for interval in (None, "delong", "newcombe", assay.Bootstrap(resamples=40)):
-        found = assay.evaluate(truth, y_score=score, threshold=0.5, interval=interval)["roc_auc"]
-        assert 0 <= found.low <= found.value <= found.high <= 1
+        roc_auc = assay.evaluate(truth, y_score=score, threshold=0.5, interval=interval)["roc_auc"]
+        assert 0 <= roc_auc.low <= roc_auc.value <= roc_auc.high <= 1
 
 
 # -- bootstrap with rare positives -----------------------------------------------------------------
@@ -529,27 +538,27 @@ def test_the_auc_and_its_ends_never_leave_0_1(seed: int) -> None:
 def test_resamples_without_a_positive_are_counted_and_told() -> None:
     """With 3 positives in 1,000 rows a resample has none with a chance of 4.96%."""
     truth = [1] * 3 + [0] * 997
-    found = assay.evaluate(truth, y_pred=[1, 1, 0] + [0] * 997, interval=assay.Bootstrap())
-    note = found["recall"].note or ""
+    evaluation = assay.evaluate(truth, y_pred=[1, 1, 0] + [0] * 997, interval=assay.Bootstrap())
+    note = evaluation["recall"].note or ""
     assert note.endswith("of 1000 resamples, which were left out")
     undefined = int(note.split()[2])
     expected = 1000 * (1 - 3 / 1000) ** 1000
     assert abs(undefined - expected) < 4 * math.sqrt(expected)
-    assert "undefined" not in found["specificity"].note
+    assert "undefined" not in evaluation["specificity"].note
 
 
 def test_the_same_is_told_of_the_auc() -> None:
     truth = [1] * 3 + [0] * 97
     score = np.random.default_rng(0).random(100)
-    found = assay.evaluate(truth, y_score=score, interval=assay.Bootstrap(resamples=100))
-    assert "of 100 resamples, which were left out" in (found["roc_auc"].note or "")
+    evaluation = assay.evaluate(truth, y_score=score, interval=assay.Bootstrap(resamples=100))
+    assert "of 100 resamples, which were left out" in (evaluation["roc_auc"].note or "")
 
 
 def test_the_ends_are_order_statistics() -> None:
     """The 25th and the 975th of 1,000: both are values that a resample gave."""
-    found = assay.evaluate([1] * 7 + [0] * 4, y_pred=[1] * 6 + [0] * 5, interval="bootstrap")
+    evaluation = assay.evaluate([1] * 7 + [0] * 4, y_pred=[1] * 6 + [0] * 5, interval="bootstrap")
     shares = {k / n for n in range(1, 12) for k in range(n + 1)}
-    assert {found["recall"].low, found["recall"].high} <= shares
+    assert {evaluation["recall"].low, evaluation["recall"].high} <= shares
 
 
 # -- sums that depend on the order -----------------------------------------------------------------

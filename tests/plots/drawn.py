@@ -14,8 +14,8 @@ def curves(ax: Any) -> list[Any]:
 
 def line(ax: Any, label: str) -> Any:
     """The one line of a label."""
-    (found,) = [line for line in ax.lines if line.get_label() == label]
-    return found
+    (drawn_line,) = [line for line in ax.lines if line.get_label() == label]
+    return drawn_line
 
 
 def corners(ax: Any, number: int = 0) -> np.ndarray:

@@ -171,8 +171,8 @@ def test_a_step_is_the_value_at_every_threshold_of_it(rows, threshold: float) ->
     if not low < threshold <= high:
         return
     ax = thresholds([curves.trace(curves.sweep(tally_of(rows)), "recall", find("recall"))])
-    found = np.sum((scores >= threshold) & (truth == 1)) / np.sum(truth == 1)
-    assert value_at(drawn.corners(ax), threshold) == found
+    ratio = np.sum((scores >= threshold) & (truth == 1)) / np.sum(truth == 1)
+    assert value_at(drawn.corners(ax), threshold) == ratio
 
 
 def test_the_infinite_threshold_is_not_drawn_and_the_others_are() -> None:

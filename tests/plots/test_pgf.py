@@ -71,8 +71,8 @@ def test_every_figure_compiles_and_is_as_wide_as_a_column(
     truth = np.repeat(["attack", "normal"], [100, 500])
     scores = 1 / (1 + np.exp(-(np.where(truth == "attack", 1, -3) + random.normal(0, 1.6, 600))))
     sliced = {"sensor_$": np.array(NAMES)[np.arange(600) % len(NAMES)]}
-    found = evaluate(truth, y_score=scores, slices=sliced)
-    assert len(found.plot.save(tmp_path, formats=("pgf",))) > 10
+    evaluation = evaluate(truth, y_score=scores, slices=sliced)
+    assert len(evaluation.plot.save(tmp_path, formats=("pgf",))) > 10
     compare_folds(folds()).plot.save(tmp_path, formats=("pgf",))
     ranks = {name: 1.0 + i for i, name in enumerate(NAMES)}
     plots.save({"hostile": lambda: plots.mean_ranks(ranks, critical=2)}, tmp_path, ("pgf",))
@@ -146,7 +146,7 @@ def test_one_model_has_no_ranks_and_rows_no_data_sets() -> None:
 
 @pytest.mark.slow
 def test_a_comparison_over_data_sets_draws_its_ranks(tmp_path: Path) -> None:
-    found = compare_folds(folds())
-    texts = [text.get_text() for text in found.plot.ranks().texts]
+    comparison = compare_folds(folds())
+    texts = [text.get_text() for text in comparison.plot.ranks().texts]
     assert "svm  1.00" in texts
-    assert {path.name for path in found.plot.save(tmp_path)} >= {"ranks.pdf", "ranks.svg"}
+    assert {path.name for path in comparison.plot.save(tmp_path)} >= {"ranks.pdf", "ranks.svg"}

@@ -77,9 +77,9 @@ def test_both_classes_and_the_threshold_are_drawn() -> None:
     assert drawn.legend(ax) == ["negative: ham", r"positive: \$pam", "threshold 0.5"]
     _, expected = histogram(tally, probability=True)
     outlines = {patch.get_label(): patch for patch in ax.patches}
-    found = outlines[r"positive: \$pam"].get_data()
-    assert np.array_equal(found.values, expected[1])
-    assert len(found.edges) == BINS + 1
+    points = outlines[r"positive: \$pam"].get_data()
+    assert np.array_equal(points.values, expected[1])
+    assert len(points.edges) == BINS + 1
     assert set(drawn.line(ax, "threshold 0.5").get_xdata()) == {0.5}
 
 

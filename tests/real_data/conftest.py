@@ -13,10 +13,10 @@ def predictions(tmp_path_factory: pytest.TempPathFactory) -> Predictions:
     """Train the forest and write what it says of the test part."""
     folder = tmp_path_factory.mktemp("nsl_kdd")
     rows = score().select("label", "protocol_type", "service", "score")
-    found = Predictions(rows, folder / "predictions.parquet", folder / "predictions.csv")
-    rows.write_parquet(found.parquet)
-    rows.write_csv(found.csv)
-    return found
+    predicted_rows = Predictions(rows, folder / "predictions.parquet", folder / "predictions.csv")
+    rows.write_parquet(predicted_rows.parquet)
+    rows.write_csv(predicted_rows.csv)
+    return predicted_rows
 
 
 @pytest.fixture(scope="session")

@@ -34,8 +34,10 @@ class Told:
         self, *, part: tuple[str, str] | None = None, base_rate: float | None = None
     ) -> dict[str, float]:
         """Their values, without those that are undefined."""
-        found = self.estimates(part=part, base_rate=base_rate)
-        return {name: each["value"] for name, each in found.items() if each["value"] is not None}
+        estimates = self.estimates(part=part, base_rate=base_rate)
+        return {
+            name: each["value"] for name, each in estimates.items() if each["value"] is not None
+        }
 
     def parts(self, column: str) -> set[str]:
         """The values of a sliced column."""
@@ -44,11 +46,11 @@ class Told:
 
     def cells(self, *, part: tuple[str, str] | None = None) -> dict[str, int]:
         """The four cells, from recall and specificity and what they are of."""
-        found = self.estimates(part=part)
+        estimates = self.estimates(part=part)
         sides = []
         for name in ("specificity", "recall"):
-            rows = 0 if found[name]["undefined"] else found[name]["n"]
-            right = round(found[name]["value"] * rows) if rows else 0
+            rows = 0 if estimates[name]["undefined"] else estimates[name]["n"]
+            right = round(estimates[name]["value"] * rows) if rows else 0
             sides.append((right, rows - right))
         (tn, fp), (tp, fn) = sides
         return {"tn": tn, "fp": fp, "fn": fn, "tp": tp}

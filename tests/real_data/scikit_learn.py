@@ -45,8 +45,8 @@ _ONE_SIDED = (
 
 def of_label(mine: Any, said: Any) -> dict[str, float]:
     """The measures of one label: whether a row has it, and whether it was said to."""
-    found = {name: score(mine, said) for name, score in _SCORES.items()}
-    found |= {
+    scores = {name: score(mine, said) for name, score in _SCORES.items()}
+    scores |= {
         "specificity": _share(~said[~mine]),
         "negative_predictive_value": _share(~mine[~said]),
         "false_positive_rate": _share(said[~mine]),
@@ -56,17 +56,17 @@ def of_label(mine: Any, said: Any) -> dict[str, float]:
         "prevalence": _share(mine),
         "alert_rate": _share(said),
     }
-    recall, precision = found["recall"], found["precision"]
+    recall, precision = scores["recall"], scores["precision"]
     ratios = (
-        _ratio(recall, found["false_positive_rate"]),
-        _ratio(found["false_negative_rate"], found["specificity"]),
+        _ratio(recall, scores["false_positive_rate"]),
+        _ratio(scores["false_negative_rate"], scores["specificity"]),
     )
-    found["fowlkes_mallows"] = math.sqrt(precision * recall)
-    found["informedness"] = recall + found["specificity"] - 1
-    found["markedness"] = precision + found["negative_predictive_value"] - 1
-    found["positive_likelihood_ratio"], found["negative_likelihood_ratio"] = ratios
-    found["diagnostic_odds_ratio"] = _ratio(*ratios)
-    return found
+    scores["fowlkes_mallows"] = math.sqrt(precision * recall)
+    scores["informedness"] = recall + scores["specificity"] - 1
+    scores["markedness"] = precision + scores["negative_predictive_value"] - 1
+    scores["positive_likelihood_ratio"], scores["negative_likelihood_ratio"] = ratios
+    scores["diagnostic_odds_ratio"] = _ratio(*ratios)
+    return scores
 
 
 def of_decisions(truth: Any, decision: Any) -> dict[str, float]:
@@ -90,23 +90,23 @@ def averages(truth: Any, decision: Any, labels: Sequence[Any]) -> dict[str, floa
         np.concatenate([truth == label for label in labels]),
         np.concatenate([decision == label for label in labels]),
     )
-    found = {}
+    means = {}
     for name in _AVERAGED:
         values = np.array([one[name] for one in each])
-        found[f"{name}.macro"] = values.mean()
-        found[f"{name}.weighted"] = np.average(values, weights=rows)
-        found[f"{name}.micro"] = pooled[name]
+        means[f"{name}.macro"] = values.mean()
+        means[f"{name}.weighted"] = np.average(values, weights=rows)
+        means[f"{name}.micro"] = pooled[name]
         if np.isnan(values).any():
-            found[f"{name}.macro_defined"] = np.nanmean(values)
+            means[f"{name}.macro_defined"] = np.nanmean(values)
     for name, score in _SCORES.items():
-        found[f"{name}.micro"] = score(truth, decision, average="micro")
+        means[f"{name}.micro"] = score(truth, decision, average="micro")
         # scikit-learn leaves a class without a value out; then the plain average has none here.
-        if f"{name}.macro_defined" in found:
-            found[f"{name}.macro_defined"] = score(truth, decision, average="macro")
+        if f"{name}.macro_defined" in means:
+            means[f"{name}.macro_defined"] = score(truth, decision, average="macro")
         else:
-            found[f"{name}.macro"] = score(truth, decision, average="macro")
-            found[f"{name}.weighted"] = score(truth, decision, average="weighted")
-    return found
+            means[f"{name}.macro"] = score(truth, decision, average="macro")
+            means[f"{name}.weighted"] = score(truth, decision, average="weighted")
+    return means
 
 
 def of_two(truth: Any, decision: Any) -> dict[str, float]:
@@ -134,7 +134,7 @@ def of_two_and_scores(truth: Any, score: Any, negative: str) -> dict[str, float]
 def of_many(truth: Any, probabilities: Any, labels: Sequence[str]) -> dict[str, float]:
     """All that is said of the probabilities of several classes, in the order of the labels."""
     decision = np.array(labels)[probabilities.argmax(axis=1)]
-    found = of_decisions(truth, decision) | averages(truth, decision, labels)
+    values = of_decisions(truth, decision) | averages(truth, decision, labels)
     one_hot = label_binarize(truth, classes=labels)
     for i, label in enumerate(labels):
         one = of_label(truth == label, decision == label)
@@ -142,29 +142,29 @@ def of_many(truth: Any, probabilities: Any, labels: Sequence[str]) -> dict[str, 
         one["average_precision"] = metrics.average_precision_score(
             one_hot[:, i], probabilities[:, i]
         )
-        found |= {f"{name}.{label}": value for name, value in one.items()}
+        values |= {f"{name}.{label}": value for name, value in one.items()}
     for average in ("macro", "weighted"):
-        found[f"roc_auc.{average}"] = metrics.roc_auc_score(
+        values[f"roc_auc.{average}"] = metrics.roc_auc_score(
             truth, probabilities, multi_class="ovr", average=average, labels=labels
         )
-        found[f"average_precision.{average}"] = metrics.average_precision_score(
+        values[f"average_precision.{average}"] = metrics.average_precision_score(
             one_hot, probabilities, average=average
         )
-    found["jaccard"] = metrics.jaccard_score(truth, decision, average="macro")
-    found["roc_auc_ovo"] = metrics.roc_auc_score(
+    values["jaccard"] = metrics.jaccard_score(truth, decision, average="macro")
+    values["roc_auc_ovo"] = metrics.roc_auc_score(
         truth, probabilities, multi_class="ovo", labels=labels
     )
-    found["log_loss"] = metrics.log_loss(truth, probabilities, labels=labels)
-    found["brier"] = metrics.brier_score_loss(
+    values["log_loss"] = metrics.log_loss(truth, probabilities, labels=labels)
+    values["brier"] = metrics.brier_score_loss(
         truth, probabilities, labels=labels, scale_by_half=True
     )
-    found["expected_calibration_error"] = NAN
-    return found
+    values["expected_calibration_error"] = NAN
+    return values
 
 
-def defined(found: Mapping[str, float]) -> dict[str, float]:
+def defined(values: Mapping[str, float]) -> dict[str, float]:
     """Those that have a value."""
-    return {name: value for name, value in found.items() if not math.isnan(value)}
+    return {name: value for name, value in values.items() if not math.isnan(value)}
 
 
 def _share(rows: Any) -> float:

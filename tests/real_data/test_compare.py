@@ -39,7 +39,7 @@ def both(predictions: Predictions) -> pl.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def found(both: pl.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def content(both: pl.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return compared(both, tmp_path_factory.mktemp("compare"), "--interval", "bootstrap")
 
 
@@ -55,14 +55,14 @@ def compared(both: pl.DataFrame, folder: Path, *options: str) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
-def differences(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {each["measure"]: each for each in found["differences"]}
+def differences(content: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {each["measure"]: each for each in content["differences"]}
 
 
-def test_differences_are_those_of_scikit_learn(both: pl.DataFrame, found: dict[str, Any]) -> None:
+def test_differences_are_those_of_scikit_learn(both: pl.DataFrame, content: dict[str, Any]) -> None:
     truth = (both["label"] != "normal").to_numpy()
     models = {"tree": both["tree"].to_numpy(), "forest": both["score"].to_numpy()}
-    told = differences(found)
+    told = differences(content)
     for name, of_scores in (
         ("roc_auc", metrics.roc_auc_score),
         ("average_precision", metrics.average_precision_score),
@@ -81,11 +81,11 @@ def test_differences_are_those_of_scikit_learn(both: pl.DataFrame, found: dict[s
 
 
 def test_mcnemar_counts_the_rows_on_which_one_is_right(
-    both: pl.DataFrame, found: dict[str, Any]
+    both: pl.DataFrame, content: dict[str, Any]
 ) -> None:
     truth = (both["label"] != "normal").to_numpy()
     right = {name: (both[name].to_numpy() >= 0.5) == truth for name in ("tree", "score")}
-    tests = [test for test in found["tests"] if test["test"] == "mcnemar"]
+    tests = [test for test in content["tests"] if test["test"] == "mcnemar"]
     for test, rows in zip(tests, (truth | True, truth, ~truth), strict=True):
         b = int((right["tree"] & ~right["score"] & rows).sum())
         c = int((~right["tree"] & right["score"] & rows).sum())
@@ -96,7 +96,9 @@ def test_mcnemar_counts_the_rows_on_which_one_is_right(
         assert test["p"] == pytest.approx(expected, rel=1e-9), test["on"]
 
 
-def test_flips_by_family_are_those_of_the_groups(both: pl.DataFrame, found: dict[str, Any]) -> None:
+def test_flips_by_family_are_those_of_the_groups(
+    both: pl.DataFrame, content: dict[str, Any]
+) -> None:
     flagged = both.with_columns(before=pl.col("tree") >= 0.5, after=pl.col("score") >= 0.5)
     attacks = flagged.filter(pl.col("label") != "normal")
     groups = attacks.group_by("label").agg(
@@ -104,7 +106,7 @@ def test_flips_by_family_are_those_of_the_groups(both: pl.DataFrame, found: dict
         fixed=(~pl.col("before") & pl.col("after")).sum(),
         broken=(pl.col("before") & ~pl.col("after")).sum(),
     )
-    told = {flip["family"]: flip for flip in found["flips"] if flip["family"] is not None}
+    told = {flip["family"]: flip for flip in content["flips"] if flip["family"] is not None}
     for name, rows, fixed, broken in groups.iter_rows():
         flip = told[name]
         assert (flip["rows"], flip["fixed"], flip["broken"]) == (rows, fixed, broken), name

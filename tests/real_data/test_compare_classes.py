@@ -71,10 +71,12 @@ def test_three_models_are_compared_by_the_probability_of_each_kind(
     rows: pl.DataFrame, tmp_path: Path
 ) -> None:
     named = [word for name in MODELS for word in ("--model", f"{name}=p_{name}_*")]
-    found = said("compare", rows, tmp_path, *named, "--resamples", "200")
+    document = said("compare", rows, tmp_path, *named, "--resamples", "200")
     truth = rows["label"].to_numpy()
     values = {
-        (each["model"], each["measure"]): each for each in found["estimates"] if not each["label"]
+        (each["model"], each["measure"]): each
+        for each in document["estimates"]
+        if not each["label"]
     }
     for name in MODELS:
         theirs = table(rows, name)
@@ -92,13 +94,13 @@ def test_three_models_are_compared_by_the_probability_of_each_kind(
             estimate = values[name, measure]
             assert estimate["value"] == pytest.approx(value, rel=1e-9)
             assert estimate["low"] < value < estimate["high"]
-    verdicts = {(v["a"], v["b"]): v for v in found["verdicts"]}
+    verdicts = {(v["a"], v["b"]): v for v in document["verdicts"]}
     assert verdicts["bayes", "forest"]["outcome"] == "better"
     assert verdicts["bayes", "forest"]["measure"] == "roc_auc.macro"
     # The difference is as wide as a bootstrap of scikit-learn's makes it.
     (difference,) = (
         d
-        for d in found["differences"]
+        for d in document["differences"]
         if (d["measure"], d["a"], d["b"]) == ("roc_auc.macro", "tree", "forest")
     )
     generator, drawn = np.random.default_rng(1), []
@@ -127,8 +129,8 @@ def test_a_kind_that_was_never_learned_is_an_open_set(rows: pl.DataFrame, tmp_pa
     shares = model.predict_proba(features[len(train) :])
     told = {f"p_{label}": shares[:, i] for i, label in enumerate(known)}
     frame = pl.DataFrame({"label": rows["label"], **told})
-    found = said("evaluate", frame, tmp_path, "--probabilities", "p_*", "--unknown", "access")
-    values = {each["measure"]: each for each in found["estimates"] if each["average"] is None}
+    document = said("evaluate", frame, tmp_path, "--probabilities", "p_*", "--unknown", "access")
+    values = {each["measure"]: each for each in document["estimates"] if each["average"] is None}
     truth, largest = frame["label"].to_numpy(), shares.max(axis=1)
     inside = truth != "access"
     theirs = metrics.roc_auc_score(inside, largest)

@@ -71,8 +71,8 @@ def test_every_value_is_that_of_scikit_learn(predictions: Predictions, told: Tol
     assert told["positive"] is None
     expected = of_many(predictions.truth, predictions.probabilities, predictions.labels)
     values = told.values()
-    found = {name: value for name, value in values.items() if name in expected}
-    assert found == pytest.approx(defined(expected), rel=1e-12, abs=1e-12)
+    numbers = {name: value for name, value in values.items() if name in expected}
+    assert numbers == pytest.approx(defined(expected), rel=1e-12, abs=1e-12)
     undefined = {name for name, each in told.estimates().items() if each["undefined"]}
     assert undefined & set(expected) == set(expected) - set(defined(expected))
 
@@ -85,8 +85,8 @@ def test_the_matrix_is_that_of_scikit_learn(predictions: Predictions, told: Told
     each = metrics.multilabel_confusion_matrix(
         predictions.truth, predictions.decision, labels=predictions.labels
     )
-    for found, ((tn, fp), (fn, tp)) in zip(told["per_class"], each.tolist(), strict=True):
-        cells = [found[name] for name in ("tn", "fp", "fn", "tp", "support")]
+    for per_class, ((tn, fp), (fn, tp)) in zip(told["per_class"], each.tolist(), strict=True):
+        cells = [per_class[name] for name in ("tn", "fp", "fn", "tp", "support")]
         assert cells == [tn, fp, fn, tp, fn + tp]
 
 
@@ -95,11 +95,11 @@ def test_a_class_that_is_never_decided_makes_its_averages_undefined(
 ) -> None:
     never = set(predictions.labels) - set(predictions.decision)
     assert never
-    found = told.estimates()
+    estimates = told.estimates()
     for name in ("precision.macro", "precision.weighted"):
-        assert found[name]["value"] is None
-        assert any(label in found[name]["undefined"] for label in never)
-    assert found["precision.macro_defined"]["value"] > 0
+        assert estimates[name]["value"] is None
+        assert any(label in estimates[name]["undefined"] for label in never)
+    assert estimates["precision.macro_defined"]["value"] > 0
     (finding,) = [each for each in told["findings"] if each["code"] == "E012"]
     assert all(label in finding["message"] for label in never)
 
@@ -115,5 +115,7 @@ def test_slices_are_those_of_scikit_learn(predictions: Predictions, told: Told) 
             "mcc": metrics.matthews_corrcoef(*both),
             "kappa": metrics.cohen_kappa_score(*both),
         }
-        found = told.values(part=("month", month))
-        assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-12), month
+        values = told.values(part=("month", month))
+        assert {name: values[name] for name in expected} == pytest.approx(expected, abs=1e-12), (
+            month
+        )

@@ -29,9 +29,9 @@ def close(expected: Any, tolerance: float = 1e-12) -> Any:
     return pytest.approx(expected, rel=tolerance, abs=tolerance)
 
 
-def common(found: Mapping[str, float], expected: Mapping[str, float]) -> dict[str, float]:
+def common(values: Mapping[str, float], expected: Mapping[str, float]) -> dict[str, float]:
     """What scikit-learn has too; all else is held against other references."""
-    return {name: value for name, value in found.items() if name in expected}
+    return {name: value for name, value in values.items() if name in expected}
 
 
 def test_every_value_is_that_of_scikit_learn(predictions: Predictions, told: Told) -> None:
@@ -45,8 +45,8 @@ def test_every_slice_is_that_of_scikit_learn(predictions: Predictions, told: Tol
     for protocol in set(protocols):
         rows = protocols == protocol
         expected = defined(of_two(predictions.truth[rows], predictions.flagged[rows]))
-        found = told.values(part=("protocol_type", protocol))
-        assert common(found, expected) == close(expected), protocol
+        values = told.values(part=("protocol_type", protocol))
+        assert common(values, expected) == close(expected), protocol
 
 
 @pytest.mark.parametrize("column", ["protocol_type", "family"])
@@ -77,14 +77,14 @@ def test_the_detection_rate_of_a_family_is_that_of_its_group(
     flagged = predictions.rows.with_columns(flagged=pl.col("score") >= 0.5)
     groups = flagged.group_by("label").agg(pl.col("flagged").sum(), rows=pl.len())
     for name, detected, rows in groups.iter_rows():
-        found = told.estimates(part=("family", name))["recall"]
+        recall = told.estimates(part=("family", name))["recall"]
         if name == "normal":
-            assert found["undefined"]
+            assert recall["undefined"]
             continue
         exact = binomtest(detected, rows).proportion_ci(0.95, method="exact")
-        assert (found["method"], found["n"]) == ("clopper-pearson", rows)
-        assert found["value"] == close(detected / rows), name
-        assert [found["low"], found["high"]] == close([exact.low, exact.high], 1e-11), name
+        assert (recall["method"], recall["n"]) == ("clopper-pearson", rows)
+        assert recall["value"] == close(detected / rows), name
+        assert [recall["low"], recall["high"]] == close([exact.low, exact.high], 1e-11), name
 
 
 # -- deployment ------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ def test_at_a_base_rate_values_are_those_of_rows_weighted_to_it(
 ) -> None:
     rate, volume = 0.002, 3e6
     options = ("--base-rate", "1/500", "--volume", "3e6")
-    found = evaluate(tmp_path / "out", predictions.parquet, "--negative", "normal", *options)
+    evaluation = evaluate(tmp_path / "out", predictions.parquet, "--negative", "normal", *options)
     rows = (predictions.truth, predictions.flagged)
     weighted = {"sample_weight": at(predictions, rate)}
     _, fp, fn, tp = metrics.confusion_matrix(*rows, **weighted).ravel()
@@ -128,10 +128,10 @@ def test_at_a_base_rate_values_are_those_of_rows_weighted_to_it(
         "false_alarms_per_day": volume * fp,
         "missed_per_day": volume * fn,
     }
-    assert common(found.values(base_rate=rate), expected) == close(expected, 1e-11)
-    (reach,) = found["deployment"]
+    assert common(evaluation.values(base_rate=rate), expected) == close(expected, 1e-11)
+    (reach,) = evaluation["deployment"]
     largest = reach["largest_fpr"]
-    recall = found.values()["recall"]
+    recall = evaluation.values()["recall"]
     false = (1 - rate) * largest / ((1 - rate) * largest + rate * recall)
     assert false == close(reach["tolerated_far"])
     assert (reach["held"], reach["enough"]) == (False, False)
@@ -148,8 +148,8 @@ def test_labels_of_alerts_alone_give_what_needs_only_alerts(
     rows = predictions.rows.with_columns(label=pl.when(raised).then("label"))
     rows.write_parquet(tmp_path / "alerts.parquet")
     options = ("--negative", "normal", "--unlabelled", "allow")
-    found = evaluate(tmp_path / "out", tmp_path / "alerts.parquet", *options)
-    estimates, whole = found.estimates(), told.estimates()
+    evaluation = evaluate(tmp_path / "out", tmp_path / "alerts.parquet", *options)
+    estimates, whole = evaluation.estimates(), told.estimates()
     for name in ("precision", "false_discovery_rate", "alert_rate"):
         assert estimates[name] == whole[name], name
     for name in ("recall", "specificity", "accuracy", "roc_auc", "log_loss"):
@@ -171,12 +171,12 @@ def test_a_weighted_sample_of_the_other_rows_gives_the_detection_rate(
     rows.write_parquet(tmp_path / "sample.parquet")
     options = ("--negative", "normal", "--unlabelled", "allow", "--weight", "weight")
     asked = (*options, "--level", "0.999")
-    found = evaluate(tmp_path / "out", tmp_path / "sample.parquet", *asked).estimates()["recall"]
+    recall = evaluate(tmp_path / "out", tmp_path / "sample.parquet", *asked).estimates()["recall"]
     detected = np.count_nonzero(predictions.truth & predictions.flagged)
     missed = weight * np.count_nonzero(predictions.truth & drawn)
-    assert found["method"] == "horvitz-thompson"
-    assert found["value"] == close(detected / (detected + missed))
-    assert found["low"] < told.values()["recall"] < found["high"]
+    assert recall["method"] == "horvitz-thompson"
+    assert recall["value"] == close(detected / (detected + missed))
+    assert recall["low"] < told.values()["recall"] < recall["high"]
 
 
 # -- curves ----------------------------------------------------------------------------------------
@@ -238,6 +238,6 @@ def test_the_command_prints_the_document_and_nothing_else(
     options = (*predictions.options, "--format", "json")
     command = [sys.executable, "-m", "assay", "evaluate", str(predictions.csv), *options]
     done = subprocess.run(command, capture_output=True, timeout=300, check=True)
-    found = json.loads(done.stdout)
-    assert found["estimates"] == told["estimates"]
+    document = json.loads(done.stdout)
+    assert document["estimates"] == told["estimates"]
     assert "Traceback" not in done.stderr.decode()

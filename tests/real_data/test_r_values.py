@@ -62,8 +62,8 @@ def name(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def r(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = VALUES["sets"][name]
-    return found
+    document: dict[str, Any] = VALUES["sets"][name]
+    return document
 
 
 @pytest.fixture
@@ -86,11 +86,11 @@ def logit(share: float) -> float:
 def test_the_auc_and_its_interval_have_the_variance_of_proc(r: dict[str, Any], told: Told) -> None:
     """pROC's interval is normal on the plain scale and ours on the logit scale: the standard error
     that is behind ours gives pROC's."""
-    found, expected = told.estimates()["roc_auc"], r["ranking"]
-    auc = found["value"]
+    roc_auc, expected = told.estimates()["roc_auc"], r["ranking"]
+    auc = roc_auc["value"]
     assert auc == close(expected["auc"])
-    assert found["method"] == "delong"
-    low, high = logit(found["low"]), logit(found["high"])
+    assert roc_auc["method"] == "delong"
+    low, high = logit(roc_auc["low"]), logit(roc_auc["high"])
     assert (low + high) / 2 == close(logit(auc), 1e-9)
     error = (high - low) / 2 / Z * auc * (1 - auc)
     assert error**2 == pytest.approx(expected["variance"], rel=1e-9)
@@ -103,8 +103,8 @@ def test_the_partial_auc_is_that_of_proc(r: dict[str, Any], told: Told) -> None:
 
 
 def test_losses_are_those_of_r(r: dict[str, Any], told: Told) -> None:
-    found = told.values()
-    assert {name: found[name] for name in r["losses"]} == close(r["losses"])
+    values = told.values()
+    assert {name: values[name] for name in r["losses"]} == close(r["losses"])
 
 
 # -- decisions -------------------------------------------------------------------------------------
@@ -124,49 +124,49 @@ CARET = {
 
 def by_class(told: Told, suffix: str = "", part: tuple[str, str] | None = None) -> dict[str, float]:
     """Our numbers under caret's names."""
-    found = told.values(part=part)
+    values = told.values(part=part)
     cells = told.cells(part=part)
     hits = cells["tn" if suffix else "tp"]
     # caret's "Detection Rate" is TP / N; ours is another word for recall.
     return {
-        **{key: found[name + suffix] for key, name in CARET.items()},
+        **{key: values[name + suffix] for key, name in CARET.items()},
         "Detection Rate": hits / sum(cells.values()),
-        "Balanced Accuracy": found["balanced_accuracy"],
+        "Balanced Accuracy": values["balanced_accuracy"],
     }
 
 
 def test_a_confusion_matrix_is_read_as_caret_reads_it(r: dict[str, Any], told: Told) -> None:
     assert by_class(told) == close(r["caret"]["positive"])
     assert by_class(told, "." + told["labels"][0]) == close(r["caret"]["negative"])
-    found, overall = told.values(), r["caret"]["overall"]
-    assert found["accuracy"] == close(overall["Accuracy"])
-    assert found["kappa"] == close(overall["Kappa"])
+    values, overall = told.values(), r["caret"]["overall"]
+    assert values["accuracy"] == close(overall["Accuracy"])
+    assert values["kappa"] == close(overall["Kappa"])
 
 
 def test_the_exact_interval_of_accuracy_is_that_of_caret(
     r: dict[str, Any], name: str, tell: Tell
 ) -> None:
-    found = tell(name, "--interval", "clopper-pearson").estimates()["accuracy"]
+    accuracy = tell(name, "--interval", "clopper-pearson").estimates()["accuracy"]
     overall = r["caret"]["overall"]
     ends = [overall["AccuracyLower"], overall["AccuracyUpper"]]
-    assert [found["low"], found["high"]] == close(ends, 1e-11)
+    assert [accuracy["low"], accuracy["high"]] == close(ends, 1e-11)
 
 
 def test_tests_of_the_matrix_are_those_of_caret(r: dict[str, Any], told: Told) -> None:
-    found = {each["test"]: each for each in told["tests"]}
+    tests = {each["test"]: each for each in told["tests"]}
     overall = r["caret"]["overall"]
-    majority = found["accuracy_against_majority"]
+    majority = tests["accuracy_against_majority"]
     assert majority["table"]["share"] == close(overall["AccuracyNull"])
     assert majority["p"] == pytest.approx(overall["AccuracyPValue"], rel=1e-9, abs=1e-300)
-    assert found["mcnemar_errors"]["p"] == pytest.approx(
+    assert tests["mcnemar_errors"]["p"] == pytest.approx(
         overall["McnemarPValue"], rel=1e-9, abs=1e-300
     )
 
 
 def test_shares_have_wilson_s_interval_as_r_gives_it(r: dict[str, Any], told: Told) -> None:
-    found = told.estimates()
+    estimates = told.estimates()
     for name, share in r["shares"].items():
-        ours = found[name]
+        ours = estimates[name]
         assert (ours["method"], ours["n"]) == ("wilson", share["n"])
         assert ours["value"] == close(share["k"] / share["n"])
         assert [ours["low"], ours["high"]] == close(share["wilson"], 1e-11), name
@@ -174,17 +174,17 @@ def test_shares_have_wilson_s_interval_as_r_gives_it(r: dict[str, Any], told: To
 
 @pytest.mark.parametrize("method", ["wilson", "clopper-pearson", "agresti-coull", "jeffreys"])
 def test_shares_have_the_interval_that_is_asked_for(method: str, tell: Tell) -> None:
-    found = tell("network_test", "--interval", method).estimates()
+    estimates = tell("network_test", "--interval", method).estimates()
     for name, share in VALUES["sets"]["network_test"]["shares"].items():
-        ours = found[name]
+        ours = estimates[name]
         assert ours["method"] == method
         assert [ours["low"], ours["high"]] == close(share[method], 1e-11), name
 
 
 def test_ratios_and_their_intervals_are_those_of_epir(r: dict[str, Any], told: Told) -> None:
-    found = told.estimates()
+    estimates = told.estimates()
     for name, expected in r["ratios"].items():
-        ours = found[name]
+        ours = estimates[name]
         if name == "informedness":
             # epiR adds the ends of two other intervals; ours is by the delta method.
             assert ours["value"] == close(expected[0])
@@ -194,17 +194,17 @@ def test_ratios_and_their_intervals_are_those_of_epir(r: dict[str, Any], told: T
 
 def test_precision_at_a_base_rate_is_caret_s_at_a_prevalence(r: dict[str, Any], told: Told) -> None:
     for expected in r["at_base_rates"]:
-        found = told.values(base_rate=expected["base_rate"])
-        assert found["precision"] == close(expected["precision"])
+        values = told.values(base_rate=expected["base_rate"])
+        assert values["precision"] == close(expected["precision"])
 
 
 def test_both_predictive_values_at_a_base_rate_are_caret_s(tell: Tell) -> None:
     asked = [f"--base-rate={rate}" for rate in BASE_RATES]
     told = tell("network_test", *asked)
     for expected in VALUES["sets"]["network_test"]["at_base_rates"]:
-        found = told.values(base_rate=expected["base_rate"])
+        values = told.values(base_rate=expected["base_rate"])
         for name in ("precision", "negative_predictive_value"):
-            assert found[name] == close(expected[name]), name
+            assert values[name] == close(expected[name]), name
 
 
 # -- parts -----------------------------------------------------------------------------------------
@@ -214,10 +214,10 @@ def test_families_have_the_exact_interval_of_r(tell: Tell) -> None:
     told = tell("forest")
     assert told.parts("family") == {"normal", *VALUES["families"]}
     for name, share in VALUES["families"].items():
-        found = told.estimates(part=("family", name))["recall"]
-        assert (found["method"], found["n"]) == ("clopper-pearson", share["n"])
-        assert found["value"] == close(share["k"] / share["n"]), name
-        ends = [found["low"], found["high"]]
+        recall = told.estimates(part=("family", name))["recall"]
+        assert (recall["method"], recall["n"]) == ("clopper-pearson", share["n"])
+        assert recall["value"] == close(share["k"] / share["n"]), name
+        ends = [recall["low"], recall["high"]]
         assert ends == pytest.approx(share["clopper-pearson"], rel=1e-11, abs=1e-16), name
 
 
@@ -227,8 +227,8 @@ def test_slices_are_read_as_caret_reads_their_rows(protocol: str, tell: Tell) ->
     expected = VALUES["protocols"][protocol]
     assert told.cells(part=part) == expected["cells"]
     assert by_class(told, part=part) == close(expected["caret"]["positive"])
-    found = told.estimates(part=part)
-    assert found["kappa"]["value"] == close(expected["caret"]["overall"]["Kappa"])
+    estimates = told.estimates(part=part)
+    assert estimates["kappa"]["value"] == close(expected["caret"]["overall"]["Kappa"])
     for name, share in expected["shares"].items():
-        ends = [found[name]["low"], found[name]["high"]]
+        ends = [estimates[name]["low"], estimates[name]["high"]]
         assert ends == close(share["wilson"], 1e-11), name

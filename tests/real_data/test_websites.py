@@ -61,8 +61,8 @@ def test_either_label_may_be_the_alarm(
     assert told["labels"] == [negative, positive]
     truth = (rows["Result"] == int(positive)).to_numpy()
     expected = of_two_and_scores(truth, rows[positive].to_numpy(), negative)
-    found = {name: value for name, value in told.values().items() if name in expected}
-    assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    values = {name: value for name, value in told.values().items() if name in expected}
+    assert values == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
 def test_both_probabilities_say_the_same_as_one(file: Path, tmp_path: Path) -> None:
@@ -82,6 +82,6 @@ def test_margins_need_a_threshold(
     told = evaluate(tmp_path / "out", file, *options, "--threshold", "0")
     truth = (rows["Result"] == 1).to_numpy()
     expected = of_two(truth, (rows["margin"] >= 0).to_numpy())
-    found = told.values()
-    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-12)
+    values = told.values()
+    assert {name: values[name] for name in expected} == pytest.approx(expected, abs=1e-12)
     assert told.estimates()["log_loss"]["undefined"]

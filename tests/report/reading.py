@@ -253,6 +253,6 @@ def _html_dots(block: Node) -> Read:
         aside = " ".join(each.text for each in line.of_class("aside"))
         rows.append((name.text, value.text, remark, aside))
     whole = [note.text.partition("All rows: ") for note in block.of_class("note")]
-    rows += [("all rows", value, "", "") for before, found, value in whole if found and not before]
+    rows += [("all rows", value, "", "") for before, dot, value in whole if dot and not before]
     (caption,) = block.of_tag("h3")
     return Read(caption.text, ("name", "value", "remark", "aside"), tuple(rows))

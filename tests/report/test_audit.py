@@ -126,9 +126,9 @@ def test_a_long_explanation_is_told_to_its_end(face: str) -> None:
         "confusion": {"tn": 7743, "fp": 167, "fn": 324, "tp": 6635},
         "reported": {"precision": "0.9534", "recall": "0.9754"},
     }
-    found = assay.audit(claim)
-    assert max(len(number.explanations[0].text) for number in found.claims[0].numbers) > 200
-    text = draw(document_of(found), face)
+    audit = assay.audit(claim)
+    assert max(len(number.explanations[0].text) for number in audit.claims[0].numbers) > 200
+    text = draw(document_of(audit), face)
     assert "…" not in text
     assert r"\ldots" not in text
 

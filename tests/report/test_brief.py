@@ -13,16 +13,16 @@ QUICK = [case for case in CASES if not case.startswith(("training", "measures"))
 
 
 def rows(report: Report) -> int:
-    found = 0
+    count = 0
     for block in (block for section in report.sections for block in section.blocks):
         match block:
             case Table():
-                found += len(block.rows)
+                count += len(block.rows)
             case Dots():
-                found += len(block.dots)
+                count += len(block.dots)
             case ForestPlot():
-                found += len(block.changes)
-    return found
+                count += len(block.changes)
+    return count
 
 
 @pytest.mark.sampled(25)
@@ -51,7 +51,7 @@ def test_sections_share_the_numbers(sizes: tuple[int, ...], shown: list[int]) ->
 
 
 def test_sentences_that_are_the_result_stay_and_further_results_go() -> None:
-    found = Section("What was found", (Prose("a leak"),), Tier.MAIN)
+    part = Section("What was found", (Prose("a leak"),), Tier.MAIN)
     further = replace(table("further", 3), tier=Tier.ADVANCED)
-    short = brief(Report("", (), (found, table("main", 2), further)), "")
+    short = brief(Report("", (), (part, table("main", 2), further)), "")
     assert [section.title for section in short.sections] == ["What was found", "main"]

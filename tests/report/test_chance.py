@@ -17,17 +17,17 @@ CASES = json.loads((Path(__file__).parent / "r/values.json").read_text("utf-8"))
 def test_accuracy_against_the_largest_class_agrees_with_caret(case: dict) -> None:
     matrix = case["matrix"]
     hits = sum(row[i] for i, row in enumerate(matrix))
-    found = against_majority(hits, tuple(map(sum, matrix)))
-    assert found.table["share"] == pytest.approx(case["null_accuracy"], rel=1e-14)
-    assert found.p == pytest.approx(case["accuracy_p"], rel=1e-9)
+    significance = against_majority(hits, tuple(map(sum, matrix)))
+    assert significance.table["share"] == pytest.approx(case["null_accuracy"], rel=1e-14)
+    assert significance.p == pytest.approx(case["accuracy_p"], rel=1e-9)
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if len(case["matrix"]) == 2])
 def test_false_positives_against_false_negatives_agree_with_caret(case: dict) -> None:
     (_, false), (missed, _) = case["matrix"]
-    found = lean(false, missed)
+    significance = lean(false, missed)
     # Without an error R has no answer; nothing leans, so p is 1.
-    assert found.p == pytest.approx(1.0 if case["mcnemar_p"] is None else case["mcnemar_p"])
+    assert significance.p == pytest.approx(1.0 if case["mcnemar_p"] is None else case["mcnemar_p"])
 
 
 def test_nothing_right_is_no_evidence() -> None:

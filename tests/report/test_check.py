@@ -104,15 +104,15 @@ def test_the_schema_asks_for_what_the_contract_names(key: str) -> None:
 
 
 def test_csv_has_a_row_a_finding_and_a_row_an_estimate() -> None:
-    found = example()
-    text = draw(document_of(found), "csv")
+    leak_check = example()
+    text = draw(document_of(leak_check), "csv")
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     kinds = [row["kind"] for row in rows]
-    assert kinds.count("finding") == len(found.findings)
+    assert kinds.count("finding") == len(leak_check.findings)
     assert kinds.count("baseline") == 12
     assert kinds.count("before") == kinds.count("after") == kinds.count("drop") == 4
     assert {row["code"] for row in rows if row["severity"] == "leak"} == {
-        each.code for each in found.leaks
+        each.code for each in leak_check.leaks
     }
 
 
@@ -162,22 +162,22 @@ def test_hostile_names_do_no_harm(face: str) -> None:
             continue
         label = ["a", name + "!"] * 30
         table = pl.DataFrame({name or "x": [*range(60)], "copy": label, "the label": label})
-        found = check(data_of(table, label="the label", positive=name + "!", name=name))
-        text = draw(document_of(found), face, width=80)
+        leak_check = check(data_of(table, label="the label", positive=name + "!", name=name))
+        text = draw(document_of(leak_check), face, width=80)
         assert face != "html" or "<script>alert" not in text
         assert "\x1b[31m" not in text
 
 
 def test_a_recipe_without_a_leak_is_said_to_drop_by_nothing() -> None:
     table = frame(range(ROWS)).select("size", "rate", "label")
-    found = check(data_of(table, label="label"), recipe=find_recipe("tree"))
-    said = document_of(found).report.headline
+    leak_check = check(data_of(table, label="label"), recipe=find_recipe("tree"))
+    said = document_of(leak_check).report.headline
     assert said[-1].startswith("Nothing had to be removed, so nothing drops: ROC AUC of tree")
 
 
 def test_a_finding_tells_what_it_changes_and_what_to_do() -> None:
     text = draw(document_of(example()), "markdown")
-    for found in example().findings:
-        if found.severity != "info":
-            assert found.why in text.replace("\\", "")
-            assert f"What to do: {found.remedy}" in text.replace("\\", "")
+    for finding in example().findings:
+        if finding.severity != "info":
+            assert finding.why in text.replace("\\", "")
+            assert f"What to do: {finding.remedy}" in text.replace("\\", "")

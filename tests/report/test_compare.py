@@ -55,8 +55,8 @@ def estimate(value: float, reach: float = 0.01) -> Estimate:
 
 def difference(measure: str, a: str, b: str, gap: float, p: float, pairs: int) -> Difference:
     value = VALUES[measure]
-    found = Estimate(gap, gap - 0.01, gap + 0.01, method="bootstrap", n=1000)
-    return Difference(measure, a, b, value, value + gap, found, p, min(1.0, pairs * p))
+    measured_value = Estimate(gap, gap - 0.01, gap + 0.01, method="bootstrap", n=1000)
+    return Difference(measure, a, b, value, value + gap, measured_value, p, min(1.0, pairs * p))
 
 
 def compared(*models: str, gap: float = 0.03, at: MaxFar | AtThreshold | None = None) -> Comparison:
@@ -153,8 +153,12 @@ def test_where_each_model_is_the_best_is_told() -> None:
     assert [column.name for column in table.columns] == ["model", "share of PC", "best at PC"]
     assert table.rows[1][1] == "75.5%"
     many = replace(TWO.optimal.models[1], ranges=(BestRange(0.1, 0.2),) * 7)
-    found = replace(TWO, optimal=replace(TWO.optimal, models=(many,)))
-    assert tables(found)["Which model is ever optimal"][0].rows[0][2].endswith("and 3 more ranges")
+    comparison = replace(TWO, optimal=replace(TWO.optimal, models=(many,)))
+    assert (
+        tables(comparison)["Which model is ever optimal"][0]
+        .rows[0][2]
+        .endswith("and 3 more ranges")
+    )
     assert "Which model is ever optimal" not in tables(replace(TWO, optimal=None))
 
 
@@ -256,11 +260,11 @@ def test_refused_rows_are_listed() -> None:
 
 def test_undefined_differences_are_told_as_such() -> None:
     none = Estimate(math.nan, undefined="nothing was flagged (TP + FP = 0)")
-    found = tuple(
+    differences = tuple(
         replace(d, difference=none, p=math.nan, p_adjusted=None, value_a=math.nan)
         for d in TWO.differences
     )
-    document = document_of(replace(TWO, differences=found))
+    document = document_of(replace(TWO, differences=differences))
     for face in FORMATS:
         assert draw(document, face)
     assert "undefined" in draw(document, "terminal", width=100)
@@ -269,11 +273,11 @@ def test_undefined_differences_are_told_as_such() -> None:
 @pytest.mark.parametrize("width", [40, 60, 72, 88, 100, 130])
 def test_bounds_of_differences_are_in_the_terminal_at_every_width(width: int) -> None:
     bounds = {"roc_auc": (0.029, 0.031), "mcc": (-0.25, 0.5)}
-    found = tuple(
+    differences = tuple(
         replace(d, difference=Estimate(0.03, -0.3, 0.6, n=1000, bound=bounds.get(d.measure)))
         for d in TWO.differences
     )
-    shown = draw(document_of(replace(TWO, differences=found)), "terminal", width=width)
+    shown = draw(document_of(replace(TWO, differences=differences)), "terminal", width=width)
     text = " ".join(shown.split())
     assert "[0.029000, 0.031000]" in text
     assert "[-0.250000, 0.500000]" in text
@@ -286,13 +290,13 @@ def test_bounds_of_differences_are_in_the_terminal_at_every_width(width: int) ->
 
 @pytest.mark.parametrize("comparison", [TWO, THREE, FIVE], ids=["two", "three", "five"])
 def test_json_is_the_comparison_with_its_headline(comparison: Comparison) -> None:
-    found = json.loads(draw(document_of(comparison), "json"))
-    assert [e.message for e in VALIDATOR.iter_errors(found)] == []
-    assert found.pop("headline") == [v.text for v in comparison.by_importance][:6] + [
+    document = json.loads(draw(document_of(comparison), "json"))
+    assert [e.message for e in VALIDATOR.iter_errors(document)] == []
+    assert document.pop("headline") == [v.text for v in comparison.by_importance][:6] + [
         "The other 4 pairs are among the differences below."
     ] * (len(comparison.verdicts) > 6)
-    assert found.pop("provenance")
-    assert found == json.loads(json.dumps(comparison.to_dict()))
+    assert document.pop("provenance")
+    assert document == json.loads(json.dumps(comparison.to_dict()))
 
 
 @pytest.mark.parametrize("mode", ["exact", "grid"])

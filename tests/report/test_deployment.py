@@ -37,15 +37,15 @@ def test_every_base_rate_stands_beside_the_test_set() -> None:
 
 
 def test_every_cell_has_its_interval() -> None:
-    found = evaluation("binary")
-    (section,) = deployment_sections(found.snapshot())
+    assessment = evaluation("binary")
+    (section,) = deployment_sections(assessment.snapshot())
     table = section.blocks[0]
     for row in table.rows:
         for cell in row[1:]:
             # Of average precision there are too few negatives at so low a base rate.
             assert cell.low < cell < cell.high or cell.undefined
-    assert table.rows[0][2] == found.at(0.001)["precision"]
-    assert table.rows[0][1] == found["precision"]
+    assert table.rows[0][2] == assessment.at(0.001)["precision"]
+    assert table.rows[0][1] == assessment["precision"]
 
 
 def test_usual_base_rates_show_precision_and_far() -> None:
@@ -66,13 +66,13 @@ def test_what_a_tolerable_far_asks_for_is_told() -> None:
 
 
 def test_test_set_that_shows_it_is_said_to() -> None:
-    found = evaluate_counts(tp=90, fp=0, fn=10, tn=10**6, base_rate=0.01)
-    assert reverse(found.snapshot())[0].endswith("here it is 0% [0, 0.0004], which shows it.")
+    assessment = evaluate_counts(tp=90, fp=0, fn=10, tn=10**6, base_rate=0.01)
+    assert reverse(assessment.snapshot())[0].endswith("here it is 0% [0, 0.0004], which shows it.")
 
 
 def test_test_set_that_would_be_enough_is_said_to_be() -> None:
-    found = evaluate_counts(tp=90, fp=1500, fn=10, tn=10**6, base_rate=0.01)
-    assert reverse(found.snapshot())[0].endswith(
+    assessment = evaluate_counts(tp=90, fp=1500, fn=10, tn=10**6, base_rate=0.01)
+    assert reverse(assessment.snapshot())[0].endswith(
         "which is more. The 1,001,500 negatives of this test set are enough to tell."
     )
 

@@ -12,18 +12,18 @@ from assay.report.sections import Matrix, Table, Tier
 from .cases import CASES, document, evaluation
 
 
-def table(found: Document, title: str) -> Table:
-    blocks = next(section.blocks for section in found.report.sections if section.title == title)
+def table(content: Document, title: str) -> Table:
+    blocks = next(section.blocks for section in content.report.sections if section.title == title)
     return next(block for block in blocks if isinstance(block, Table))
 
 
-def blocks(found: Document, title: str) -> tuple[Table, ...]:
-    (section,) = (s for s in found.report.sections if s.title == title)
+def blocks(content: Document, title: str) -> tuple[Table, ...]:
+    (section,) = (s for s in content.report.sections if s.title == title)
     return section.blocks
 
 
-def named(found: Table) -> dict[str, tuple]:
-    return {row[0]: row[1:] for row in found.rows}
+def named(block: Table) -> dict[str, tuple]:
+    return {row[0]: row[1:] for row in block.rows}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -48,8 +48,8 @@ def test_every_face_is_the_same_twice(name: str) -> None:
 
 
 def test_main_results_are_those_that_papers_must_report() -> None:
-    found = named(table(document("worked_example"), "Main results"))
-    assert list(found) == [
+    cells = named(table(document("worked_example"), "Main results"))
+    assert list(cells) == [
         "accuracy",
         "precision, macro",
         "recall, macro",
@@ -70,13 +70,13 @@ def test_advanced_results_need_scores_for_rankings() -> None:
 
 
 def test_many_classes_have_all_averages_and_the_rates_of_each_class() -> None:
-    found = document("classes")
-    (averages,) = blocks(found, "Averages")
+    content = document("classes")
+    (averages,) = blocks(content, "Averages")
     assert [column.name for column in averages.columns] == ["measure", "macro", "micro", "weighted"]
     assert [row[0] for row in averages.rows][:3] == ["precision", "recall", "F1"]
-    assert "Jaccard index" in named(table(found, "Advanced results"))
-    assert "error rate" in named(table(found, "Advanced results"))
-    first, second = blocks(found, "Per class")
+    assert "Jaccard index" in named(table(content, "Advanced results"))
+    assert "error rate" in named(table(content, "Advanced results"))
+    first, second = blocks(content, "Per class")
     assert [column.name for column in second.columns] == [
         *("class", "FPR", "specificity", "AUC", "AP"),
     ]
@@ -86,36 +86,36 @@ def test_many_classes_have_all_averages_and_the_rates_of_each_class() -> None:
 
 
 def test_bands_are_read_out() -> None:
-    found = named(table(document("counts"), "Advanced results"))
-    assert found["Cohen's kappa"][1] == "almost perfect agreement"
-    found = named(table(document("binary"), "Advanced results"))
-    assert found["expected calibration error"][1].startswith("a calibrated model of this size:")
+    cells = named(table(document("counts"), "Advanced results"))
+    assert cells["Cohen's kappa"][1] == "almost perfect agreement"
+    cells = named(table(document("binary"), "Advanced results"))
+    assert cells["expected calibration error"][1].startswith("a calibrated model of this size:")
 
 
 def test_undefined_is_told_with_its_reason() -> None:
-    found = named(table(document("nothing_flagged"), "Main results"))
-    assert found["precision"][1] == "nothing was flagged (TP + FP = 0)"
+    cells = named(table(document("nothing_flagged"), "Main results"))
+    assert cells["precision"][1] == "nothing was flagged (TP + FP = 0)"
 
 
 def test_reason_that_all_share_is_told_once() -> None:
-    found = table(document("alerts_labelled"), "Further rates")
-    assert len(found.notes) == 1
-    assert found.notes[0].startswith("Undefined: rows that raised no alarm were not labelled")
-    assert {row[2] for row in found.rows} == {""}
+    block = table(document("alerts_labelled"), "Further rates")
+    assert len(block.notes) == 1
+    assert block.notes[0].startswith("Undefined: rows that raised no alarm were not labelled")
+    assert {row[2] for row in block.rows} == {""}
     assert table(document("nothing_flagged"), "Main results").notes == ()
 
 
 def test_macro_over_the_defined_stands_beside_the_undefined() -> None:
-    found = named(table(document("only_in_decisions"), "Main results"))
-    assert "recall, macro over the classes that have a value" in found
+    cells = named(table(document("only_in_decisions"), "Main results"))
+    assert "recall, macro over the classes that have a value" in cells
 
 
 def test_every_measure_of_decisions_is_somewhere() -> None:
-    found = document("counts")
+    content = document("counts")
     told = {
         row[0]
         for title in ("Main results", "Advanced results", "Further rates")
-        for row in table(found, title).rows
+        for row in table(content, title).rows
     }
     assert {"specificity", "G-mean", "F2", "F0.5", "diagnostic odds ratio", "prevalence"} <= told
 
@@ -144,8 +144,8 @@ def test_matrix_says_what_it_counts() -> None:
 
 
 def test_tests_stand_in_the_appendix() -> None:
-    found = document("counts")
-    (section,) = [section for section in found.report.sections if section.title == "Tests"]
+    content = document("counts")
+    (section,) = [section for section in content.report.sections if section.title == "Tests"]
     assert section.tier is Tier.APPENDIX
     rows = section.blocks[0].rows
     assert [row[2] for row in rows] == ["< 0.0001", "< 0.0001"]
@@ -164,9 +164,9 @@ def test_refused_rows_are_listed() -> None:
         {"row": 7, "reason": "no label"},
     ]
     source = {"name": "a.csv", "rows_read": 2000, "rows_refused": 3, "refused": refused}
-    found = table(document_of(Evaluation(tally, source=source)), "Refused rows")
-    assert found.caption == "3 of 2,000 rows were refused; the first 2 are listed"
-    assert found.rows == (
+    block = table(document_of(Evaluation(tally, source=source)), "Refused rows")
+    assert block.caption == "3 of 2,000 rows were refused; the first 2 are listed"
+    assert block.rows == (
         ("a.csv", "line 1201", "the score is missing"),
         ("", "row 7", "no label"),
     )
@@ -200,13 +200,13 @@ def test_public_names_are_there_and_no_others() -> None:
 
 def test_where_only_alerts_were_labelled_the_results_are_what_they_tell() -> None:
     tally = evaluate_counts(tp=40, fp=10, fn=0, tn=0, labels=["normal", "attack"]).tally
-    found = document_of(Evaluation(tally, unlabelled=Unlabelled(50, 900), volume=2000))
-    assert [row[0] for row in table(found, "Main results").rows] == [
+    content = document_of(Evaluation(tally, unlabelled=Unlabelled(50, 900), volume=2000))
+    assert [row[0] for row in table(content, "Main results").rows] == [
         "precision",
         "false alarm rate (FAR)",
         "alert rate",
     ]
-    (section,) = (s for s in found.report.sections if s.title == "Main results")
+    (section,) = (s for s in content.report.sections if s.title == "Main results")
     assert section.blocks[1].text.startswith("In 2,000 rows a day that is 200 [")
     assert "not labelled" in section.blocks[2].text
-    assert "Advanced results" not in [s.title for s in found.report.sections]
+    assert "Advanced results" not in [s.title for s in content.report.sections]

@@ -44,8 +44,8 @@ def test_every_count_measure_is_there_once_with_its_estimate(name: str) -> None:
     assert sorted(names) == sorted(m.name for m in CATALOGUE if m.formula is not None)
     assert tuple(names[: len(MOVING)]) == MOVING
     assert list(panel.shown_at) == names
-    for measure, found in panel.shown_at.items():
-        assert found is evaluation(name)[measure] or found == pytest.approx(
+    for measure, estimate in panel.shown_at.items():
+        assert estimate is evaluation(name)[measure] or estimate == pytest.approx(
             float(evaluation(name)[measure]), nan_ok=True
         )
 
@@ -81,9 +81,9 @@ def test_decisions_alone_have_an_empty_table() -> None:
 
 def test_probabilities_have_a_reliability_and_bare_scores_have_none() -> None:
     assert made("bare_scores").reliability is None
-    found = made("binary").reliability
-    assert found is not None
-    assert sum(found["n"]) == evaluation("binary").confusion.total
+    reliability = made("binary").reliability
+    assert reliability is not None
+    assert sum(reliability["n"]) == evaluation("binary").confusion.total
 
 
 def test_base_rates_are_those_that_were_asked_for_with_their_estimates() -> None:
@@ -113,5 +113,5 @@ def test_a_panel_says_what_binomial_intervals_would_be_wrong_for() -> None:
 
 
 def test_level_is_that_of_the_evaluation() -> None:
-    found: Evaluation = evaluation("level")
-    assert made("level").level == found.level == 0.9
+    assessment: Evaluation = evaluation("level")
+    assert made("level").level == assessment.level == 0.9

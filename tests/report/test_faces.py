@@ -172,8 +172,8 @@ CASES = {name: cache(make) for name, make in CASES.items()}
 
 @cache
 def made(case: str) -> Report:
-    found = CASES[case]()
-    return found.report if isinstance(found, Document) else found
+    example = CASES[case]()
+    return example.report if isinstance(example, Document) else example
 
 
 # -- what the document holds -----------------------------------------------------------------------
@@ -275,7 +275,7 @@ def in_terminal(document: Report) -> Iterator[tuple[Read, Read]]:
     ]
     expected = [_outlined(told(block), block) for block in held]
     shown = terminal_tables(text, [len(each.rows) for each in expected])
-    for found, block, wanted in zip(shown, held, expected, strict=True):
+    for drawn_table, block, wanted in zip(shown, held, expected, strict=True):
         marked = isinstance(block, Table) and any(
             isinstance(cell, Marked) for row in block.rows for cell in row
         )
@@ -283,11 +283,11 @@ def in_terminal(document: Report) -> Iterator[tuple[Read, Read]]:
         gone = 2 if isinstance(block, ForestPlot) else None
         heads, *rows = (
             tuple(cell for i, cell in enumerate(row) if i != gone)
-            for row in (found.heads, *found.rows)
+            for row in (drawn_table.heads, *drawn_table.rows)
         )
         if marked:
             rows = [tuple(cell.removeprefix("*") for cell in row) for row in rows]
-        yield filled(Read(found.caption, heads, tuple(rows))), wanted
+        yield filled(Read(drawn_table.caption, heads, tuple(rows))), wanted
 
 
 def _outlined(read: Read, block: Held) -> Read:
@@ -307,10 +307,13 @@ def in_markdown(document: Report) -> Iterator[tuple[Read, Read]]:
         if not isinstance(block, Prose)
         and not (isinstance(block, Matrix) and len(block.labels) > MATRIX["markdown"])
     ]
-    for found, block in zip(shown, held, strict=True):
+    for drawn_table, block in zip(shown, held, strict=True):
         wanted = told(block, latex=True)
         bars = tuple(tuple(cell.replace("|", r"\vert ") for cell in row) for row in wanted.rows)
-        yield filled(found), wanted if not _formulas(block) else filled(wanted._replace(rows=bars))
+        yield (
+            filled(drawn_table),
+            wanted if not _formulas(block) else filled(wanted._replace(rows=bars)),
+        )
 
 
 def _formulas(block: Held) -> bool:
@@ -329,11 +332,11 @@ def in_latex(document: Report) -> Iterator[tuple[Read, Read]]:
         and not (isinstance(block, Matrix) and len(block.labels) > MATRIX["latex"])
     ]
     shown = list(latex_tables(draw(document, "latex")))
-    for found, (title, block) in zip(shown, held, strict=True):
+    for drawn_table, (title, block) in zip(shown, held, strict=True):
         wanted = told(block, latex=True)
         start = f"{title.removesuffix('.')}. {wanted.caption}"
-        assert found.caption.startswith(start), (found.caption, start)
-        yield filled(found._replace(caption=wanted.caption)), wanted
+        assert drawn_table.caption.startswith(start), (drawn_table.caption, start)
+        yield filled(drawn_table._replace(caption=wanted.caption)), wanted
 
 
 def in_html(document: Report) -> Iterator[tuple[Read, Read]]:
@@ -343,19 +346,19 @@ def in_html(document: Report) -> Iterator[tuple[Read, Read]]:
             if isinstance(block, Prose):
                 continue
             caption = squeezed(block.caption)
-            found = next(each for each in left if same_text(each.caption, caption))
-            left.remove(found)
+            drawn_table = next(each for each in left if same_text(each.caption, caption))
+            left.remove(drawn_table)
             heads, *rows = (
                 tuple("undefined" if cell == UNDEFINED else cell for cell in row)
-                for row in (found.heads, *found.rows)
+                for row in (drawn_table.heads, *drawn_table.rows)
             )
-            found = Read(found.caption, heads, tuple(rows))
+            drawn_table = Read(drawn_table.caption, heads, tuple(rows))
             if isinstance(block, Matrix):
-                yield _squares(found), _squares_of(told(block))
+                yield _squares(drawn_table), _squares_of(told(block))
             elif heads == DOTS:
-                yield filled(found), filled(_as_dots(block))
+                yield filled(drawn_table), filled(_as_dots(block))
             else:
-                yield filled(found), _first(told(block), LIMITS.rows)
+                yield filled(drawn_table), _first(told(block), LIMITS.rows)
     # Without decisions only the panel has a matrix: at the threshold that is tried there.
     decided = document.panel is None or document.panel.given
     assert [each.caption for each in left] == ([] if decided else [matrix_caption(weighted=False)])
@@ -464,18 +467,18 @@ def test_losses_near_0_are_0_in_no_face() -> None:
 
 def numbers_of(document: Report) -> set[float]:
     """Every estimate of every table: its value and its ends."""
-    found = []
+    numbers = []
     for section in document.sections:
         for block in section.blocks:
             match block:
                 case Table():
                     cells = [_bare(cell) for row in block.rows for cell in row]
-                    found += [cell for cell in cells if isinstance(cell, Estimate)]
+                    numbers += [cell for cell in cells if isinstance(cell, Estimate)]
                 case Dots():
-                    found += [dot.estimate for dot in block.dots]
+                    numbers += [dot.estimate for dot in block.dots]
                 case ForestPlot():
-                    found += [change.difference for change in block.changes]
-    ends = [end for each in found for end in (float(each), each.low, each.high)]
+                    numbers += [change.difference for change in block.changes]
+    ends = [end for each in numbers for end in (float(each), each.low, each.high)]
     return {end for end in ends if math.isfinite(end)}
 
 

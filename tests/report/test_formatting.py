@@ -38,15 +38,15 @@ def estimates(draw: st.DrawFn) -> Estimate:
 
 
 def numbers_in(text: str) -> list[float]:
-    found = re.findall(r"\d[\d,]*(?:\.\d+)?(?:e-?\d+)?", text.replace(", ", " "))
-    return [float(number.replace(",", "")) for number in found]
+    digits = re.findall(r"\d[\d,]*(?:\.\d+)?(?:e-?\d+)?", text.replace(", ", " "))
+    return [float(number.replace(",", "")) for number in digits]
 
 
 # -- examples --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("found", "text"),
+    ("estimate", "text"),
     [
         (Estimate(0.95344, 0.9482, 0.95816), "0.953 [0.948, 0.958]"),
         (Estimate(0, 0, 0.41), "0 [0, 0.410]"),
@@ -66,12 +66,12 @@ def numbers_in(text: str) -> list[float]:
         (Estimate(math.inf), "infinity"),
     ],
 )
-def test_measure_is_written_with_as_many_digits_as_it_needs(found: Estimate, text: str) -> None:
-    assert measured(found) == text
+def test_measure_is_written_with_as_many_digits_as_it_needs(estimate: Estimate, text: str) -> None:
+    assert measured(estimate) == text
 
 
 @pytest.mark.parametrize(
-    ("found", "text"),
+    ("share", "text"),
     [
         (Estimate(0.95344, 0.9482, 0.95816), "95.3% [94.8, 95.8]"),
         (Estimate(1, 0.7151, 1), "100% [71.5, 100]"),
@@ -85,8 +85,8 @@ def test_measure_is_written_with_as_many_digits_as_it_needs(found: Estimate, tex
         (math.nan, "undefined"),
     ],
 )
-def test_share_is_a_percent_in_a_sentence(found: float, text: str) -> None:
-    assert percent(found) == text
+def test_share_is_a_percent_in_a_sentence(share: float, text: str) -> None:
+    assert percent(share) == text
 
 
 def test_count_has_its_thousands_apart() -> None:
@@ -95,8 +95,8 @@ def test_count_has_its_thousands_apart() -> None:
 
 
 def test_daily_figure_is_whole_from_a_hundred_on() -> None:
-    found = Estimate(1520.4, 99.96, 163390.2)
-    assert daily(found) == "1,520 [100.0, 163,390]"
+    estimate = Estimate(1520.4, 99.96, 163390.2)
+    assert daily(estimate) == "1,520 [100.0, 163,390]"
     assert [daily(number) for number in (0.0, 0.0312, 9.87, 12.34)] == ["0", "0.031", "9.9", "12.3"]
     assert daily(math.nan) == "undefined"
 
@@ -140,22 +140,24 @@ def test_cell_is_written_by_its_kind() -> None:
 
 @given(estimates())
 @example(Estimate(0.5, 0.49999, 0.50001))
-def test_ends_of_an_interval_can_be_told_apart(found: Estimate) -> None:
-    assume(found.high - found.low > 1e-8)
-    _, interval = measured_parts(found)
+def test_ends_of_an_interval_can_be_told_apart(estimate: Estimate) -> None:
+    assume(estimate.high - estimate.low > 1e-8)
+    _, interval = measured_parts(estimate)
     low, high = numbers_in(interval)
     assert low < high
-    assert percent(found).count(", ") == 1
-    below, above = numbers_in(percent(found).partition("[")[2])
+    assert percent(estimate).count(", ") == 1
+    below, above = numbers_in(percent(estimate).partition("[")[2])
     assert below < above
 
 
 @given(estimates())
-def test_what_is_written_is_what_was_found(found: Estimate) -> None:
-    written = numbers_in(measured(found))
-    assert written == pytest.approx([float(found), found.low, found.high], abs=5.1e-4)
-    written = numbers_in(percent(found).replace("%", ""))
-    assert written == pytest.approx([100 * v for v in (found, found.low, found.high)], abs=0.051)
+def test_what_is_written_is_what_was_found(estimate: Estimate) -> None:
+    written = numbers_in(measured(estimate))
+    assert written == pytest.approx([float(estimate), estimate.low, estimate.high], abs=5.1e-4)
+    written = numbers_in(percent(estimate).replace("%", ""))
+    assert written == pytest.approx(
+        [100 * v for v in (estimate, estimate.low, estimate.high)], abs=0.051
+    )
 
 
 @given(st.floats(1e-300, 0.5))
@@ -221,8 +223,8 @@ def test_a_number_between_0_and_1_reads_as_neither(writer: str, number: float) -
 @given(number=st.floats(0, 1, exclude_min=True, exclude_max=True), reach=st.floats(0, 1))
 def test_ends_of_an_interval_between_0_and_1_read_as_neither(number: float, reach: float) -> None:
     assume(number * (1 - reach) > 1e-300)
-    found = Estimate(number, number * (1 - reach), number + (1 - number) * reach)
-    for text in (measured(found), percent(found), str(found)):
+    estimate = Estimate(number, number * (1 - reach), number + (1 - number) * reach)
+    for text in (measured(estimate), percent(estimate), str(estimate)):
         assert all(end > 0 for end in numbers_in(text))
 
 

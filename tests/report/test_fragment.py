@@ -84,8 +84,8 @@ def compiled(kind: str, fragments: list[str], folder: Path, preamble: str = "") 
 
 def boxes(log: str) -> list[str]:
     """The boxes that stick out by more than a point."""
-    found = re.findall(r"(Overfull \\[hv]box \(([\d.]+)pt[^\n]*)", log)
-    return [line for line, points in found if float(points) > 1]
+    matches = re.findall(r"(Overfull \\[hv]box \(([\d.]+)pt[^\n]*)", log)
+    return [line for line, points in matches if float(points) > 1]
 
 
 @pytest.mark.slow
@@ -101,8 +101,8 @@ def test_every_report_fits_every_class(kind: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 @needs_classes
 def test_hostile_names_compile_and_fit(tmp_path: Path) -> None:
-    found = [document_with(*NAMES[i : i + 9]) for i in range(0, len(NAMES), 9)]
-    log = compiled("llncs", [draw(each, "latex", fragment=True) for each in found], tmp_path)
+    reports = [document_with(*NAMES[i : i + 9]) for i in range(0, len(NAMES), 9)]
+    log = compiled("llncs", [draw(each, "latex", fragment=True) for each in reports], tmp_path)
     assert "Too many unprocessed floats" not in log
 
 
@@ -169,9 +169,9 @@ def test_p_values_have_one_number_of_decimals_too() -> None:
 
 
 def test_caption_says_level_method_and_size() -> None:
-    found = Estimate(0.5, 0.4, 0.6, method="wilson", n=1200, level=0.9)
+    estimate = Estimate(0.5, 0.4, 0.6, method="wilson", n=1200, level=0.9)
     other = Estimate(0.5, 0.4, 0.6, method="delta", n=80, level=0.9)
-    table = Table("Values", (Column("x"), Column("a", Kind.SHARE)), (("x", found), ("y", other)))
+    table = Table("Values", (Column("x"), Column("a", Kind.SHARE)), (("x", estimate), ("y", other)))
     assert "Level 90\\%, method delta, wilson, n = 80 to 1,200." in fragment_of(table)
     matrix = Matrix("Rows are the truth", ("a", "b"), ((3, 4), (5, 60)))
     assert "Section: Rows are the truth. n = 72." in fragment_of(matrix)
@@ -189,10 +189,10 @@ def test_bold_is_what_is_marked_and_the_rule_is_in_the_caption() -> None:
 
 
 def test_three_tiers_are_told_apart_and_can_be_asked_for() -> None:
-    found = made("evaluation: binary")
-    all_tiers = draw(found, "latex", fragment=True)
+    report = made("evaluation: binary")
+    all_tiers = draw(report, "latex", fragment=True)
     for name, own, other in (("main", "F1, weighted &", "kappa"), ("advanced", "kappa", "F1, w")):
-        text = draw(found, "latex", fragment=True, tiers=[name])
+        text = draw(report, "latex", fragment=True, tiers=[name])
         assert own in text
         assert other not in text
     for tier in Tier:
@@ -220,7 +220,7 @@ def test_long_tables_are_cut_into_floats_that_a_page_holds() -> None:
 
 
 def test_all_numbers_of_the_document_are_in_the_fragment() -> None:
-    found = document_of(evaluate_counts(tp=80, fp=5, fn=20, tn=900))
-    text = draw(found, "latex", fragment=True)
+    document = document_of(evaluate_counts(tp=80, fp=5, fn=20, tn=900))
+    text = draw(document, "latex", fragment=True)
     assert r"\num{0.800}" in text
     assert r"80" in text

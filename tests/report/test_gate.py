@@ -151,11 +151,11 @@ def test_joint_rules_say_so() -> None:
 @pytest.mark.sampled(60)
 @pytest.mark.parametrize("name", NAMES)
 def test_no_name_breaks_a_face_or_the_xml(name: str) -> None:
-    found = made("fail", "undecided", name=name, family=name)
+    judgement = made("fail", "undecided", name=name, family=name)
     for face in FORMATS:
-        text = draw(document_of(found), face)
+        text = draw(document_of(judgement), face)
         assert "<script>alert(1)</script>" not in text or face in ("json", "csv", "terminal")
-    assert cases(junit(found))
+    assert cases(junit(judgement))
 
 
 # -- JUnit -----------------------------------------------------------------------------------------
@@ -171,29 +171,29 @@ def suite_of(text: str) -> ET.Element:
         assert set(element.attrib) == {"name", "tests", "failures", "errors", "skipped", "time"}
         assert all(element.get(key).isdecimal() for key in ("tests", "failures", "errors"))
         assert float(element.get("time")) >= 0
-    found = list(suite)
-    assert len(found) == int(suite.get("tests"))
+    suites = list(suite)
+    assert len(suites) == int(suite.get("tests"))
     for tag, key in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
         assert len(suite.findall(f"testcase/{tag}")) == int(suite.get(key))
     return suite
 
 
 def cases(text: str) -> list[ET.Element]:
-    found = list(suite_of(text))
-    for case in found:
+    elements = list(suite_of(text))
+    for case in elements:
         assert case.tag == "testcase"
         assert set(case.attrib) == {"classname", "name", "time"}
         assert {child.tag for child in case} <= {"failure", "error", "skipped", "system-out"}
-    return found
+    return elements
 
 
 def test_junit_has_a_case_a_rule() -> None:
-    found = cases(junit(example(), seconds=1.25))
-    assert [case.get("name") for case in found][:2] == ["alarms", "new(recall) >= 0.8"]
-    failed = found[0].find("failure")
+    entries = cases(junit(example(), seconds=1.25))
+    assert [case.get("name") for case in entries][:2] == ["alarms", "new(recall) >= 0.8"]
+    failed = entries[0].find("failure")
     assert failed.get("type") == "fail"
     assert failed.get("message").endswith("the whole interval is below 0.5")
-    assert found[4].find("failure") is None
+    assert entries[4].find("failure") is None
     assert 'time="1.250"' in junit(example(), seconds=1.25)
 
 
@@ -219,8 +219,8 @@ def test_a_run_that_broke_off_is_an_error() -> None:
 
 @given(st.text(min_size=1, max_size=30))
 def test_any_name_stands_in_xml(name: str) -> None:
-    found = cases(junit(made("fail", name=name, family=name)))
-    assert len(found) == 1
+    entries = cases(junit(made("fail", name=name, family=name)))
+    assert len(entries) == 1
 
 
 def test_control_characters_are_shown_as_escapes() -> None:

@@ -19,19 +19,19 @@ SUFFIXES = {"json": "json", "csv": "csv", "markdown": "md", "latex": "tex"}
 
 
 def cases() -> dict[str, tuple]:
-    found = {}
+    golden_cases = {}
     for name in ("binary", "classes", "nothing_flagged"):
         for width in (100, 40):
-            found[f"{name}_{width}.txt"] = (name, "terminal", width)
+            golden_cases[f"{name}_{width}.txt"] = (name, "terminal", width)
         for face, suffix in SUFFIXES.items():
             if face not in ("json", "csv") or name == "nothing_flagged":
-                found[f"{name}.{suffix}"] = (name, face, None)
-    found["grid_100.txt"] = ("grid", "terminal", 100)
-    found["grid_80.txt"] = ("grid", "terminal", 80)
-    found["grid.md"] = ("grid", "markdown", None)
-    found["grid.csv"] = ("grid", "csv", None)
-    found["alerts_labelled_80.txt"] = ("alerts_labelled", "terminal", 80)
-    return found
+                golden_cases[f"{name}.{suffix}"] = (name, face, None)
+    golden_cases["grid_100.txt"] = ("grid", "terminal", 100)
+    golden_cases["grid_80.txt"] = ("grid", "terminal", 80)
+    golden_cases["grid.md"] = ("grid", "markdown", None)
+    golden_cases["grid.csv"] = ("grid", "csv", None)
+    golden_cases["alerts_labelled_80.txt"] = ("alerts_labelled", "terminal", 80)
+    return golden_cases
 
 
 REFERENCE = {

@@ -20,8 +20,8 @@ def test_the_sentence_of_the_readme() -> None:
 
 def test_base_rate_given_first_is_the_one_that_is_told() -> None:
     cells = {"tp": 6635, "fp": 167, "fn": 324, "tn": 7743}
-    found = evaluate_counts(**cells, labels=["normal", "attack"], base_rate=[0.01, 0.001])
-    assert "at a base rate of 1% that becomes 68.7%" in headline(found.snapshot())[0]
+    assessment = evaluate_counts(**cells, labels=["normal", "attack"], base_rate=[0.01, 0.001])
+    assert "at a base rate of 1% that becomes 68.7%" in headline(assessment.snapshot())[0]
 
 
 @pytest.mark.parametrize(
@@ -34,8 +34,8 @@ def test_base_rate_given_first_is_the_one_that_is_told() -> None:
     ],
 )
 def test_positives_are_called_what_they_are(positive: str, said: str) -> None:
-    found = evaluate_counts(tp=8, fp=2, fn=2, tn=8, labels=["other", positive])
-    assert said in headline(found.snapshot())[0]
+    assessment = evaluate_counts(tp=8, fp=2, fn=2, tn=8, labels=["other", positive])
+    assert said in headline(assessment.snapshot())[0]
 
 
 def test_no_alarm_is_said_in_words() -> None:
@@ -45,8 +45,8 @@ def test_no_alarm_is_said_in_words() -> None:
 
 
 def test_undefined_detection_says_why() -> None:
-    found = evaluate_counts(tp=0, fp=3, fn=0, tn=7, labels=["normal", "attack"])
-    assert headline(found.snapshot())[0].startswith(
+    assessment = evaluate_counts(tp=0, fp=3, fn=0, tn=7, labels=["normal", "attack"])
+    assert headline(assessment.snapshot())[0].startswith(
         "How many attacks it catches is undefined: there are no positives (TP + FN = 0); 100%"
     )
 
@@ -58,8 +58,8 @@ def test_a_base_rate_that_nobody_asked_for_is_not_in_the_headline(name: str) -> 
 
 
 def test_no_false_alarm_is_no_promise_of_none() -> None:
-    found = evaluate_counts(tp=11, fp=0, fn=0, tn=40, base_rate=0.001)
-    assert headline(found.snapshot())[0].endswith(
+    assessment = evaluate_counts(tp=11, fp=0, fn=0, tn=40, base_rate=0.001)
+    assert headline(assessment.snapshot())[0].endswith(
         "at a base rate of 0.1% it may be as much as 99.5%."
     )
 
@@ -83,8 +83,8 @@ def test_labelled_alerts_alone_have_their_own_words() -> None:
 
 def test_no_labelled_alarm_is_said_in_words() -> None:
     tally = evaluate_counts(tp=0, fp=0, fn=0, tn=0, labels=["normal", "attack"]).tally
-    found = Evaluation(tally, unlabelled=Unlabelled(flagged=2, not_flagged=8))
-    assert headline(found.snapshot())[0].startswith(
+    assessment = Evaluation(tally, unlabelled=Unlabelled(flagged=2, not_flagged=8))
+    assert headline(assessment.snapshot())[0].startswith(
         "No labelled row raised an alarm; how many attacks"
     )
 
@@ -113,9 +113,9 @@ def test_classes_without_an_error_are_said_to_be() -> None:
 
 
 def test_classes_that_are_found_alike_have_no_worst() -> None:
-    found = evaluate_counts(matrix=[[3, 1, 0], [0, 3, 1], [1, 0, 3]])
+    assessment = evaluate_counts(matrix=[[3, 1, 0], [0, 3, 1], [1, 0, 3]])
     assert (
-        headline(found.snapshot())[1]
+        headline(assessment.snapshot())[1]
         == "Every class is found alike, 75.0% [30.1, 95.4] of its rows."
     )
 
@@ -127,5 +127,5 @@ def test_classes_without_rows_are_undefined_in_words() -> None:
 
 
 def test_one_class_alone_has_no_best_and_worst() -> None:
-    found = evaluate(["a", "a"], y_pred=["a", "b"], labels=["a", "b", "c"])
-    assert len(headline(found.snapshot())) == 2
+    assessment = evaluate(["a", "a"], y_pred=["a", "b"], labels=["a", "b", "c"])
+    assert len(headline(assessment.snapshot())) == 2

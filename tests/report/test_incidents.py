@@ -119,11 +119,11 @@ def test_the_headline_tells_what_was_detected_how_late_and_at_what_cost() -> Non
 
 
 def test_a_rule_tells_what_it_found_alone_and_what_it_costs() -> None:
-    found = {rule.rule: rule for rule in CASES["logs"]().rules}
-    assert (found["1001 scan"].incidents, found["1001 scan"].alone) == (2, 2)
-    assert found["1002 flood"].false_alarms == 1
-    assert found["2001 policy"].never_right
-    assert not found["1003 logins"].never_right
+    rules = {rule.rule: rule for rule in CASES["logs"]().rules}
+    assert (rules["1001 scan"].incidents, rules["1001 scan"].alone) == (2, 2)
+    assert rules["1002 flood"].false_alarms == 1
+    assert rules["2001 policy"].never_right
+    assert not rules["1003 logins"].never_right
 
 
 def test_a_low_severity_is_the_more_suspicious() -> None:
@@ -134,9 +134,9 @@ def test_a_low_severity_is_the_more_suspicious() -> None:
 
 
 def test_rows_of_a_table_tell_when_their_incident_was() -> None:
-    found = {each.id: each for each in CASES["table"]().incidents}
-    assert (found["a"].detected, found["a"].delay, found["a"].alerts) == (True, 3600.0, 2)
-    assert (found["b"].detected, found["b"].family) == (False, "probe")
+    by_id = {each.id: each for each in CASES["table"]().incidents}
+    assert (by_id["a"].detected, by_id["a"].delay, by_id["a"].alerts) == (True, 3600.0, 2)
+    assert (by_id["b"].detected, by_id["b"].family) == (False, "probe")
 
 
 @pytest.mark.parametrize(
@@ -157,13 +157,13 @@ def test_findings(case: str, codes: set[str]) -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_json_follows_its_schema_and_the_contract(case: str) -> None:
-    found = json.loads(draw(document(case), "json"))
-    jsonschema.Draft202012Validator(schema_of("assay.incidents/1")).validate(found)
+    content = json.loads(draw(document(case), "json"))
+    jsonschema.Draft202012Validator(schema_of("assay.incidents/1")).validate(content)
     first = ["schema", "incidents", "detected", "total", "estimates", "days", "findings"]
-    assert list(found)[: len(first)] == first
+    assert list(content)[: len(first)] == first
     one = ["id", "attack", "start", "end", "detected", "first_alert", "delay", "alerts"]
-    assert all(list(each)[: len(one)] == one for each in found["incidents"])
-    assert all(list(day)[:4] == _DAY for day in found["days"])
+    assert all(list(each)[: len(one)] == one for each in content["incidents"])
+    assert all(list(day)[:4] == _DAY for day in content["days"])
 
 
 _DAY = ["day", "alerts", "false_alarms", "false_incidents"]
@@ -188,12 +188,12 @@ def test_names_of_attacks_and_rules_are_harmless(name: str) -> None:
 
 
 def goldens() -> dict[str, tuple[str, str, int | None]]:
-    found: dict[str, tuple[str, str, int | None]] = {
+    files: dict[str, tuple[str, str, int | None]] = {
         f"{case.replace(' ', '_')}_80.txt": (case, "terminal", 80) for case in CASES
     }
     for face, suffix in SUFFIXES.items():
-        found[f"score.{suffix}"] = ("score", face, None)
-    return found
+        files[f"score.{suffix}"] = ("score", face, None)
+    return files
 
 
 @pytest.mark.parametrize("name", goldens())

@@ -53,9 +53,11 @@ def overfull(log: str) -> list[float]:
 
 def together(documents: list[Document | Report]) -> Report:
     """The sections of many documents in one."""
-    reports = [found.report if isinstance(found, Document) else found for found in documents]
-    sections = tuple(section for found in reports for section in found.sections)
-    notes = tuple(note for found in reports for note in found.notes)
+    reports = [
+        content.report if isinstance(content, Document) else content for content in documents
+    ]
+    sections = tuple(section for report in reports for section in report.sections)
+    notes = tuple(note for report in reports for note in report.notes)
     return replace(reports[0], sections=sections, notes=notes)
 
 
@@ -107,8 +109,8 @@ def test_names_are_seen_as_typed(tmp_path: Path) -> None:
     names = [name for name in dict.fromkeys(names) if name.strip() == name and "  " not in name]
     rows = tuple((name, f"row{i}") for i, name in enumerate(names, 1))
     table = Table("Names", (Column("name"), Column("x")), rows)
-    found = Report("Names", (), (Section("Names", (table,)),))
-    compiled(draw(found, "latex"), tmp_path)
+    report = Report("Names", (), (Section("Names", (table,)),))
+    compiled(draw(report, "latex"), tmp_path)
     seen = subprocess.run(
         ["pdftotext", "-layout", "report.pdf", "-"], cwd=tmp_path, capture_output=True, check=True
     ).stdout.decode()
@@ -122,8 +124,8 @@ def test_names_are_seen_as_typed(tmp_path: Path) -> None:
 def test_long_tables_go_over_the_page(tmp_path: Path) -> None:
     rows = tuple((f"family {i}", i) for i in range(MOST_ROWS + 50))
     table = Table("Many", (Column("name"), Column("rows", Kind.COUNT)), rows)
-    found = Report("Many", (), (Section("Many", (table,), Tier.APPENDIX),))
-    text = draw(found, "latex")
+    report = Report("Many", (), (Section("Many", (table,), Tier.APPENDIX),))
+    text = draw(report, "latex")
     assert r"\begin{longtable}" in text
     assert "50 more rows are not shown." in text
     assert f"family {MOST_ROWS - 1} " in text
@@ -168,8 +170,8 @@ def test_nothing_is_left_out_of_a_paper() -> None:
 
 def test_wide_table_is_cut_into_pieces_that_repeat_the_names() -> None:
     rates = [0.1, 0.05, 0.01, 0.005, 0.001, 0.0005, 0.0001, 0.00005]
-    found = evaluate_counts(tp=80, fp=5, fn=20, tn=900, base_rate=rates)
-    text = draw(document_of(found), "latex")
+    evaluation = evaluate_counts(tp=80, fp=5, fn=20, tn=900, base_rate=rates)
+    text = draw(document_of(evaluation), "latex")
     heads = [line for line in text.splitlines() if line.startswith("measure & test set")]
     assert len(heads) == 1
     assert len(re.findall(r"^measure & .*base rate", text, re.MULTILINE)) >= 2
@@ -270,7 +272,7 @@ def test_any_name_leaves_the_file_whole(first: str, second: str) -> None:
 
 def test_labels_and_slices_of_an_evaluation_may_have_any_name() -> None:
     names = ["\\input{x}", "a&b", "100%", "\ud800"]
-    for found in (evaluation_of(names, "_x_"), many_of(names)):
-        text = draw(document_of(found), "latex")
+    for evaluation in (evaluation_of(names, "_x_"), many_of(names)):
+        text = draw(document_of(evaluation), "latex")
         assert text.isascii()
         assert r"\textbackslash{}input\{x\}" in text

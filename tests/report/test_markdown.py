@@ -22,11 +22,11 @@ OURS = {"<span>", "</span>"}
 
 
 def tokens(text: str) -> list[Token]:
-    found = []
+    nodes = []
     for token in PARSER.parse(text):
-        found.append(token)
-        found.extend(token.children or [])
-    return found
+        nodes.append(token)
+        nodes.extend(token.children or [])
+    return nodes
 
 
 def text_of(token: Token) -> str:
@@ -143,8 +143,8 @@ def test_any_name_leaves_the_tables_whole(first: str, second: str) -> None:
 
 def test_labels_and_slices_of_an_evaluation_may_have_any_name() -> None:
     names = ["a|b", "<script>", "@team", "[x](http://y)", "\ud800"]
-    for found in (evaluation_of(names, "www.x|y"), many_of(names)):
-        text = draw(document_of(found), "markdown")
+    for evaluation in (evaluation_of(names, "www.x|y"), many_of(names)):
+        text = draw(document_of(evaluation), "markdown")
         text.encode()
         harmless(text)
 
@@ -155,8 +155,8 @@ def test_labels_and_slices_of_an_evaluation_may_have_any_name() -> None:
 )
 def test_code_is_fenced_by_as_many_backticks_as_it_takes(text: str, written: str) -> None:
     assert code(text) == written
-    (found,) = [token for token in tokens(written) if token.type == "code_inline"]
-    assert found.content == text
+    (code_span,) = [token for token in tokens(written) if token.type == "code_inline"]
+    assert code_span.content == text
 
 
 def test_mentions_and_links_are_broken_up() -> None:

@@ -31,10 +31,10 @@ def section(document: Report, title: str) -> tuple:
 
 
 def test_every_measure_is_listed_under_its_group() -> None:
-    found = measures_document()
+    report = measures_document()
     listed = {
         section.title.lower(): [row[0] for row in section.blocks[0].rows]
-        for section in found.sections
+        for section in report.sections
     }
     expected: dict[str, list[str]] = {}
     for measure in CATALOGUE:
@@ -43,9 +43,9 @@ def test_every_measure_is_listed_under_its_group() -> None:
 
 
 def test_list_has_formula_range_direction_and_reading() -> None:
-    found = measures_document("rates")
-    assert [section.title for section in found.sections] == ["Rates"]
-    rows = {row[0]: row[1:] for row in found.sections[0].blocks[0].rows}
+    report = measures_document("rates")
+    assert [section.title for section in report.sections] == ["Rates"]
+    rows = {row[0]: row[1:] for row in report.sections[0].blocks[0].rows}
     precision = find("precision")
     assert rows["precision"] == (
         Formula("TP / (TP + FP)", r"\frac{TP}{TP + FP}"),
@@ -72,21 +72,21 @@ def test_list_has_every_face(face: str) -> None:
 
 @pytest.mark.parametrize("measure", CATALOGUE, ids=lambda measure: measure.name)
 def test_page_tells_all_there_is_to_tell(measure: Measure) -> None:
-    found = measure_document(measure)
-    assert found.headline == (measure.reads,)
-    told = [cell for cell in cells(found) if isinstance(cell, str)]
+    report = measure_document(measure)
+    assert report.headline == (measure.reads,)
+    told = [cell for cell in cells(report) if isinstance(cell, str)]
     assert measure.name in told
     assert measure.reference in told
     assert measure.better.value in told
     assert ", ".join(measure.aliases) in told or not measure.aliases
-    assert section(found, "When it misleads") == (Prose(measure.misleads),)
+    assert section(report, "When it misleads") == (Prose(measure.misleads),)
     for band in measure.bands:
         assert band.reading in told
-    assert formula_of(measure) in cells(found)
-    assert (classes_formula_of(measure) in cells(found)) is (measure.classes is not None)
+    assert formula_of(measure) in cells(report)
+    assert (classes_formula_of(measure) in cells(report)) is (measure.classes is not None)
     assert symbols_of(measure)
     for face in FACES:
-        assert measure.name in draw(found, face).replace("\\allowbreak{}", "").replace("\\", "")
+        assert measure.name in draw(report, face).replace("\\allowbreak{}", "").replace("\\", "")
 
 
 def test_example_is_worked_out() -> None:
@@ -120,8 +120,8 @@ def test_measure_that_was_just_declared_has_its_page() -> None:
 
 
 def test_f_beta_that_is_not_in_the_catalogue_has_its_page() -> None:
-    found = measure_document(find("f3"))
-    assert found.title == "F3"
+    report = measure_document(find("f3"))
+    assert report.title == "F3"
     assert formula_of(find("f3")).plain == "10 TP / (10 TP + FP + 9 FN)"
 
 
@@ -152,16 +152,16 @@ def test_band_without_an_end_is_told() -> None:
 
 
 def test_json_of_the_catalogue_validates() -> None:
-    found = json.loads(draw(measures_document(), "json"))
-    assert [e.message for e in VALIDATOR.iter_errors(found)] == []
-    assert [entry["name"] for entry in found["measures"]] == [m.name for m in CATALOGUE]
+    document = json.loads(draw(measures_document(), "json"))
+    assert [e.message for e in VALIDATOR.iter_errors(document)] == []
+    assert [entry["name"] for entry in document["measures"]] == [m.name for m in CATALOGUE]
 
 
 @pytest.mark.parametrize("measure", CATALOGUE, ids=lambda measure: measure.name)
 def test_json_of_a_measure_validates_and_its_example_is_right(measure: Measure) -> None:
-    found = json.loads(draw(measure_document(measure), "json"))
-    assert [e.message for e in VALIDATOR.iter_errors(found)] == []
-    (entry,) = found["measures"]
+    document = json.loads(draw(measure_document(measure), "json"))
+    assert [e.message for e in VALIDATOR.iter_errors(document)] == []
+    (entry,) = document["measures"]
     if measure.example is not None:
         assert entry["example"]["given"] == measure.example[0]._asdict()
         assert entry["example"]["value"] == pytest.approx(float(measure.example[1]), rel=1e-15)
@@ -169,7 +169,7 @@ def test_json_of_a_measure_validates_and_its_example_is_right(measure: Measure) 
 
 
 def test_schema_of_measures_refuses_what_is_none() -> None:
-    found = json.loads(draw(measure_document(find("precision")), "json"))
+    document = json.loads(draw(measure_document(find("precision")), "json"))
     for key, wrong in (("better", "more"), ("range", [0]), ("bands", [{}]), ("needs", "luck")):
-        broken = {**found, "measures": [{**found["measures"][0], key: wrong}]}
+        broken = {**document, "measures": [{**document["measures"][0], key: wrong}]}
         assert list(VALIDATOR.iter_errors(broken))

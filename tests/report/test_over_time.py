@@ -28,20 +28,22 @@ def by_day(alerts: list[int], harmless: int = 50) -> Evaluation:
 def decaying(hits: list[int], of: int = 100, **options) -> Evaluation:
     """Attacks of which fewer are found each month, beside as many harmless rows."""
     truth, said, day = [], [], []
-    for i, found in enumerate(hits):
+    for i, hit in enumerate(hits):
         truth += ["attack"] * of + ["normal"] * of
-        said += ["attack"] * found + ["normal"] * (2 * of - found)
+        said += ["attack"] * hit + ["normal"] * (2 * of - hit)
         day += [f"2024-{i + 1:02}-07"] * 2 * of
     return evaluate(truth, y_pred=said, times=day, period="month", **options)
 
 
-def blocks(found: Evaluation) -> tuple:
-    return tuple(block for section in period_sections(found.snapshot()) for block in section.blocks)
+def blocks(assessment: Evaluation) -> tuple:
+    return tuple(
+        block for section in period_sections(assessment.snapshot()) for block in section.blocks
+    )
 
 
-def alerts_of(found: Evaluation) -> tuple:
+def alerts_of(assessment: Evaluation) -> tuple:
     """What is said of the alerts of days, and their table."""
-    return blocks(found)[-2:]
+    return blocks(assessment)[-2:]
 
 
 def test_days_are_told_with_their_spread() -> None:
@@ -70,11 +72,11 @@ def test_one_day_has_no_spread_and_no_trend() -> None:
 
 
 def test_periods_of_the_table_add_up_to_the_whole() -> None:
-    found = evaluation("binary")
-    _, table = alerts_of(found)
-    assert sum(row[1] for row in table.rows) == found.confusion.total
-    assert sum(row[2] for row in table.rows) == found.confusion.rows[1]
-    assert sum(row[3] for row in table.rows) == found.confusion.columns[1]
+    assessment = evaluation("binary")
+    _, table = alerts_of(assessment)
+    assert sum(row[1] for row in table.rows) == assessment.confusion.total
+    assert sum(row[2] for row in table.rows) == assessment.confusion.rows[1]
+    assert sum(row[3] for row in table.rows) == assessment.confusion.columns[1]
 
 
 @pytest.mark.parametrize("days", [MOST_PERIODS, MOST_PERIODS + 3])
@@ -111,9 +113,9 @@ def test_classes_are_followed_by_their_overall_measures() -> None:
     truth = ["a", "b", "c"] * 20
     said = ["a", "b", "c"] * 10 + ["a", "b", "b"] * 10
     days = ["2024-01-01"] * 30 + ["2024-02-01"] * 30
-    found = evaluate(truth, y_pred=said, times=days, period="month")
-    course = next(block for block in blocks(found) if isinstance(block, PeriodCourse))
-    table = blocks(found)[-1]
+    assessment = evaluate(truth, y_pred=said, times=days, period="month")
+    course = next(block for block in blocks(assessment) if isinstance(block, PeriodCourse))
+    table = blocks(assessment)[-1]
     assert table.rows == (("2024-01", 30, 30), ("2024-02", 30, 20))
     assert [column.name for column in course.columns][:2] == ["month", "accuracy"]
 
@@ -130,8 +132,10 @@ def test_a_decay_is_told_in_words() -> None:
 def test_a_month_without_a_value_is_said_and_left_out_beside() -> None:
     truth = ["attack", "normal"] * 40 + ["normal"] * 40
     days = ["2024-01-01"] * 40 + ["2024-02-01"] * 40 + ["2024-03-01"] * 40
-    found = evaluate(truth, y_pred=truth, times=days, period="month")
-    trends = next(b for b in blocks(found) if isinstance(b, Table) and b.caption.startswith("Over"))
+    assessment = evaluate(truth, y_pred=truth, times=days, period="month")
+    trends = next(
+        b for b in blocks(assessment) if isinstance(b, Table) and b.caption.startswith("Over")
+    )
     names = [row[0] for row in trends.rows]
     assert names[:2] == ["detection rate", "detection rate, where it has a value"]
     assert math.isnan(trends.rows[0][1])
@@ -140,8 +144,8 @@ def test_a_month_without_a_value_is_said_and_left_out_beside() -> None:
 
 
 def test_the_page_draws_each_measure_with_its_intervals() -> None:
-    found = decaying([95, 88, 80, 71])
-    course = next(block for block in blocks(found) if isinstance(block, PeriodCourse))
+    assessment = decaying([95, 88, 80, 71])
+    course = next(block for block in blocks(assessment) if isinstance(block, PeriodCourse))
     drawings = drawn_periods(course)
     assert [drawn.name for drawn in drawings][:2] == ["detection rate", "false positive rate"]
     first = drawings[0]
@@ -150,7 +154,7 @@ def test_the_page_draws_each_measure_with_its_intervals() -> None:
     heights = [float(y) for _, y in first.dots]
     assert heights == sorted(heights)
     assert all(SMALL.top <= y <= SMALL.bottom for y in heights)
-    page = draw(document_of(found), "html")
+    page = draw(document_of(assessment), "html")
     assert page.count('class="reach"') == 4 * len(drawings)
 
 

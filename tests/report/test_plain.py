@@ -42,8 +42,8 @@ HEADS = [
 ]
 
 
-def problems(found: dict) -> list[str]:
-    return [f"{list(e.absolute_path)}: {e.message}" for e in VALIDATOR.iter_errors(found)]
+def problems(content: dict) -> list[str]:
+    return [f"{list(e.absolute_path)}: {e.message}" for e in VALIDATOR.iter_errors(content)]
 
 
 def table(text: str) -> list[list[str]]:
@@ -81,8 +81,8 @@ def test_every_output_validates(name: str) -> None:
     ids=["base rates", "bootstrap", "counts", "weights"],
 )
 def test_output_validates_with_any_option(options: dict) -> None:
-    found = evaluate([1, 0, 1, 0], y_score=[0.9, 0.4, 0.3, 0.6], **options)
-    assert problems(json.loads(draw(document_of(found), "json"))) == []
+    assessment = evaluate([1, 0, 1, 0], y_score=[0.9, 0.4, 0.3, 0.6], **options)
+    assert problems(json.loads(draw(document_of(assessment), "json"))) == []
 
 
 @pytest.mark.sampled(9)
@@ -109,29 +109,29 @@ def test_output_validates_with_any_option(options: dict) -> None:
     ],
 )
 def test_schema_refuses_what_the_contract_does_not_allow(path: tuple, wrong: object) -> None:
-    found = copy.deepcopy(json.loads(draw(document("level"), "json")))
-    assert problems(found) == []
-    place = found
+    twin = copy.deepcopy(json.loads(draw(document("level"), "json")))
+    assert problems(twin) == []
+    place = twin
     for key in path[:-1]:
         place = place[key]
     place[path[-1]] = wrong
-    assert problems(found)
+    assert problems(twin)
 
 
 def test_schema_allows_further_keys_and_misses_none_of_the_contract() -> None:
-    found = json.loads(draw(document("level"), "json"))
-    assert problems({**found, "later": 1}) == []
+    content = json.loads(draw(document("level"), "json"))
+    assert problems({**content, "later": 1}) == []
     for key in ("schema", "source", "positive", "threshold", "level", "mode", "labels"):
-        assert problems({k: v for k, v in found.items() if k != key})
+        assert problems({k: v for k, v in content.items() if k != key})
     for key in ("confusion", "per_class", "estimates", "sweep", "reliability", "findings"):
-        assert problems({k: v for k, v in found.items() if k != key})
+        assert problems({k: v for k, v in content.items() if k != key})
 
 
 def test_json_is_the_evaluation_with_its_headline_and_tests() -> None:
-    found = json.loads(draw(document("counts"), "json"))
-    assert found.items() >= evaluation("counts").to_dict().items()
-    assert found["headline"] == list(document("counts").report.headline)
-    assert [test["test"] for test in found["tests"]] == [
+    content = json.loads(draw(document("counts"), "json"))
+    assert content.items() >= evaluation("counts").to_dict().items()
+    assert content["headline"] == list(document("counts").report.headline)
+    assert [test["test"] for test in content["tests"]] == [
         "accuracy_against_majority",
         "mcnemar_errors",
     ]
@@ -170,13 +170,13 @@ def test_csv_has_a_row_an_estimate(name: str) -> None:
     estimates = evaluation(name).to_dict()["estimates"]
     assert len(rows) == len(estimates)
     for row, estimate in zip(rows, estimates, strict=True):
-        found = dict(zip(head, row, strict=True))
+        record = dict(zip(head, row, strict=True))
         for key in ("value", "low", "high", "n", "base_rate"):
-            assert found[key] == ("" if estimate[key] is None else repr(estimate[key]))
-        assert found["measure"] == estimate["measure"]
-        assert found["reading"] == (estimate["reading"] or "")
+            assert record[key] == ("" if estimate[key] is None else repr(estimate[key]))
+        assert record["measure"] == estimate["measure"]
+        assert record["reading"] == (estimate["reading"] or "")
         where = estimate["slice"] or {"column": "", "value": ""}
-        assert original_text(found["slice_value"]) == where["value"]
+        assert original_text(record["slice_value"]) == where["value"]
 
 
 def test_csv_is_as_rfc_4180_has_it() -> None:

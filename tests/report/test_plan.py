@@ -52,9 +52,9 @@ def document(case: str) -> Document:
 
 
 def table(case: str, section: int = 0) -> Table:
-    found = document(case).report.sections[section].blocks[0]
-    assert isinstance(found, Table)
-    return found
+    block = document(case).report.sections[section].blocks[0]
+    assert isinstance(block, Table)
+    return block
 
 
 # -- what it says ----------------------------------------------------------------------------------
@@ -131,9 +131,9 @@ def test_chances_next_to_certain_are_not_written_in_many_nines() -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_json_follows_its_schema(case: str) -> None:
-    found = json.loads(draw(document(case), "json"))
-    jsonschema.Draft202012Validator(schema_of("assay.plan/1")).validate(found)
-    assert found["headline"] == list(document(case).report.headline)
+    content = json.loads(draw(document(case), "json"))
+    jsonschema.Draft202012Validator(schema_of("assay.plan/1")).validate(content)
+    assert content["headline"] == list(document(case).report.headline)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -153,15 +153,15 @@ def test_names_of_families_are_harmless(name: str) -> None:
 
 
 def goldens() -> dict[str, tuple[str, str, int | None]]:
-    found: dict[str, tuple[str, str, int | None]] = {}
+    files: dict[str, tuple[str, str, int | None]] = {}
     for case in CASES:
-        found[f"{case}_80.txt"] = (case, "terminal", 80)
+        files[f"{case}_80.txt"] = (case, "terminal", 80)
     for face, suffix in SUFFIXES.items():
         # Chances have more digits than every machine agrees on.
         case = "fpr" if face in ("json", "csv") else "expected"
-        found[f"{case}.{suffix}"] = (case, face, None)
-    found["far.md"] = ("far", "markdown", None)
-    return found
+        files[f"{case}.{suffix}"] = (case, face, None)
+    files["far.md"] = ("far", "markdown", None)
+    return files
 
 
 @pytest.mark.parametrize("name", goldens())

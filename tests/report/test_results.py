@@ -37,9 +37,9 @@ CHOSEN = [
 
 @cache
 def result(case: str) -> Any:
-    found = CASES[case]()
-    assert isinstance(found, Document)
-    return found.result
+    example = CASES[case]()
+    assert isinstance(example, Document)
+    return example.result
 
 
 def test_every_kind_of_document_is_of_a_result() -> None:
@@ -51,9 +51,9 @@ def test_every_kind_of_document_is_of_a_result() -> None:
 
 @pytest.mark.parametrize("case", CHOSEN)
 def test_a_result_shows_itself(case: str) -> None:
-    found = result(case)
-    assert found._repr_html_().startswith('<div class="assay-cell">')
-    text = repr(found)
+    training = result(case)
+    assert training._repr_html_().startswith('<div class="assay-cell">')
+    text = repr(training)
     assert len(text.splitlines()) < 40
     assert "object at 0x" not in text
 
@@ -73,12 +73,12 @@ def test_a_frame_has_the_rows_of_the_csv(case: str) -> None:
 
 
 def test_pandas_is_taken_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = result("gate: every outcome")
-    assert isinstance(found.to_frame(), pd.DataFrame)
+    training = result("gate: every outcome")
+    assert isinstance(training.to_frame(), pd.DataFrame)
     monkeypatch.setattr(results, "find_spec", lambda name: None if name == "pandas" else object())
-    assert isinstance(found.to_frame(), pl.DataFrame)
+    assert isinstance(training.to_frame(), pl.DataFrame)
     with pytest.raises(InputError, match=r"pandas is not installed: install it"):
-        found.to_frame("pandas")
+        training.to_frame("pandas")
 
 
 def test_a_library_that_is_not_known_is_refused() -> None:
@@ -109,13 +109,13 @@ def test_counts_stay_whole_and_absent_numbers_are_null() -> None:
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_the_suffix_chooses_the_face(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"report{suffix.upper()}"
-    found = result("gate: every outcome")
-    assert found.save(path) == path
+    training = result("gate: every outcome")
+    assert training.save(path) == path
     written = path.read_bytes().decode("utf-8")
     if SUFFIXES[suffix] == "json":
         assert json.loads(written)["schema"] == "assay.gate/1"
     else:
-        expected = draw(assay.report.document_of(found), SUFFIXES[suffix], width=100)
+        expected = draw(assay.report.document_of(training), SUFFIXES[suffix], width=100)
         assert written == expected
 
 
@@ -136,11 +136,11 @@ def test_a_file_that_a_result_was_made_from_is_not_replaced(tmp_path: Path) -> N
     path = tmp_path / "predictions.csv"
     path.write_text("label,score\n0,0.2\n1,0.9\n1,0.4\n0,0.1\n", "utf-8")
     before = path.read_bytes()
-    for found in (assay.evaluate_files(path), assay.choose_threshold_files([path])):
+    for evaluation in (assay.evaluate_files(path), assay.choose_threshold_files([path])):
         with pytest.raises(InputError, match="made from"):
-            found.save(path)
+            evaluation.save(path)
         assert path.read_bytes() == before
-        found.save(tmp_path / "others.csv")
+        evaluation.save(tmp_path / "others.csv")
 
 
 def test_a_place_that_is_none_is_refused(tmp_path: Path) -> None:

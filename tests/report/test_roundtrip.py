@@ -22,9 +22,9 @@ DOCUMENTS = [case for case in CASES if not case.startswith("measures")]
 
 @cache
 def document(case: str) -> Document:
-    found = CASES[case]()
-    assert isinstance(found, Document)
-    return found
+    example = CASES[case]()
+    assert isinstance(example, Document)
+    return example
 
 
 @pytest.mark.sampled(12)
@@ -51,10 +51,10 @@ def test_every_face_of_a_document_read_back_is_the_same(case: str) -> None:
 @pytest.mark.sampled(30)
 @pytest.mark.parametrize("case", DOCUMENTS)
 def test_every_document_keeps_its_schema(case: str) -> None:
-    found = json.loads(document(case).to_json())
-    validator = jsonschema.Draft202012Validator(schema_of(found["schema"]))
+    content = json.loads(document(case).to_json())
+    validator = jsonschema.Draft202012Validator(schema_of(content["schema"]))
     assert [
-        f"{list(e.absolute_path)}: {e.message}"[:200] for e in validator.iter_errors(found)
+        f"{list(e.absolute_path)}: {e.message}"[:200] for e in validator.iter_errors(content)
     ] == []
 
 
@@ -64,12 +64,12 @@ NAMES = st.text(min_size=1, max_size=4)
 SHARES = st.floats(0.01, 0.99)
 
 
-def comes_back(found: Document) -> None:
-    text = found.to_json()
+def comes_back(content: Document) -> None:
+    text = content.to_json()
     again = Document.from_json(text)
     assert again.to_json() == text
     for face in ("terminal", "csv", "markdown"):
-        assert draw(again, face) == draw(found, face)
+        assert draw(again, face) == draw(content, face)
 
 
 @st.composite
@@ -94,7 +94,7 @@ def test_any_evaluation_comes_back(
     rows, threshold, base_rate, volume, weighted, names, days
 ) -> None:
     size = len(rows["truth"])
-    found = evaluate(
+    evaluation = evaluate(
         rows["truth"],
         y_score=rows["scores"],
         labels=[0, 1],
@@ -105,7 +105,7 @@ def test_any_evaluation_comes_back(
         slices={"part": [names[i % len(names)] for i in range(size)]},
         times=days and [f"2026-11-0{1 + i % days}" for i in range(size)],
     )
-    comes_back(document_of(found))
+    comes_back(document_of(evaluation))
 
 
 def test_a_trend_over_the_days_that_have_a_value_comes_back() -> None:
@@ -146,14 +146,14 @@ def test_any_plan_comes_back(max_fpr, min_dr, expected, confidence, families) ->
 @given(scored(), SHARES, st.sampled_from(["max_fpr", "max_far", "min_dr"]), NAMES)
 def test_any_threshold_comes_back(rows, limit, constraint, family) -> None:
     families = [family] * len(rows["truth"])
-    found = choose_threshold(
+    choice = choose_threshold(
         rows["truth"],
         y_score=rows["scores"],
         families=families,
         resamples=20,
         **{constraint: limit},
     )
-    comes_back(document_of(found))
+    comes_back(document_of(choice))
 
 
 @settings(max_examples=10)
@@ -167,8 +167,8 @@ def test_any_comparison_comes_back(rows, name, at) -> None:
 @given(scored(), st.floats(-0.9, 0.9), st.sampled_from([">=", "<"]))
 def test_any_gate_comes_back(rows, bound, operator) -> None:
     rules = [f"new-old(roc_auc) {operator} {bound!r}", f"new(mcc@threshold=0.5) {operator} 0"]
-    found = gate(rows["truth"], new=rows["scores"], old=rows["scores"][::-1], rules=rules)
-    comes_back(document_of(found))
+    judgement = gate(rows["truth"], new=rows["scores"], old=rows["scores"][::-1], rules=rules)
+    comes_back(document_of(judgement))
 
 
 @settings(max_examples=20)
@@ -206,7 +206,9 @@ def test_any_check_comes_back(findings, labels) -> None:
 @settings(max_examples=10)
 @given(NAMES, st.dictionaries(NAMES, st.none() | st.integers() | NAMES, max_size=3), NAMES)
 def test_any_training_comes_back(recipe, given_, note) -> None:
-    found = document("training: forest by folds").result
-    changed = replace(found.training, recipe=recipe, settings=given_, set_otherwise=tuple(given_))
-    notes = replace(found.evaluation, notes=(note,))
-    comes_back(document_of(replace(found, training=changed, evaluation=notes)))
+    training = document("training: forest by folds").result
+    changed = replace(
+        training.training, recipe=recipe, settings=given_, set_otherwise=tuple(given_)
+    )
+    notes = replace(training.evaluation, notes=(note,))
+    comes_back(document_of(replace(training, training=changed, evaluation=notes)))

@@ -24,9 +24,10 @@ def dots_of(section: Section, measure: str) -> Dots:
     return next(b for b in section.blocks if isinstance(b, Dots) and b.measure.name == measure)
 
 
-def remarks(found: Evaluation) -> dict[str, str]:
+def remarks(assessment: Evaluation) -> dict[str, str]:
     return {
-        dot.name: dot.remark for dot in dots_of(slice_sections(found.snapshot())[0], "recall").dots
+        dot.name: dot.remark
+        for dot in dots_of(slice_sections(assessment.snapshot())[0], "recall").dots
     }
 
 
@@ -41,18 +42,18 @@ def test_all_or_none_detected_is_told_with_its_exact_bound() -> None:
 
 
 def test_few_rows_are_too_few_to_say() -> None:
-    found = families(one=(1, 1), two=(1, 3), many=(90, 100))
-    said = remarks(found)
+    assessment = families(one=(1, 1), two=(1, 3), many=(90, 100))
+    said = remarks(assessment)
     assert said["one"] == "1 of 1 detected: at least 2.5%, too few to say"
     assert said["two"] == "1 of 3 detected: too few to say"
     assert TOO_FEW not in said["many"]
-    notes = dots_of(slice_sections(found.snapshot())[0], "recall").notes
+    notes = dots_of(slice_sections(assessment.snapshot())[0], "recall").notes
     assert notes == ("Too few to say: the interval is wider than 0.5.",)
 
 
 def test_families_stand_worst_first() -> None:
-    found = slice_sections(families(good=(9, 10), bad=(1, 10), middle=(5, 10)).snapshot())[0]
-    assert [dot.name for dot in dots_of(found, "recall").dots] == ["bad", "middle", "good"]
+    section = slice_sections(families(good=(9, 10), bad=(1, 10), middle=(5, 10)).snapshot())[0]
+    assert [dot.name for dot in dots_of(section, "recall").dots] == ["bad", "middle", "good"]
 
 
 def test_harmless_rows_are_no_family() -> None:
@@ -63,39 +64,41 @@ def test_harmless_rows_are_no_family() -> None:
 def test_slices_without_positives_stand_apart_by_their_false_positives() -> None:
     where = ["lab"] * 4 + ["dmz"] * 6 + ["web"] * 2
     truth, said = ["no"] * 10 + ["yes"] * 2, ["yes", *["no"] * 9, "yes", "no"]
-    found = slice_sections(
+    section = slice_sections(
         evaluate(truth, y_pred=said, positive="yes", slices={"where": where}).snapshot()
     )[0]
-    dots = dots_of(found, "false_positive_rate")
+    dots = dots_of(section, "false_positive_rate")
     assert [dot.name for dot in dots.dots] == ["lab", "dmz"]
     assert dots.dots[0].remark.startswith("1 of 4 flagged")
-    assert [dot.name for dot in dots_of(found, "recall").dots] == ["web"]
+    assert [dot.name for dot in dots_of(section, "recall").dots] == ["web"]
 
 
 def test_where_only_alerts_were_labelled_slices_are_told_by_the_precision_of_their_alerts() -> None:
     truth, said = ["no", "yes", "yes", "no"], ["yes"] * 4
     tally = count(truth, y_pred=said, positive="yes", slices={"where": ["a", "a", "b", "b"]})
-    found = slice_sections(Evaluation(tally, unlabelled=Unlabelled(1, 90)).snapshot())[0]
-    (dots,) = found.blocks
+    section = slice_sections(Evaluation(tally, unlabelled=Unlabelled(1, 90)).snapshot())[0]
+    (dots,) = section.blocks
     assert dots.measure.name == "precision"
     assert dots.dots[0].remark.startswith("1 of 2 are real")
 
 
 def test_whole_stands_beside_its_parts_and_parts_add_up_to_it() -> None:
-    found = evaluation("binary")
-    section = next(s for s in slice_sections(found.snapshot()) if s.title == "Families")
+    assessment = evaluation("binary")
+    section = next(s for s in slice_sections(assessment.snapshot()) if s.title == "Families")
     dots = dots_of(section, "recall")
-    assert dots.whole == found["recall"]
-    assert sum(dot.estimate.n for dot in dots.dots) == found.confusion.rows[1]
+    assert dots.whole == assessment["recall"]
+    assert sum(dot.estimate.n for dot in dots.dots) == assessment.confusion.rows[1]
 
 
 def test_title_names_a_column_that_is_not_called_family() -> None:
-    found = evaluate(
+    assessment = evaluate(
         ["attack", "normal"] * 5, y_pred=["attack", "normal"] * 5, slices={"kind": ["a", "b"] * 5}
     )
-    named = Evaluation(found.tally, family="kind")
+    named = Evaluation(assessment.tally, family="kind")
     assert [section.title for section in slice_sections(named.snapshot())] == ["Families (kind)"]
-    assert [section.title for section in slice_sections(found.snapshot())] == ["Slices by kind"]
+    assert [section.title for section in slice_sections(assessment.snapshot())] == [
+        "Slices by kind"
+    ]
 
 
 # -- other slices ----------------------------------------------------------------------------------

@@ -27,9 +27,9 @@ def hidden(text: str) -> set[str]:
     return {c for c in text if unicodedata.category(c) in odd and c != "\n"}
 
 
-def details(found: Report) -> Report:
+def details(report: Report) -> Report:
     """The same with nothing left out."""
-    return replace(found, sections=tuple(replace(s, detail=False) for s in found.sections))
+    return replace(report, sections=tuple(replace(s, detail=False) for s in report.sections))
 
 
 # -- width -----------------------------------------------------------------------------------------
@@ -76,8 +76,8 @@ def test_bounds_of_a_grid_are_told_at_every_width(width: int) -> None:
 def test_method_goes_before_anything_is_folded() -> None:
     assert "wilson" in shown("binary", 80)
     columns = (Column("measure"), Column("estimate", Kind.SHARE), Column("method", optional=True))
-    found = document("binary").report.sections[1].blocks[0]
-    rows = tuple((row[0], row[1], row[3]) for row in found.rows)
+    block = document("binary").report.sections[1].blocks[0]
+    rows = tuple((row[0], row[1], row[3]) for row in block.rows)
     layout = fitted(grid_of(Table("", columns, rows)), 50)
     assert layout is not None
     assert [column.name for column in layout.grid.columns] == ["measure", "estimate"]
@@ -117,10 +117,10 @@ def test_details_are_left_to_other_faces() -> None:
 
 
 def test_findings_are_listed_with_code_and_severity() -> None:
-    found = document("only_in_decisions").report
-    assert found.findings
+    report = document("only_in_decisions").report
+    assert report.findings
     text = " ".join(shown("only_in_decisions").split())
-    for finding in found.findings:
+    for finding in report.findings:
         assert f"{finding.code} {finding.severity}: " in text
 
 
@@ -189,20 +189,22 @@ def test_any_name_is_shown_without_harm(first: str, second: str) -> None:
 
 def test_labels_and_slices_of_an_evaluation_may_have_any_name() -> None:
     names = ["\x1b[2J", "a\nb", "\u202etxt", "\ud800"]
-    for found in (evaluation_of(names, "\x1b[H"), many_of(names)):
-        text = draw(document_of(found), "terminal", width=80)
+    for evaluation in (evaluation_of(names, "\x1b[H"), many_of(names)):
+        text = draw(document_of(evaluation), "terminal", width=80)
         assert not hidden(text)
         assert "\\x1b[2J" in text
 
 
 def test_long_name_is_cut_in_the_middle() -> None:
-    found = evaluate_counts(tp=1, fp=1, fn=1, tn=1, labels=["n", "start" + "x" * 10_000 + "end"])
-    text = draw(document_of(found), "terminal", width=80)
+    evaluation = evaluate_counts(
+        tp=1, fp=1, fn=1, tn=1, labels=["n", "start" + "x" * 10_000 + "end"]
+    )
+    text = draw(document_of(evaluation), "terminal", width=80)
     assert len(text) < 10_000
     assert "start" in text
     assert "end" in text
 
 
 def test_empty_document_is_drawn() -> None:
-    found = Report("Nothing", (), (Section("Empty", (Table("x", (), ()),)),))
-    assert draw(found, "terminal", width=40).startswith("Nothing")
+    report = Report("Nothing", (), (Section("Empty", (Table("x", (), ()),)),))
+    assert draw(report, "terminal", width=40).startswith("Nothing")

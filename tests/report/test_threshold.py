@@ -38,8 +38,8 @@ SUFFIXES = {"json": "json", "csv": "csv", "markdown": "md", "latex": "tex"}
 
 
 def shown(measure: str, value: float, reach: float, **where: object) -> Shown:
-    found = Estimate(value, max(value - reach, 0), value + reach, method="bootstrap", n=400)
-    return Shown(measure, found, "attack", **where)
+    estimate = Estimate(value, max(value - reach, 0), value + reach, method="bootstrap", n=400)
+    return Shown(measure, estimate, "attack", **where)
 
 
 def point(name: str, threshold: float, detected: float, false: float) -> Point:
@@ -342,9 +342,9 @@ def test_refused_rows_are_listed() -> None:
 
 @pytest.mark.parametrize("case", CHOICES)
 def test_json_follows_its_schema(case: str) -> None:
-    found = json.loads(draw(document(case), "json"))
-    jsonschema.Draft202012Validator(schema_of("assay.threshold/1")).validate(found)
-    assert found["headline"] == list(document(case).report.headline)
+    content = json.loads(draw(document(case), "json"))
+    jsonschema.Draft202012Validator(schema_of("assay.threshold/1")).validate(content)
+    assert content["headline"] == list(document(case).report.headline)
 
 
 @pytest.mark.parametrize("case", CHOICES)
@@ -434,21 +434,21 @@ def test_choices_of_the_library_are_shown_in_every_face(seed: int) -> None:
     made = document_of(choice)
     for face in FORMATS:
         assert draw(made, face, width=80)
-    found = json.loads(draw(made, "json"))
-    jsonschema.Draft202012Validator(schema_of("assay.threshold/1")).validate(found)
+    content = json.loads(draw(made, "json"))
+    jsonschema.Draft202012Validator(schema_of("assay.threshold/1")).validate(content)
 
 
 # -- goldens ---------------------------------------------------------------------------------------
 
 
 def goldens() -> dict[str, tuple[str, str, int | None]]:
-    found: dict[str, tuple[str, str, int | None]] = {}
+    files: dict[str, tuple[str, str, int | None]] = {}
     for case in CHOICES:
-        found[f"{case}_80.txt"] = (case, "terminal", 80)
-    found["both_100.txt"] = ("both", "terminal", 100)
+        files[f"{case}_80.txt"] = (case, "terminal", 80)
+    files["both_100.txt"] = ("both", "terminal", 100)
     for face, suffix in SUFFIXES.items():
-        found[f"both.{suffix}"] = ("both", face, None)
-    return found
+        files[f"both.{suffix}"] = ("both", face, None)
+    return files
 
 
 @pytest.mark.parametrize("name", goldens())

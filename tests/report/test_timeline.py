@@ -100,7 +100,7 @@ def curve(x: tuple[float, ...], y: tuple[float, ...], **more: object) -> StepCur
 def corners(path: str) -> list[tuple[float, float]]:
     """Where a line of moves, H and V turns."""
     at = [0.0, 0.0]
-    found = []
+    pairs = []
     for command, numbers in re.findall(r"([MLHV])([\d. ]+)", path):
         values = [float(number) for number in numbers.split()]
         at = (
@@ -110,8 +110,8 @@ def corners(path: str) -> list[tuple[float, float]]:
             if command == "H"
             else [at[0], *values]
         )
-        found.append((at[0], at[1]))
-    return found
+        pairs.append((at[0], at[1]))
+    return pairs
 
 
 def test_a_step_keeps_its_height_until_the_next() -> None:

@@ -60,54 +60,54 @@ def titles(document: Document) -> list[str]:
 
 
 def test_the_counts_of_one_split_have_totals_that_add_up(tree: Run) -> None:
-    found = table(document_of(tree), "How it was validated")
-    assert [column.name for column in found.columns] == [
+    block = table(document_of(tree), "How it was validated")
+    assert [column.name for column in block.columns] == [
         *("class", "train", "test", "validation", "total"),
     ]
-    *classes, whole = found.rows
+    *classes, whole = block.rows
     for i in range(1, 5):
         assert sum(row[i] for row in classes) == whole[i]
-    assert all(sum(row[1:4]) == row[4] for row in found.rows)
+    assert all(sum(row[1:4]) == row[4] for row in block.rows)
     assert whole[1:] == (420, 120, 60, 600)
 
 
 def test_folds_tell_what_each_learned_and_judged(forest: Run) -> None:
-    found = table(document_of(forest), "How it was validated")
-    assert [column.name for column in found.columns] == ["fold", "normal", "attack", "all classes"]
-    *folds, whole = found.rows
+    block = table(document_of(forest), "How it was validated")
+    assert [column.name for column in block.columns] == ["fold", "normal", "attack", "all classes"]
+    *folds, whole = block.rows
     assert whole[-1] == "600"
     assert all(row[-1] == "400 + 200" for row in folds)
 
 
 def test_the_mean_over_folds_stands_beside_its_spread_and_all_rows(forest: Run) -> None:
-    found = table(document_of(forest), "Over the folds")
-    rows = {row[0]: row for row in found.rows}
+    block = table(document_of(forest), "Over the folds")
+    rows = {row[0]: row for row in block.rows}
     auc = rows["ROC AUC"]
     assert auc[1] == forest.over_folds["roc_auc"]
     assert auc[2] == forest.over_folds["roc_auc"].parts["sd"]
     assert auc[-1] == forest.evaluation["roc_auc"]
-    assert "Nadeau and Bengio" in found.notes[0]
+    assert "Nadeau and Bengio" in block.notes[0]
     each = table(document_of(forest), "Fold by fold")
     assert [row[0] for row in each.rows] == ["fold 1", "fold 2", "fold 3"]
 
 
 def test_one_split_has_no_mean_over_folds(tree: Run) -> None:
-    found = titles(document_of(tree))
-    assert "Over the folds" not in found
-    assert "Validation part" in found
+    texts = titles(document_of(tree))
+    assert "Over the folds" not in texts
+    assert "Validation part" in texts
 
 
 def test_mdi_stands_beside_what_shuffling_costs_and_is_said_to_mislead(forest: Run) -> None:
-    found = table(document_of(forest), "What the model relies on")
-    assert "MDI (Gini)" in [column.name for column in found.columns]
-    assert any("many distinct values" in note for note in found.notes)
-    assert [row[0] for row in found.rows] == [row.column for row in forest.importance.rows]
+    block = table(document_of(forest), "What the model relies on")
+    assert "MDI (Gini)" in [column.name for column in block.columns]
+    assert any("many distinct values" in note for note in block.notes)
+    assert [row[0] for row in block.rows] == [row.column for row in forest.importance.rows]
 
 
 def test_a_network_has_no_mdi_but_a_loss(network: Run) -> None:
     document = document_of(network)
-    found = table(document, "What the model relies on")
-    assert "MDI (Gini)" not in [column.name for column in found.columns]
+    block = table(document, "What the model relies on")
+    assert "MDI (Gini)" not in [column.name for column in block.columns]
     losses = table(document, "Loss by epoch")
     assert [row[0] for row in losses.rows] == ["1", "2", "3"]
     first = [fold.losses[0] for fold in network.folds]
@@ -131,12 +131,12 @@ def test_a_tree_has_rules_and_chosen_columns(tree: Run) -> None:
 
 def test_splits_of_a_tree_tell_what_they_lower_the_impurity_by(tree: Run) -> None:
     document = document_of(tree)
-    found = table(document, "Splits of the tree")
+    block = table(document, "Splits of the tree")
     plain = document.plain["training"]
     assert plain["criterion"] == "gini"
-    assert found.columns[3].name == "Gini impurity"
+    assert block.columns[3].name == "Gini impurity"
     told = [(s["divides"], s["rows"], s["weighted_decrease"]) for s in plain["splits"]]
-    assert [(row[0], row[2], row[5]) for row in found.rows] == told[: len(found.rows)]
+    assert [(row[0], row[2], row[5]) for row in block.rows] == told[: len(block.rows)]
     weighted = [split["weighted_decrease"] for split in plain["splits"]]
     assert weighted == sorted(weighted, reverse=True)
 
@@ -144,8 +144,8 @@ def test_splits_of_a_tree_tell_what_they_lower_the_impurity_by(tree: Run) -> Non
 def test_a_forest_by_entropy_says_so() -> None:
     settings = {"trees": 5, "criterion": "entropy"}
     run = trained("forest", "holdout:0.3", settings=settings)
-    found = table(document_of(run), "What the model relies on")
-    assert "MDI (entropy)" in [column.name for column in found.columns]
+    block = table(document_of(run), "What the model relies on")
+    assert "MDI (entropy)" in [column.name for column in block.columns]
     assert run.model[-1].criterion == "entropy"
     assert run.rules is None
 
@@ -191,10 +191,10 @@ def test_findings_of_the_run_come_first_with_what_to_do(forest: Run) -> None:
 
 
 def test_the_json_is_an_evaluation_with_the_training_added(forest: Run) -> None:
-    found = json.loads(draw(document_of(forest), "json"))
-    jsonschema.validate(found, schema_of("assay.evaluation/1"))
-    assert found["training"]["recipe"] == "forest"
-    assert found["confusion"] == forest.evaluation.to_dict()["confusion"]
+    document = json.loads(draw(document_of(forest), "json"))
+    jsonschema.validate(document, schema_of("assay.evaluation/1"))
+    assert document["training"]["recipe"] == "forest"
+    assert document["confusion"] == forest.evaluation.to_dict()["confusion"]
 
 
 def test_the_csv_has_the_folds_as_slices(forest: Run) -> None:

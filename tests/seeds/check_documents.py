@@ -327,15 +327,15 @@ def test_denominator_printed_for_the_mcc_of_k_classes_gives_kappa() -> None:
 def test_correlation_of_class_codes_changes_with_the_numbering() -> None:
     cells = [(i, j, n) for i, row in enumerate(MATRICES["darknet"].rows) for j, n in enumerate(row)]
     total = sum(n for *_, n in cells)
-    found = set()
+    correlations = set()
     for code in permutations(range(3)):
         y = sum(n * code[i] for i, _, n in cells)
         d = sum(n * code[j] for _, j, n in cells)
         covariance = total * sum(n * code[i] * code[j] for i, j, n in cells) - y * d
         spread_y = total * sum(n * code[i] ** 2 for i, _, n in cells) - y**2
         spread_d = total * sum(n * code[j] ** 2 for _, j, n in cells) - d**2
-        found.add(str(round(covariance / sqrt(Fraction(spread_y * spread_d)), 4)))
-    assert found == {"0.8867", "0.8490", "0.8082"}
+        correlations.add(str(round(covariance / sqrt(Fraction(spread_y * spread_d)), 4)))
+    assert correlations == {"0.8867", "0.8490", "0.8082"}
 
 
 def test_mean_of_the_one_vs_rest_mcc_is_not_the_printed_mcc() -> None:

@@ -52,16 +52,16 @@ def matrix_of(claim: dict[str, Any]) -> tuple[tuple[int, ...], ...] | None:
 @pytest.fixture(scope="module")
 def audited() -> list[tuple[dict[str, Any], Any]]:
     """Each claim as written, beside what was found of it."""
-    found = []
+    pairs = []
     for path in CLAIMS:
         written = tomllib.loads(path.read_text("utf-8"))["claim"]
-        found += list(zip(written, audit_files([str(path)]).claims, strict=True))
-    return found
+        pairs += list(zip(written, audit_files([str(path)]).claims, strict=True))
+    return pairs
 
 
 def numbers_of(row: Number, audited: list[tuple[dict[str, Any], Any]]) -> list[JudgedNumber]:
     """Where a catalogued number stands in the claims."""
-    found = []
+    numbers = []
     for written, judged in audited:
         if row.measure is not None:
             held = row.counts is not None and matrix_of(written) == MATRICES[row.counts].rows
@@ -71,8 +71,8 @@ def numbers_of(row: Number, audited: list[tuple[dict[str, Any], Any]]) -> list[J
         for number in judged.numbers:
             texts = number.reported if isinstance(number.reported, tuple) else (number.reported,)
             if number.key in keys and row.printed in texts:
-                found.append(number)
-    return found
+                numbers.append(number)
+    return numbers
 
 
 HELD = [row for row in NUMBERS if can_be_held(row)]
@@ -111,8 +111,8 @@ def test_every_number_of_the_claims_is_catalogued(
 
 
 def mistakes(audit: Audit, claim: str, key: str) -> list[str]:
-    (found,) = [each for each in audit.claims if each.name == claim]
-    (number,) = [each for each in found.numbers if each.key == key]
+    (audited_claim,) = [each for each in audit.claims if each.name == claim]
+    (number,) = [each for each in audited_claim.numbers if each.key == key]
     return [each.mistake for each in number.explanations]
 
 

@@ -39,7 +39,7 @@ def evaluated(key: str) -> Evaluation:
     return assay.evaluate_counts(matrix=matrix.rows, labels=matrix.labels, positive=matrix.positive)
 
 
-def found(row: Number) -> float:
+def value_by_assay(row: Number) -> float:
     """What assay gives for a row: a measure, or its standard error or Wald end at z = 1.96."""
     name, _, part = row.measure.partition(".")
     if part not in ("se", "ci"):
@@ -67,7 +67,7 @@ def printed_like(value: float, text: str) -> str:
 
 @every(measured(RIGHT + WRONG))
 def test_assay_gives_the_exact_value(row: Number) -> None:
-    value = found(row)
+    value = value_by_assay(row)
     if row.measure.endswith((".se", ".ci")):
         assert value == pytest.approx(float(row.exact), rel=1e-12)
     else:
@@ -76,7 +76,7 @@ def test_assay_gives_the_exact_value(row: Number) -> None:
 
 @every(tuple(row for row in measured(RIGHT) if not row.note))
 def test_right_number_is_what_assay_prints(row: Number) -> None:
-    assert printed_like(found(row), row.printed) == row.printed
+    assert printed_like(value_by_assay(row), row.printed) == row.printed
 
 
 @every(tuple(row for row in measured(RIGHT) if row.note))
@@ -84,13 +84,13 @@ def test_number_that_was_cut_or_rounded_twice_is_within_a_unit_of_what_assay_pri
     row: Number,
 ) -> None:
     shown, unit = value_and_unit(row.printed)
-    assert unit / 2 < abs(Fraction(found(row)) - shown) < unit
-    assert printed_like(found(row), row.printed) != row.printed
+    assert unit / 2 < abs(Fraction(value_by_assay(row)) - shown) < unit
+    assert printed_like(value_by_assay(row), row.printed) != row.printed
 
 
 @every(measured(WRONG))
 def test_wrong_number_is_not_what_assay_prints(row: Number) -> None:
-    assert printed_like(found(row), row.printed) == row.right
+    assert printed_like(value_by_assay(row), row.printed) == row.right
     assert row.right != row.printed
 
 

@@ -111,10 +111,12 @@ def test_what_is_advised_helps() -> None:
     truth, scores = pd.Series(LABELS, index=ROWS + 7), pd.Series(SCORES)
     with pytest.raises(InputError, match=r"\.reset_index\(drop=True\)"):
         assay.evaluate(truth, y_score=scores)
-    found = assay.evaluate(truth.reset_index(drop=True), y_score=scores)
-    assert found["roc_auc"] == assay.evaluate(LABELS, y_score=SCORES)["roc_auc"]
+    evaluation = assay.evaluate(truth.reset_index(drop=True), y_score=scores)
+    assert evaluation["roc_auc"] == assay.evaluate(LABELS, y_score=SCORES)["roc_auc"]
     frame = pd.DataFrame({"label": LABELS, "score": SCORES}, index=TURNED)
-    assert assay.evaluate(frame["label"], y_score=frame["score"])["roc_auc"] == found["roc_auc"]
+    assert (
+        assay.evaluate(frame["label"], y_score=frame["score"])["roc_auc"] == evaluation["roc_auc"]
+    )
 
 
 @pytest.mark.parametrize("kind", [list, np.array, pl.Series])

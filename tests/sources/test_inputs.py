@@ -67,11 +67,11 @@ TEXT_COLUMNS: dict[str, Callable[[list[Any]], Any]] = {
 def test_labels_and_decisions_as_text_of_any_kind_count_alike(kind: str) -> None:
     make = TEXT_COLUMNS[kind]
     expected = counted(TEXT, y_pred=SAID)
-    found = counted(make(TEXT), y_pred=make(SAID))
-    assert found == expected
-    assert found.to_bytes() == expected.to_bytes()
-    assert found.labels == ("normal", "attack")
-    assert found.confusion.cells == ((2, 1), (1, 2))
+    resolved_tally = counted(make(TEXT), y_pred=make(SAID))
+    assert resolved_tally == expected
+    assert resolved_tally.to_bytes() == expected.to_bytes()
+    assert resolved_tally.labels == ("normal", "attack")
+    assert resolved_tally.confusion.cells == ((2, 1), (1, 2))
 
 
 INTEGER_COLUMNS: dict[str, Callable[[list[int]], Any]] = {
@@ -105,9 +105,9 @@ INTEGER_COLUMNS: dict[str, Callable[[list[int]], Any]] = {
 def test_labels_as_integers_of_any_kind_count_alike(kind: str) -> None:
     make = INTEGER_COLUMNS[kind]
     expected = counted(ONES, y_pred=ONES[::-1])
-    found = counted(make(ONES), y_pred=make(ONES[::-1]))
-    assert found == expected
-    assert found.labels == ("0", "1")
+    resolved_tally = counted(make(ONES), y_pred=make(ONES[::-1]))
+    assert resolved_tally == expected
+    assert resolved_tally.labels == ("0", "1")
 
 
 BOOLEAN_COLUMNS: dict[str, Callable[[list[bool]], Any]] = {
@@ -127,9 +127,9 @@ BOOLEAN_COLUMNS: dict[str, Callable[[list[bool]], Any]] = {
 @pytest.mark.parametrize("kind", BOOLEAN_COLUMNS)
 def test_labels_as_booleans_of_any_kind_count_alike(kind: str) -> None:
     make = BOOLEAN_COLUMNS[kind]
-    found = counted(make(BOOLS), y_pred=make(BOOLS[::-1]))
-    assert found == counted(BOOLS, y_pred=BOOLS[::-1])
-    assert found.labels == ("false", "true")
+    resolved_tally = counted(make(BOOLS), y_pred=make(BOOLS[::-1]))
+    assert resolved_tally == counted(BOOLS, y_pred=BOOLS[::-1])
+    assert resolved_tally.labels == ("false", "true")
 
 
 SCORE_COLUMNS: dict[str, Callable[[list[float]], Any]] = {
@@ -155,10 +155,10 @@ SCORE_COLUMNS: dict[str, Callable[[list[float]], Any]] = {
 def test_scores_of_any_kind_count_alike(kind: str) -> None:
     make = SCORE_COLUMNS[kind]
     expected = counted(TEXT, y_score=SCORES)
-    found = counted(TEXT, y_score=make(SCORES))
-    assert found == expected
-    assert found.to_bytes() == expected.to_bytes()
-    assert found.confusion.cells == ((2, 1), (0, 3))
+    resolved_tally = counted(TEXT, y_score=make(SCORES))
+    assert resolved_tally == expected
+    assert resolved_tally.to_bytes() == expected.to_bytes()
+    assert resolved_tally.confusion.cells == ((2, 1), (0, 3))
 
 
 NARROW_COLUMNS: dict[str, Callable[[list[float]], Any]] = {
@@ -172,10 +172,10 @@ NARROW_COLUMNS: dict[str, Callable[[list[float]], Any]] = {
 
 @pytest.mark.parametrize("kind", NARROW_COLUMNS)
 def test_narrow_scores_stay_narrow_and_count_alike(kind: str) -> None:
-    found = counted(TEXT, y_score=NARROW_COLUMNS[kind](SCORES))
-    assert found == counted(TEXT, y_score=np.array(SCORES, np.float32))
-    assert found.scores is not None
-    assert found.scores[0].scores.dtype == np.float32
+    resolved_tally = counted(TEXT, y_score=NARROW_COLUMNS[kind](SCORES))
+    assert resolved_tally == counted(TEXT, y_score=np.array(SCORES, np.float32))
+    assert resolved_tally.scores is not None
+    assert resolved_tally.scores[0].scores.dtype == np.float32
 
 
 @pytest.mark.parametrize("dtype", ["float16", "int8", "int64", "uint64", "bool"])

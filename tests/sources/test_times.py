@@ -27,9 +27,9 @@ from assay.sources.times import (
 
 
 def day(text: str) -> dt.date | None:
-    found = days_of(pl.Series([text]))
-    assert found is not None
-    value: dt.date | None = found.days[0]
+    day_numbers = days_of(pl.Series([text]))
+    assert day_numbers is not None
+    value: dt.date | None = day_numbers.days[0]
     return value
 
 

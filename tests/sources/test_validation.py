@@ -301,11 +301,11 @@ def test_numbers_that_are_text_count_in_arrays_as_in_frames(
     arrays: dict[str, Any] = {"y_score": score} | {ARRAYS[role]: values}
     frame: dict[str, Any] = {"label": truth, "score": score} | {role: values}
     named: dict[str, Any] = {"label": "label", "score": "score"} | {role: role}
-    found = assay.evaluate(truth, **arrays, on_bad_row=on_bad_row)
+    evaluation = assay.evaluate(truth, **arrays, on_bad_row=on_bad_row)
     expected = assay.evaluate(frame, **named, on_bad_row=on_bad_row)
-    assert found.confusion.cells == expected.confusion.cells
-    assert float(found["roc_auc"]) == float(expected["roc_auc"])
-    assert not any("left out" in note for note in found.notes)
+    assert evaluation.confusion.cells == expected.confusion.cells
+    assert float(evaluation["roc_auc"]) == float(expected["roc_auc"])
+    assert not any("left out" in note for note in evaluation.notes)
 
 
 def test_numbers_of_other_kinds_stay_beside_text_that_is_none() -> None:
@@ -327,8 +327,8 @@ def test_whatever_takes_arrays_leaves_out_bad_rows() -> None:
     compared = assay.compare(truth, scores={"a": bad, "b": worse}, resamples=100, **skip)
     assert compared.notes[0] == "2 rows were left out: score: not a finite number"
     fewer = assay.compare(truth[1:-1], scores={"a": bad[1:-1], "b": worse[1:-1]}, resamples=100)
-    found, expected = ([d.to_dict() for d in each.differences] for each in (compared, fewer))
-    assert found == expected
+    documents, expected = ([d.to_dict() for d in each.differences] for each in (compared, fewer))
+    assert documents == expected
     flipped = compared.flipped("a", "b")
     assert [row.row for row in flipped][:2] == [2, 6]
     judged = assay.gate(truth, new=bad, old=worse, rules="new-old(recall) >= -1", **skip)

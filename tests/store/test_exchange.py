@@ -154,14 +154,14 @@ def test_openmetrics_keeps_the_grammar(store: Store) -> None:
 def test_prometheus_reads_it(store: Store) -> None:
     parser = pytest.importorskip("prometheus_client.openmetrics.parser")
     latest = [store.find("last"), store.find("last", name="flows")]
-    found = {
+    families = {
         family.name: family for family in parser.text_string_to_metric_families(openmetrics(latest))
     }
     values = {
-        sample.labels["measure"]: sample.value for sample in found["assay_estimate_low"].samples
+        sample.labels["measure"]: sample.value for sample in families["assay_estimate_low"].samples
     }
     assert values["recall"] == pytest.approx(store.trend("flows", "recall").points[-1].low)
-    assert {sample.labels["name"] for sample in found["assay_gate_passed"].samples} == {
+    assert {sample.labels["name"] for sample in families["assay_gate_passed"].samples} == {
         'a "quoted" \\ name'
     }
 

@@ -202,8 +202,8 @@ def test_a_store_in_postgresql_that_became_newer_meanwhile_is_not_set_back(
     def run(*statements: str) -> Any:
         with psycopg.connect(dbname="newer", autocommit=True) as connection:
             for statement in statements:
-                found = connection.execute(statement)
-            return found.fetchall() if found.description else None
+                rows = connection.execute(statement)
+            return rows.fetchall() if rows.description else None
 
     newer_meanwhile(
         monkeypatch,

@@ -290,11 +290,11 @@ def test_network_file_systems_are_refused(tmp_path: Path) -> None:
         "none / ext4 rw 0 0\nserver:/x /net nfs4 rw 0 0\ntmpfs /net/local tmpfs rw 0 0\n"
         "me@host: /home/me/my\\040files fuse.sshfs rw 0 0\n"
     )
-    found = {
+    file_systems = {
         path: network_of(Path(path), mounts)
         for path in ("/a.db", "/net/a.db", "/net/local/a.db", "/network/a", "/home/me/my files/a")
     }
-    assert found == {
+    assert file_systems == {
         "/a.db": None,
         "/net/a.db": "nfs4",
         "/net/local/a.db": None,
@@ -394,7 +394,7 @@ def test_both_databases_give_the_same_documents_to_the_byte(
         )
         for tp in range(80, 95)
     ]
-    found = []
+    records = []
     for store in stores:
         with store:
             for text in texts:
@@ -419,16 +419,16 @@ def test_both_databases_give_the_same_documents_to_the_byte(
             kept = store.runs(name="flows", limit=100).runs
             contents = [(run.document, run.content("tally"), run.content("rows")) for run in kept]
             names = [each.name for each in store.names()]
-            found.append(
+            records.append(
                 (plain, contents, sorted(names), store.measures("flows"), trend["steps"][0]["p"])
             )
-    assert found[0] == found[1]
+    assert records[0] == records[1]
     with (
         Store("postgresql:///postgres", read_only=True) as store,
         pytest.raises(StoreError, match="opened to be read only"),
     ):
         store.note("x", "y")
-    assert json.loads(found[1][1][0][0])["odd"] == "é\0"
+    assert json.loads(records[1][1][0][0])["odd"] == "é\0"
 
 
 @pytest.mark.slow

@@ -24,19 +24,19 @@ def points(*given: tuple[float, str | None]) -> list[TrendPoint]:
 
 
 def test_points_on_another_test_set_begin_another_segment() -> None:
-    found = trend_of("flows", "recall", points((0.8, "a"), (0.8, "a"), (0.7, "b"), (0.7, "a")))
-    assert [point.segment for point in found.points] == [0, 0, 1, 2]
-    assert [step.joined for step in found.steps] == [True, False, False]
-    assert found.whole is None  # of the newest test set there is one run
+    trend = trend_of("flows", "recall", points((0.8, "a"), (0.8, "a"), (0.7, "b"), (0.7, "a")))
+    assert [point.segment for point in trend.points] == [0, 0, 1, 2]
+    assert [step.joined for step in trend.steps] == [True, False, False]
+    assert trend.whole is None  # of the newest test set there is one run
     assert (
-        "The test set changed 2 times; points before and after are not joined." in found.sentences
+        "The test set changed 2 times; points before and after are not joined." in trend.sentences
     )
 
 
 def test_a_test_set_that_is_not_known_joins_nothing() -> None:
-    found = trend_of("flows", "recall", points((0.8, None), (0.8, None), (0.8, "a"), (0.8, "a")))
-    assert [point.segment for point in found.points] == [0, 1, 2, 2]
-    assert any("Which rows 2 of the runs judged is not known" in said for said in found.sentences)
+    trend = trend_of("flows", "recall", points((0.8, None), (0.8, None), (0.8, "a"), (0.8, "a")))
+    assert [point.segment for point in trend.points] == [0, 1, 2, 2]
+    assert any("Which rows 2 of the runs judged is not known" in said for said in trend.sentences)
 
 
 def test_a_change_is_told_from_chance() -> None:
@@ -50,8 +50,8 @@ def test_a_change_is_told_from_chance() -> None:
 
 
 def test_steps_are_adjusted_for_how_many_there_are() -> None:
-    found = trend_of("flows", "recall", points(*((0.8, "a"),) * 20, (0.835, "a")))
-    last = found.steps[-1]
+    trend = trend_of("flows", "recall", points(*((0.8, "a"),) * 20, (0.835, "a")))
+    last = trend.steps[-1]
     assert last.p < 0.05
     assert last.p_adjusted == pytest.approx(20 * last.p)
 

@@ -30,8 +30,8 @@ def test_results_come_back_in_the_order_of_blocks(
     blocks: int, count: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ASSAY_THREADS", count)
-    found = map_blocks(blocks * 10, lambda: lambda i, j: (i, j), block=10)
-    assert found == [(i * 10, i * 10 + 10) for i in range(blocks)]
+    results = map_blocks(blocks * 10, lambda: lambda i, j: (i, j), block=10)
+    assert results == [(i * 10, i * 10 + 10) for i in range(blocks)]
 
 
 def test_each_thread_makes_its_worker_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +93,7 @@ def test_every_tally_has_the_same_bits_for_any_number_of_threads(
     share = rng.random(ROWS)
     table = np.stack([1 - share, share], axis=1)
     weight = rng.random(ROWS)
-    found = []
+    contents = []
     for count in ("1", "2", "8"):
         monkeypatch.setenv("ASSAY_THREADS", count)
         tallies = [
@@ -104,5 +104,5 @@ def test_every_tally_has_the_same_bits_for_any_number_of_threads(
             LossSums.of_classes(truth, table),
             Confusion.of_codes(TWO, truth, (share > 0.5).astype(np.uint8)),
         ]
-        found.append([tally.to_bytes() for tally in tallies] + [extremes(score)])
-    assert found[0] == found[1] == found[2]
+        contents.append([tally.to_bytes() for tally in tallies] + [extremes(score)])
+    assert contents[0] == contents[1] == contents[2]

@@ -112,8 +112,8 @@ def test_ties_that_begin_and_end_at_the_borders_of_blocks_are_counted(size: int)
     ):
         values, truth = scores.astype(np.float64), (rows % 3 == 0).astype(np.uint8)
         distinct, at = np.unique(values, return_inverse=True)
-        found, counts = count_binary(values, truth, float(values.min()))
-        assert np.array_equal(found, distinct)
+        distinct_scores, counts = count_binary(values, truth, float(values.min()))
+        assert np.array_equal(distinct_scores, distinct)
         assert np.array_equal(counts[1], np.bincount(at, truth))
         assert np.array_equal(counts[0], np.bincount(at, 1 - truth))
 
@@ -175,9 +175,9 @@ def test_tables_merge_in_ranges_of_any_size(
     chosen = [each[i % len(each)] for i in range(len(MERGED[name]))]
     scores, counts, expected = _tables(MERGED[name], chosen)
     before = [part.copy() for part in (*scores, *counts)]
-    found, sums = merge_binary(scores, counts)
-    assert (found.tolist(), sums.tolist()) == expected
-    assert found.dtype == np.result_type(*scores)
+    merged_scores, sums = merge_binary(scores, counts)
+    assert (merged_scores.tolist(), sums.tolist()) == expected
+    assert merged_scores.dtype == np.result_type(*scores)
     assert sums.dtype == np.min_scalar_type(max(map(max, expected[1])))
     assert all(map(np.array_equal, before, (*scores, *counts)))
 

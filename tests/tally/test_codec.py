@@ -587,11 +587,11 @@ def test_a_head_with_a_value_exchanged_is_refused_or_read_as_a_sound_tally(
     changed = copy.deepcopy(head)
     _put(changed, data.draw(st.sampled_from(_places(head))), data.draw(odd_values))
     try:
-        found = from_bytes(_headed(changed, payload))
+        decoded_tally = from_bytes(_headed(changed, payload))
     except TallyError:
         return
     assert isinstance(
-        found,
+        decoded_tally,
         Confusion
         | PairTally
         | ClusterTally
@@ -604,7 +604,7 @@ def test_a_head_with_a_value_exchanged_is_refused_or_read_as_a_sound_tally(
         | IncidentTally
         | Tally,
     )
-    assert from_bytes(found.to_bytes()) == found
+    assert from_bytes(decoded_tally.to_bytes()) == decoded_tally
 
 
 @pytest.mark.parametrize(
@@ -620,8 +620,8 @@ def test_a_payload_with_bytes_exchanged_is_refused_or_read_as_a_sound_tally(
     for _ in range(data.draw(st.integers(1, 4))):
         broken[data.draw(st.integers(0, len(payload) - 1))] = data.draw(st.integers(0, 255))
     try:
-        found = from_bytes(_headed(head, bytes(broken)))
+        decoded_tally = from_bytes(_headed(head, bytes(broken)))
     except TallyError:
         return
-    assert from_bytes(found.to_bytes()) == found
-    assert found + found == from_bytes(found.to_bytes()) + found
+    assert from_bytes(decoded_tally.to_bytes()) == decoded_tally
+    assert decoded_tally + decoded_tally == from_bytes(decoded_tally.to_bytes()) + decoded_tally

@@ -52,9 +52,9 @@ def test_counters_grow_when_they_are_full(block: int, monkeypatch: pytest.Monkey
     scores = random.choice(np.array([0.25, 0.75, 1.0], np.float32), 200_000, p=[0.001, 0.199, 0.8])
     scores[:70_000] = random.random(70_000, dtype=np.float32)
     truth = (random.random(200_000) < 0.01).astype(np.uint8)
-    found = _counted(scores, truth, TWO, 30_000)
-    assert found == ScoreTally.of_rows(TWO, scores, truth)
-    assert found.counts.max() > 2**16
+    tally = _counted(scores, truth, TWO, 30_000)
+    assert tally == ScoreTally.of_rows(TWO, scores, truth)
+    assert tally.counts.max() > 2**16
 
 
 @pytest.mark.parametrize("threads", ["1", "3", "16"])

@@ -49,14 +49,14 @@ def test_rows_are_counted_at_cuts_and_into_gaps(
     for i in range(0, len(rows), step):
         part = slice(i, i + step)
         assert counter.add(scores[part], truth[part], counts[part] if counted else None) == []
-    found = counter.done()
-    assert (found.scores.tolist(), found.counts.tolist()) == _naive(rows, 3, CUTS)
-    assert found.counts.dtype == (np.uint16 if counted else np.uint8)
-    assert found.labels == THREE
+    tally = counter.done()
+    assert (tally.scores.tolist(), tally.counts.tolist()) == _naive(rows, 3, CUTS)
+    assert tally.counts.dtype == (np.uint16 if counted else np.uint8)
+    assert tally.labels == THREE
     whole = count_cuts(
         THREE, CutPoints("dos", np.array(CUTS)), scores, truth, counts=counts if counted else None
     )
-    assert whole == found
+    assert whole == tally
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_rows_are_counted_at_cuts_and_into_gaps(
 )
 def test_few_rows_are_counted(rows: Any) -> None:
     scores, truth, _ = (np.array(column) for column in zip(*rows, strict=True))
-    found = count_cuts(TWO, CutPoints("benign", np.array(CUTS)), scores, truth)
-    assert (found.scores.tolist(), found.counts.tolist()) == _naive(rows, 2, CUTS)
+    tally = count_cuts(TWO, CutPoints("benign", np.array(CUTS)), scores, truth)
+    assert (tally.scores.tolist(), tally.counts.tolist()) == _naive(rows, 2, CUTS)
 
 
 def test_cuts_may_be_of_any_floats() -> None:
@@ -94,15 +94,15 @@ def test_cuts_may_be_of_any_floats() -> None:
 def test_rows_above_the_largest_float_that_is_a_cut_are_none() -> None:
     largest = float(np.finfo(np.float64).max)
     scores, truth = np.array([largest, -largest, largest]), np.array([1, 0, 0])
-    found = count_cuts(TWO, CutPoints("benign", np.array([largest])), scores, truth)
-    assert (found.scores.tolist(), found.counts.tolist()) == ([LOWEST, largest], [[1, 1], [0, 1]])
+    tally = count_cuts(TWO, CutPoints("benign", np.array([largest])), scores, truth)
+    assert (tally.scores.tolist(), tally.counts.tolist()) == ([LOWEST, largest], [[1, 1], [0, 1]])
 
 
 def test_without_cuts_all_rows_lie_in_one_gap() -> None:
     none = CutPoints("benign", np.empty(0))
     scores = np.array([0.5, 3.0])
-    found = count_cuts(TWO, none, scores, np.array([0, 0]), counts=np.array([3, 4]))
-    assert (found.scores.tolist(), found.counts.tolist()) == ([LOWEST], [[7], [0]])
+    tally = count_cuts(TWO, none, scores, np.array([0, 0]), counts=np.array([3, 4]))
+    assert (tally.scores.tolist(), tally.counts.tolist()) == ([LOWEST], [[7], [0]])
     with pytest.raises(TallyError, match=r"the score 0.5 of a 'attack' row is none of the 0 cuts"):
         count_cuts(TWO, none, scores, np.array([1, 0]))
 

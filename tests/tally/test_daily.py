@@ -46,10 +46,10 @@ def test_bytes_come_back(one: DailyTally) -> None:
 def test_days_that_are_taken_out_and_counted_anew_are_as_counted_once(
     one: DailyTally, other: DailyTally
 ) -> None:
-    found = one.without(other.days) + other
+    total = one.without(other.days) + other
     kept = {cell: n for cell, n in one.cells.items() if cell[0] not in other.days}
-    assert found.cells == {**kept, **other.cells}
-    assert (found + DailyTally()).without(found.days).is_zero
+    assert total.cells == {**kept, **other.cells}
+    assert (total + DailyTally()).without(total.days).is_zero
 
 
 def test_days_counted_otherwise_are_refused() -> None:

@@ -73,9 +73,9 @@ def test_a_cell_has_the_number_that_its_definition_gives(values: Any, bits: int)
 
 @pytest.mark.parametrize("bits", [1, 6, 12, 23, 24, MOST_BITS])
 def test_the_edges_of_floats_have_the_cells_of_the_definition(bits: int) -> None:
-    found = cells(EDGES, bits)
-    assert found.tolist() == [_number(score, bits) for score in EDGES.tolist()]
-    assert (np.diff(found) >= 0).all()
+    counts = cells(EDGES, bits)
+    assert counts.tolist() == [_number(score, bits) for score in EDGES.tolist()]
+    assert (np.diff(counts) >= 0).all()
 
 
 @settings(max_examples=200)

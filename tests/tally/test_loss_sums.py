@@ -271,7 +271,7 @@ def test_weighted_sums_are_exact_to_twelve_digits(rows: list[tuple[int, float, f
         w = [mpmath.mpf(r[2]) for r in rows]
         log = [_log(_true(r[0], r[1])) for r in rows]
         brier = [mpmath.mpf(r[1] - r[0]) ** 2 for r in rows]
-        for found, losses in zip(sums.weighted, (log, brier), strict=True):
+        for weighted_sum, losses in zip(sums.weighted, (log, brier), strict=True):
             pairs = list(zip(w, losses, strict=True))
             expected = (
                 sum(w),
@@ -280,7 +280,7 @@ def test_weighted_sums_are_exact_to_twelve_digits(rows: list[tuple[int, float, f
                 sum(a * a * x for a, x in pairs),
                 sum(a * a * x * x for a, x in pairs),
             )
-            np.testing.assert_allclose(found, [float(e) for e in expected], rtol=1e-12)
+            np.testing.assert_allclose(weighted_sum, [float(e) for e in expected], rtol=1e-12)
 
 
 def test_weights_of_one_give_the_moments_of_plain_rows() -> None:

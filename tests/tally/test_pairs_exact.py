@@ -140,8 +140,8 @@ def test_every_pair_is_kept_where_no_bits_are_asked_for() -> None:
     sums: Counter[tuple[float, ...]] = Counter()
     for label, a, b, count in pairs:
         sums[label, a, b] += count
-    found = zip(joint.truth.tolist(), joint.scores(0), joint.scores(1), joint.counts, strict=True)
-    assert list(found) == [(*pair, n) for pair, n in sorted(sums.items()) if n]
+    counts = zip(joint.truth.tolist(), joint.scores(0), joint.scores(1), joint.counts, strict=True)
+    assert list(counts) == [(*pair, n) for pair, n in sorted(sums.items()) if n]
     assert joint.kept == Exact()
     # Integers rise as the scores do.
     order = np.array([-1e308, -2.0, -5e-324, -0.0, 5e-324, 1.0, 1e308])

@@ -114,8 +114,8 @@ def test_joint_scores_are_those_of_two_models() -> None:
 
 def test_labels_may_share_a_place() -> None:
     total = joint([(0, 0.5, 0.5), (1, 0.5, 0.5), (1, 0.25, 0.5)])
-    found = total.placed(("rest", "none"), {"benign": 0, "attack": 0})
-    assert (found.truth.tolist(), found.counts.tolist()) == ([0, 0], [1, 2])
+    tally = total.placed(("rest", "none"), {"benign": 0, "attack": 0})
+    assert (tally.truth.tolist(), tally.counts.tolist()) == ([0, 0], [1, 2])
     assert total.placed(TWO, {"benign": 0, "attack": 1}) is total
 
 

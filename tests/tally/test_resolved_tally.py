@@ -219,9 +219,9 @@ def test_rows_are_kept_up_to_a_number_of_probabilities(monkeypatch: pytest.Monke
     ],
 )
 def test_rows_are_flagged_from_the_threshold_on(threshold: float, cells: Any) -> None:
-    found = confusion_at(TABLE, threshold)
-    assert (found.labels, found.cells, found.squares) == (TWO, cells, None)
-    assert all(type(cell) is int for row in found.cells for cell in row)
+    confusion = confusion_at(TABLE, threshold)
+    assert (confusion.labels, confusion.cells, confusion.squares) == (TWO, cells, None)
+    assert all(type(cell) is int for row in confusion.cells for cell in row)
     weighted = ScoreTally.of_rows(TWO, SCORES, TRUTH, weights=np.full(4, 0.5))
     halves = confusion_at(weighted, threshold)
     assert halves.cells == tuple(tuple(cell / 2 for cell in row) for row in cells)

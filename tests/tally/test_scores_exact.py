@@ -33,7 +33,7 @@ def _weighted(
 def _sums(tally: ScoreTally) -> dict[tuple[str, float], tuple[Fraction, Fraction]]:
     """The exact sums of weights and of their squares, by label and score."""
     assert tally.squares is not None
-    found = {}
+    sums = {}
     exact = []
     for table, rest in zip((tally.counts, tally.squares), tally.rest, strict=True):
         values = [Fraction(each) for each in table.T.ravel().tolist()]
@@ -46,8 +46,8 @@ def _sums(tally: ScoreTally) -> dict[tuple[str, float], tuple[Fraction, Fraction
         for j, label in enumerate(tally.labels):
             number = i * len(tally.labels) + j
             if exact[0][number]:
-                found[label, score] = exact[0][number], exact[1][number]
-    return found
+                sums[label, score] = exact[0][number], exact[1][number]
+    return sums
 
 
 def _naive(

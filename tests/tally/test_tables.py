@@ -108,9 +108,9 @@ def test_counts_that_overflow_64_bits_over_many_blocks_are_exact() -> None:
 def test_codes_of_any_width_count_alike(codes: list[tuple[int, int]], dtype: Any) -> None:
     truth, decision = (np.array([c[i] for c in codes], dtype) for i in range(2))
     expected = [[codes.count((i, j)) for j in range(3)] for i in range(3)]
-    found = Confusion.of_codes(THREE, truth, decision)
-    assert [list(row) for row in found.cells] == expected
-    assert all(type(cell) is int for row in found.cells for cell in row)
+    confusion = Confusion.of_codes(THREE, truth, decision)
+    assert [list(row) for row in confusion.cells] == expected
+    assert all(type(cell) is int for row in confusion.cells for cell in row)
 
 
 def test_more_than_a_hundred_labels_are_counted() -> None:

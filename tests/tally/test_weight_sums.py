@@ -100,8 +100,8 @@ def test_weights_of_few_cells_add_up_exactly_at_any_scale(scale: float) -> None:
     weights = np.arange(1, 2 * BLOCK + 3, dtype=np.float64) % 16_381 * scale
     cells = np.arange(len(weights)) % 3
     exact = [sum(map(int, (weights[cells == i] / scale).tolist())) for i in range(3)]
-    found = sums_by_cell(weights, cells, 3)
-    assert [_exactly(total) for total in found] == [Fraction(scale) * each for each in exact]
+    weight_sums = sums_by_cell(weights, cells, 3)
+    assert [_exactly(total) for total in weight_sums] == [Fraction(scale) * each for each in exact]
     assert _exactly(weight_sum(weights)) == Fraction(scale) * sum(exact)
 
 
@@ -301,9 +301,9 @@ def test_places_that_no_float_has_or_that_do_not_ascend_are_refused() -> None:
     # The lowest place holds 2^-1074, the next one nothing.
     for place in (-42, -41):
         at = np.append(place, places)
-        found = remainder_of(_arrays(places=at, digits=more), "sums", READ.nearest)
-        assert found is not None
-        assert found.places == tuple(at.tolist())
+        remainder = remainder_of(_arrays(places=at, digits=more), "sums", READ.nearest)
+        assert remainder is not None
+        assert remainder.places == tuple(at.tolist())
     for at in (np.append(-43, places), np.append(places, 40), np.append(places[0], places)):
         with pytest.raises(ValueError, match="the places of sums are"):
             remainder_of(_arrays(places=at, digits=more), "sums", READ.nearest)

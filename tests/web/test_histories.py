@@ -91,8 +91,8 @@ def watched(*rules: str, days: int = 12) -> str:
         for day in range(days)
         for i in range(60)
     ]
-    found = assay.monitor(times, labels, y_score=[0.9] * len(times), rules=list(rules))
-    return document_of(found).to_json()
+    monitor = assay.monitor(times, labels, y_score=[0.9] * len(times), rules=list(rules))
+    return document_of(monitor).to_json()
 
 
 def detected() -> str:

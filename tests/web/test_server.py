@@ -52,9 +52,9 @@ class Server:
     @property
     def memory(self) -> int:
         status = Path(f"/proc/{self.process.pid}/status").read_text()
-        found = re.search(r"VmRSS:\s+(\d+)", status)
-        assert found is not None
-        return int(found[1]) * 1024
+        match = re.search(r"VmRSS:\s+(\d+)", status)
+        assert match is not None
+        return int(match[1]) * 1024
 
 
 @contextmanager
@@ -65,9 +65,9 @@ def serving(folder: Path, *options: str) -> Iterator[Server]:
     assert process.stderr is not None
     try:
         line = next(line for line in process.stderr if line.startswith(("Open", "assay: error")))
-        found = LINK.match(line)
-        assert found is not None, line
-        yield Server(process, found[1], int(found[2]), found[3])
+        link = LINK.match(line)
+        assert link is not None, line
+        yield Server(process, link[1], int(link[2]), link[3])
     finally:
         process.terminate()
         process.communicate(timeout=30)

@@ -84,12 +84,12 @@ class Load:
 
 def memory(pid: int) -> int:
     """What a process and those that it started hold, in bytes."""
-    found = 0
+    total = 0
     for each in (pid, *map(int, children(pid))):
         status = Path(f"/proc/{each}/status")
         held = re.search(r"VmRSS:\s+(\d+)", status.read_text()) if status.exists() else None
-        found += int(held[1]) * 1024 if held is not None else 0
-    return found
+        total += int(held[1]) * 1024 if held is not None else 0
+    return total
 
 
 def children(pid: int) -> list[str]:

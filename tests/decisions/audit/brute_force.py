@@ -120,14 +120,14 @@ def filled(key: str, cells: Cells) -> list[Number]:
     own, other = measured(name, cells), measured(name, cells.swapped())
     rows = (cells.tp + cells.fn, cells.fp + cells.tn) if average == "weighted" else (1, 1)
     pairs = [*zip((own, other), rows, strict=True)]
-    found = [
+    ends = [
         sum((Fraction(end) if v is None else v) * w for v, w in pairs) / Fraction(sum(rows))
         for end in (0, 1)
     ]
     kept = [(value, weight) for value, weight in pairs if value is not None]
     if sum(weight for _, weight in kept):
-        found.append(sum(v * w for v, w in kept) / Fraction(sum(w for _, w in kept)))
-    return found
+        ends.append(sum(v * w for v, w in kept) / Fraction(sum(w for _, w in kept)))
+    return ends
 
 
 def accepted(text: str, value: Number | None) -> bool:

@@ -60,10 +60,10 @@ def test_lines_are_judged_as_they_are_written(expression, reported, expected) ->
     ],
 )
 def test_what_has_no_value_is_undetermined_with_its_reason(expression, why) -> None:
-    found = judge_calculation(Calculation(expression, printed("1")))
-    assert str(found.verdict) == "undetermined"
-    assert found.recomputed is None
-    assert why in found.said
+    number = judge_calculation(Calculation(expression, printed("1")))
+    assert str(number.verdict) == "undetermined"
+    assert number.recomputed is None
+    assert why in number.said
 
 
 @pytest.mark.parametrize(
@@ -101,9 +101,9 @@ def test_deep_and_long_expressions_are_refused() -> None:
 
 def test_numbers_beyond_floats_are_judged_and_not_recomputed() -> None:
     expression = "*".join(["9e99"] * 10)
-    found = judge_calculation(Calculation(expression, printed("3.4868e999")))
-    assert str(found.verdict) == "consistent"
-    assert found.recomputed is None
+    number = judge_calculation(Calculation(expression, printed("3.4868e999")))
+    assert str(number.verdict) == "consistent"
+    assert number.recomputed is None
 
 
 # -- laws ------------------------------------------------------------------------------------------
@@ -127,20 +127,20 @@ def test_rational_arithmetic_is_that_of_python_fractions(expression) -> None:
         expected = eval(as_fractions, {"Fraction": Fraction})
     except ZeroDivisionError:
         return
-    found = evaluated(expression, Fraction(1))
-    assert found.low == found.high == expected
+    enclosure = evaluated(expression, Fraction(1))
+    assert enclosure.low == enclosure.high == expected
 
 
 @given(st.integers(0, 10**40))
 def test_roots_are_enclosed_closer_than_any_printed_digit(number) -> None:
-    found = evaluated(f"sqrt({number})", Fraction(1, 10**30))
+    enclosure = evaluated(f"sqrt({number})", Fraction(1, 10**30))
     with localcontext() as context:
         context.prec = 80
         exact = Fraction(Decimal(number).sqrt())
-    assert found.low - Fraction(1, 10**50) <= exact <= found.high + Fraction(1, 10**50)
-    assert found.high - found.low <= Fraction(1, 10**30)
+    assert enclosure.low - Fraction(1, 10**50) <= exact <= enclosure.high + Fraction(1, 10**50)
+    assert enclosure.high - enclosure.low <= Fraction(1, 10**30)
     if math.isqrt(number) ** 2 == number:
-        assert found.low == found.high == math.isqrt(number)
+        assert enclosure.low == enclosure.high == math.isqrt(number)
 
 
 @given(st.text(max_size=30))

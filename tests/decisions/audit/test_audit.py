@@ -87,12 +87,14 @@ def test_files_are_audited_in_order_with_progress(tmp_path) -> None:
             f'[[claim]]\nname = "{name}"\nn = 4\n[[claim]]\nname = "{name}2"\n'
         )
     seen = []
-    found = audit_files(
+    audit_result = audit_files(
         [tmp_path / "a.toml", str(tmp_path / "b.toml")],
         progress=lambda done, total: seen.append((done, total)),
     )
-    assert [claim.name for claim in found.claims] == ["a", "a2", "b", "b2"]
-    assert [Path(claim.file).name for claim in found.claims] == ["a.toml"] * 2 + ["b.toml"] * 2
+    assert [claim.name for claim in audit_result.claims] == ["a", "a2", "b", "b2"]
+    assert [Path(claim.file).name for claim in audit_result.claims] == ["a.toml"] * 2 + [
+        "b.toml"
+    ] * 2
     assert seen == [(i, 4) for i in range(5)]
 
 
@@ -111,7 +113,7 @@ def test_claims_as_objects_are_audited_too() -> None:
 
 def test_cells_of_any_size_are_exact() -> None:
     big = 10**18
-    found = audit(
+    audit_result = audit(
         {
             "confusion": {"tn": big, "fp": 1, "fn": 1, "tp": big},
             "reported": {
@@ -124,7 +126,7 @@ def test_cells_of_any_size_are_exact() -> None:
             },
         }
     )
-    assert found.consistent
+    assert audit_result.consistent
 
 
 # -- honest claims ---------------------------------------------------------------------------------
@@ -142,11 +144,11 @@ def audited(honest, claims: int, keep) -> tuple[list[object], Counter[str]]:
     verdicts: Counter[str] = Counter()
     made = (honest.honest(rng) for _ in iter(int, 1))
     for claim in islice(filter(keep, made), claims):
-        (found,) = audit(claim).to_dict()["claims"]
-        each = [number["verdict"] for number in found["numbers"]]
+        (audited_claim,) = audit(claim).to_dict()["claims"]
+        each = [number["verdict"] for number in audited_claim["numbers"]]
         verdicts.update(each)
-        if {"inconsistent", "conflict"} & {found["verdict"], *each}:
-            accused.append((claim, found))
+        if {"inconsistent", "conflict"} & {audited_claim["verdict"], *each}:
+            accused.append((claim, audited_claim))
     return accused, verdicts
 
 
@@ -189,8 +191,8 @@ def test_an_area_is_held_against_the_printed_rates_where_there_is_no_matrix() ->
         "support": {"normal": 1000, "attack": 1000},
         "reported": {"recall.attack": "0.800", "fpr.attack": "0.300", "auc": "0.97"},
     }
-    found = {number.key: number.verdict for number in audit(claim).claims[0].numbers}
-    assert found == {
+    verdicts = {number.key: number.verdict for number in audit(claim).claims[0].numbers}
+    assert verdicts == {
         "recall.attack": "consistent",
         "fpr.attack": "consistent",
         "auc": "inconsistent",

@@ -87,9 +87,9 @@ def test_one_convention_is_tried_before_numbers_are_called_impossible() -> None:
 
 def test_a_number_that_no_average_gives_is_still_accused() -> None:
     claim = judged({**WEIGHTED, "f1": "93.60"}, confusion=MATRIX)
-    found = {number.key: str(number.verdict) for number in claim.numbers}
-    assert found.pop("f1") == "inconsistent"
-    assert set(found.values()) == {"consistent"}
+    verdicts = {number.key: str(number.verdict) for number in claim.numbers}
+    assert verdicts.pop("f1") == "inconsistent"
+    assert set(verdicts.values()) == {"consistent"}
 
 
 def test_where_the_usual_reading_is_possible_no_convention_is_said() -> None:

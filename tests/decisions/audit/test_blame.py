@@ -23,13 +23,13 @@ def holds(contradictions: list[Numbers], chosen: Numbers) -> bool:
 def smallest_corrections(contradictions: list[Numbers]) -> list[Numbers]:
     """All sets of fewest numbers whose removal leaves the rest possible."""
     for size in range(len(EVERYTHING) + 1):
-        found = [
+        corrections = [
             frozenset(each)
             for each in itertools.combinations(sorted(EVERYTHING), size)
             if holds(contradictions, EVERYTHING - frozenset(each))
         ]
-        if found:
-            return found
+        if corrections:
+            return corrections
     raise AssertionError("no numbers at all can always be true")
 
 
@@ -42,44 +42,44 @@ def is_smallest(contradictions: list[Numbers], members: Numbers) -> bool:
 @settings(max_examples=300)
 @given(CONTRADICTIONS)
 def test_a_number_is_wrong_if_every_smallest_correction_holds_it(broken: list[Numbers]) -> None:
-    found = blame(EVERYTHING, lambda chosen: holds(broken, chosen))
+    culprits = blame(EVERYTHING, lambda chosen: holds(broken, chosen))
     corrections = smallest_corrections(broken)
-    assert frozenset(found.wrong) == frozenset.intersection(*corrections)
-    for i, shown in found.wrong.items():
+    assert frozenset(culprits.wrong) == frozenset.intersection(*corrections)
+    for i, shown in culprits.wrong.items():
         assert i in shown
         assert is_smallest(broken, shown)
         # What shows it holds no other number that is wrong.
-        assert shown & frozenset(found.wrong) == {i}
+        assert shown & frozenset(culprits.wrong) == {i}
 
 
 @settings(max_examples=300)
 @given(CONTRADICTIONS)
 def test_what_some_corrections_hold_is_in_a_conflict(broken: list[Numbers]) -> None:
-    found = blame(EVERYTHING, lambda chosen: holds(broken, chosen))
+    culprits = blame(EVERYTHING, lambda chosen: holds(broken, chosen))
     corrections = smallest_corrections(broken)
-    disputed = frozenset().union(*corrections) - frozenset(found.wrong)
-    assert disputed <= found.disputed
-    for members in found.conflicts:
+    disputed = frozenset().union(*corrections) - frozenset(culprits.wrong)
+    assert disputed <= culprits.disputed
+    for members in culprits.conflicts:
         assert is_smallest(broken, members)
         assert members & disputed
-        assert not members & frozenset(found.wrong)
+        assert not members & frozenset(culprits.wrong)
 
 
 @settings(max_examples=300)
 @given(CONTRADICTIONS)
 def test_what_is_left_can_be_true_together(broken: list[Numbers]) -> None:
-    found = blame(EVERYTHING, lambda chosen: holds(broken, chosen))
-    assert holds(broken, found.kept)
-    assert not found.kept & (frozenset(found.wrong) | found.disputed)
+    culprits = blame(EVERYTHING, lambda chosen: holds(broken, chosen))
+    assert holds(broken, culprits.kept)
+    assert not culprits.kept & (frozenset(culprits.wrong) | culprits.disputed)
     if holds(broken, EVERYTHING):
-        assert (found.wrong, found.conflicts, found.kept) == ({}, (), EVERYTHING)
+        assert (culprits.wrong, culprits.conflicts, culprits.kept) == ({}, (), EVERYTHING)
 
 
 @given(CONTRADICTIONS)
 def test_a_smallest_contradiction_is_possible_without_any_member(broken: list[Numbers]) -> None:
     if not holds(broken, EVERYTHING):
-        found = smallest(EVERYTHING, lambda chosen: holds(broken, chosen))
-        assert is_smallest(broken, found)
+        subset = smallest(EVERYTHING, lambda chosen: holds(broken, chosen))
+        assert is_smallest(broken, subset)
 
 
 @given(CONTRADICTIONS)
@@ -88,34 +88,34 @@ def test_where_ways_are_too_many_only_proven_contradictions_are_named(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blaming, "_MOST_CORRECTIONS", 0)
-        found = blame(EVERYTHING, lambda chosen: holds(broken, chosen))
-    assert frozenset(found.wrong) <= frozenset.intersection(*smallest_corrections(broken))
-    assert holds(broken, found.kept)
-    for members in (*found.conflicts, *found.wrong.values()):
+        culprits = blame(EVERYTHING, lambda chosen: holds(broken, chosen))
+    assert frozenset(culprits.wrong) <= frozenset.intersection(*smallest_corrections(broken))
+    assert holds(broken, culprits.kept)
+    for members in (*culprits.conflicts, *culprits.wrong.values()):
         assert is_smallest(broken, members)
 
 
 def test_the_one_number_that_mends_all_is_to_blame() -> None:
     broken = [frozenset({0, 3}), frozenset({1, 3}), frozenset({2, 3, 4})]
-    found = blame(EVERYTHING, lambda chosen: holds(broken, chosen))
-    assert list(found.wrong) == [3]
-    assert found.conflicts == ()
-    assert found.kept == EVERYTHING - {3}
+    culprits = blame(EVERYTHING, lambda chosen: holds(broken, chosen))
+    assert list(culprits.wrong) == [3]
+    assert culprits.conflicts == ()
+    assert culprits.kept == EVERYTHING - {3}
 
 
 def test_of_two_that_contradict_each_other_neither_is_wrong() -> None:
     broken = [frozenset({0, 1})]
-    found = blame(EVERYTHING, lambda chosen: holds(broken, chosen))
-    assert found.wrong == {}
-    assert found.conflicts == (frozenset({0, 1}),)
-    assert found.kept == EVERYTHING - {0, 1}
+    culprits = blame(EVERYTHING, lambda chosen: holds(broken, chosen))
+    assert culprits.wrong == {}
+    assert culprits.conflicts == (frozenset({0, 1}),)
+    assert culprits.kept == EVERYTHING - {0, 1}
 
 
 def test_a_number_that_contradicts_itself_is_wrong_whatever_the_others_are() -> None:
     broken = [frozenset({5}), frozenset({0, 1})]
-    found = blame(EVERYTHING, lambda chosen: holds(broken, chosen))
-    assert found.wrong == {5: frozenset({5})}
-    assert found.conflicts == (frozenset({0, 1}),)
+    culprits = blame(EVERYTHING, lambda chosen: holds(broken, chosen))
+    assert culprits.wrong == {5: frozenset({5})}
+    assert culprits.conflicts == (frozenset({0, 1}),)
 
 
 def test_nothing_is_asked_again_where_all_hold_together() -> None:

@@ -71,9 +71,13 @@ def test_expressions_become_functions_of_their_cells_in_order() -> None:
 
 def test_rates_leave_little_room_for_each_other() -> None:
     wanted = ["attack|precision", "attack|recall", "attack|f1"]
-    found = identities_of(Classes(("normal", "attack")), wanted)
-    box = {**found.ranges, "attack|precision": (0.9753, 0.9755), "attack|recall": (0.9533, 0.9535)}
-    low, high = settle(box, found.relations)["attack|f1"]
+    identities = identities_of(Classes(("normal", "attack")), wanted)
+    box = {
+        **identities.ranges,
+        "attack|precision": (0.9753, 0.9755),
+        "attack|recall": (0.9533, 0.9535),
+    }
+    low, high = settle(box, identities.relations)["attack|f1"]
     assert 0.9641 < low < high < 0.9645
 
 
@@ -83,11 +87,11 @@ def test_no_web_of_identities_excludes_a_matrix(tp: int, fp: int, fn: int, tn: i
     measures = [m for m in CATALOGUE if m.formula is not None]
     classes = Classes(("normal", "attack"))
     names = {classes.named("attack", m): value(m.formula, matrix) for m in measures if m.formula}
-    found = identities_of(classes, list(names))
-    box = dict(found.ranges)
+    identities = identities_of(classes, list(names))
+    box = dict(identities.ranges)
     for name, exact in names.items():
         box[name] = (exact - 1e-9 * max(1, exact), exact + 1e-9 * max(1, exact))
-    assert settle(box, found.relations)
+    assert settle(box, identities.relations)
 
 
 # -- declared identities ---------------------------------------------------------------------------

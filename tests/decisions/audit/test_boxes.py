@@ -36,10 +36,10 @@ def random_numbers(rng: random.Random, truths: Sequence[Cells], honest: float) -
     one, other = rng.choice(truths), rng.choice(truths)
     reported = []
     for key in rng.sample(PLAIN, rng.randint(1, 5)):
-        found = measured(key, one if rng.random() < honest else other)
-        if found is not None:
+        number = measured(key, one if rng.random() < honest else other)
+        if number is not None:
             digits = rng.choice([1, 2, 2, 3, 3, 4, 6, 9, 12])
-            reported.append((key, printed(found, digits, rng.choice(["up", "even", "cut"]))))
+            reported.append((key, printed(number, digits, rng.choice(["up", "even", "cut"]))))
     return reported
 
 
@@ -50,8 +50,8 @@ def search_of(positives: int, negatives: int) -> Search:
     return Search(region, in_four_cells)
 
 
-def rows(found: Matrices) -> set[tuple[int, ...]]:
-    columns = [found.cells[cell].tolist() for cell in ("TP", "FP", "FN", "TN")]
+def rows(candidates: Matrices) -> set[tuple[int, ...]]:
+    columns = [candidates.cells[cell].tolist() for cell in ("TP", "FP", "FN", "TN")]
     return set(zip(*columns, strict=True))
 
 
@@ -74,14 +74,18 @@ def test_the_search_finds_exactly_the_matrices_that_trying_all_finds(tried: int)
         truths = list(matrices(p, n))
         reported = random_numbers(rng, truths, 0.75)
         expected = {(c.tp, c.fp, c.fn, c.tn) for c in possible(reported, truths)}
-        found = search_of(p, n).find(conditions(reported))
-        assert rows(found.matrices) <= expected, (p, n, reported)
-        assert found.feasible is None or found.feasible == bool(expected), (p, n, reported)
-        if found.complete:
-            assert rows(found.matrices) == expected, (p, n, reported)
+        search_result = search_of(p, n).find(conditions(reported))
+        assert rows(search_result.matrices) <= expected, (p, n, reported)
+        assert search_result.feasible is None or search_result.feasible == bool(expected), (
+            p,
+            n,
+            reported,
+        )
+        if search_result.complete:
+            assert rows(search_result.matrices) == expected, (p, n, reported)
         one = search_of(p, n).find(conditions(reported), one=True)
         assert one.feasible is None or one.feasible == bool(expected), (p, n, reported)
-        answers.add(found.feasible)
+        answers.add(search_result.feasible)
     assert {True, False} <= answers
 
 
@@ -107,22 +111,22 @@ def test_no_matrix_of_a_thousand_rows_is_missed(key: str) -> None:
         (way,) = asked[0]
         expected = rows(everything[way.holds(everything.seen_by, rounded=False)])
         assert (a, b, 500 - a, 600 - b) in expected
-        found = search.find(asked)
-        assert rows(found.matrices) <= expected
-        assert not found.complete or rows(found.matrices) == expected
+        search_result = search.find(asked)
+        assert rows(search_result.matrices) <= expected
+        assert not search_result.complete or rows(search_result.matrices) == expected
 
 
 def test_matrices_are_read_by_either_class_and_by_both() -> None:
-    found = Matrices({name: np.array([i, 2 * i]) for name, i in zip(
+    candidates = Matrices({name: np.array([i, 2 * i]) for name, i in zip(
         ("TP", "FP", "FN", "TN"), (5, 2, 3, 7), strict=True)})  # fmt: skip
-    assert {name: int(column[0]) for name, column in found.seen_by(0).items()} == {
+    assert {name: int(column[0]) for name, column in candidates.seen_by(0).items()} == {
         "TP": 7, "FP": 3, "FN": 2, "TN": 5,
     }  # fmt: skip
     for key in ("f1", "f1.normal", "f1.macro", "f1.weighted", "kappa", "accuracy"):
         ((way, *_),) = conditions([(key, "0.5")])
-        by_label = evaluate(way.quantity.expression, found.seen_by(way.quantity.label))
+        by_label = evaluate(way.quantity.expression, candidates.seen_by(way.quantity.label))
         for i in (0, 1):
-            in_cells = value(in_four_cells(way.quantity), found.one(i))
+            in_cells = value(in_four_cells(way.quantity), candidates.one(i))
             assert float(np.broadcast_to(by_label, 2)[i]) == pytest.approx(in_cells, rel=1e-14)
 
 
@@ -130,10 +134,10 @@ def test_a_search_that_would_take_too_long_is_left_undecided(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(boxes, "BUDGET", 0)
-    found = search_of(10**6 + 3, 10**6 + 33).find(
+    search_result = search_of(10**6 + 3, 10**6 + 33).find(
         conditions([("mcc", "0.123456789"), ("kappa", "0.123"), ("f1.macro", "0.56789")])
     )
-    assert found.feasible is not False or not found.complete
+    assert search_result.feasible is not False or not search_result.complete
 
 
 def test_a_precision_above_that_of_finding_every_positive_is_excluded_at_once(

@@ -28,17 +28,17 @@ def matrices_of(known: dict[str, int], most: int) -> Iterator[tuple[int, ...]]:
     """All matrices of at most so many rows with what is known."""
     for four in itertools.product(range(most + 1), repeat=4):
         if sum(four) <= most:
-            found = counts(*four)
-            if all(found[name] == count for name, count in known.items()):
+            cells = counts(*four)
+            if all(cells[name] == count for name, count in known.items()):
                 yield four
 
 
 def table(known: KnownCells) -> set[tuple[int, ...]]:
     region = region_of(known)
     assert region is not None
-    found = Search(region, in_four_cells).find([])
-    assert found.complete
-    columns = [found.matrices.cells[cell.upper()].tolist() for cell in CELLS]
+    search_result = Search(region, in_four_cells).find([])
+    assert search_result.complete
+    columns = [search_result.matrices.cells[cell.upper()].tolist() for cell in CELLS]
     rows = list(zip(*columns, strict=True))
     assert len(set(rows)) == len(rows)
     return set(rows)
@@ -78,17 +78,17 @@ def test_what_follows_by_addition_is_so_in_every_matrix(pattern: tuple[str, ...]
     rng = random.Random("+".join(pattern))
     for _ in range(3):
         told = {name: rng.randint(0, 2) for name in pattern}
-        found = KnownCells(**told).completed()
+        known_cells = KnownCells(**told).completed()
         if "n" in told or {"positives", "negatives"} <= set(told):
             size = told.get("n", told.get("positives", 0) + told.get("negatives", 0))
             expected = list(matrices_of(told, size))
-            assert (found is not None) == bool(expected), told
-        elif found is not None:
+            assert (known_cells is not None) == bool(expected), told
+        elif known_cells is not None:
             expected = list(matrices_of(told, 8))
             assert expected, told
-        if found is not None:
+        if known_cells is not None:
             for name in ALL:
-                value = getattr(found, name)
+                value = getattr(known_cells, name)
                 assert value is None or {counts(*each)[name] for each in expected} == {value}
 
 

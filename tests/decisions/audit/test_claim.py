@@ -37,8 +37,8 @@ def test_a_key_names_a_measure_a_class_or_average_and_a_statistic(
 ) -> None:
     key = key_of(text)
     assert key.text == text
-    found = (key.measure.name, key.label, key.average, key.statistic)
-    assert found == (measure, label, average, statistic)
+    parts = (key.measure.name, key.label, key.average, key.statistic)
+    assert parts == (measure, label, average, statistic)
 
 
 def test_the_value_of_a_statistic_is_what_it_is_of() -> None:
@@ -66,9 +66,11 @@ def test_a_bare_rate_of_two_classes_is_of_the_positive_one_or_by_convention_an_a
 
 
 def test_a_bare_rate_of_many_classes_is_some_average_the_weighted_first() -> None:
-    found = meanings(key_of("f1"), None)
-    assert tuple(meaning.average for meaning in found) == AVERAGES == ("weighted", "macro", "micro")
-    assert not any(meaning.convention for meaning in found)
+    readings = meanings(key_of("f1"), None)
+    assert (
+        tuple(meaning.average for meaning in readings) == AVERAGES == ("weighted", "macro", "micro")
+    )
+    assert not any(meaning.convention for meaning in readings)
 
 
 @pytest.mark.parametrize("text", ["precision.normal", "f1.macro", "accuracy", "mcc", "kappa"])

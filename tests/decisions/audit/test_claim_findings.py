@@ -13,12 +13,12 @@ from assay.decisions.audit.claims_file import build
 DATA = Path(os.environ.get("ASSAY_DATA", Path(__file__).parents[4] / "shared" / "data"))
 
 
-def found(**raw: object) -> list[str]:
+def messages_of(**raw: object) -> list[str]:
     return [f.message for f in findings_of(build({"reported": {}, **raw}))]
 
 
 def test_an_inverted_model_is_diagnosed_with_what_flipping_gives() -> None:
-    (message,) = found(confusion={"tn": 480, "fp": 7430, "fn": 6345, "tp": 614})
+    (message,) = messages_of(confusion={"tn": 480, "fp": 7430, "fn": 6345, "tp": 614})
     assert "inverted" in message
     assert "92.6%" in message
 
@@ -42,7 +42,7 @@ def test_an_inverted_model_is_seen_without_its_matrix() -> None:
     ],
 )
 def test_a_model_that_is_only_bad_is_not_called_inverted(cells: dict[str, int]) -> None:
-    assert found(confusion=cells) == []
+    assert messages_of(confusion=cells) == []
 
 
 def test_the_rows_of_the_named_set_are_passed_over_in_silence() -> None:
@@ -50,23 +50,23 @@ def test_the_rows_of_the_named_set_are_passed_over_in_silence() -> None:
         for part in known.parts:
             if part.negatives is not None:
                 support = {"normal": part.negatives, "attack": part.positives}
-                assert found(dataset=known.name, support=support) == []
-            assert found(dataset=known.name, n=part.total) == []
+                assert messages_of(dataset=known.name, support=support) == []
+            assert messages_of(dataset=known.name, n=part.total) == []
 
 
 def test_other_rows_are_not_that_test_set() -> None:
-    (message,) = found(dataset="NSL-KDD", n="14,869")
+    (message,) = messages_of(dataset="NSL-KDD", n="14,869")
     assert "14,869 rows are not the 22,544 rows of NSL-KDD" in message
     assert "this is not that test set" in message
 
 
 def test_a_test_part_with_the_rows_of_the_training_part_is_told() -> None:
-    (message,) = found(
+    (message,) = messages_of(
         name="Forest on the NSL-KDD test set",
         confusion={"tn": 67000, "fp": 343, "fn": 630, "tp": 58000},
     )
     assert "KDDTrain+" in message
-    assert found(dataset="NSL-KDD", support={"normal": 67343, "attack": 58630}) == []
+    assert messages_of(dataset="NSL-KDD", support={"normal": 67343, "attack": 58630}) == []
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_test_part_with_the_rows_of_the_training_part_is_told() -> None:
     ],
 )
 def test_a_hint_says_what_the_rows_may_be(told: dict[str, object], hint: str) -> None:
-    (message,) = found(dataset="nsl kdd", **told)
+    (message,) = messages_of(dataset="nsl kdd", **told)
     assert hint in message
 
 

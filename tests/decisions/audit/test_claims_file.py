@@ -41,17 +41,17 @@ def claim(**keys):
 
 
 def refused(**keys) -> str:
-    with pytest.raises(InputError) as found:
+    with pytest.raises(InputError) as error:
         claim(**keys)
-    return str(found.value)
+    return str(error.value)
 
 
 def refusal(call) -> str:
     """What a call is refused with, nothing if it is not; any other error is raised."""
     try:
         call()
-    except InputError as found:
-        return str(found)
+    except InputError as error:
+        return str(error)
     return ""
 
 
@@ -86,9 +86,9 @@ def test_json_is_read_like_toml() -> None:
     text = (
         '{"claim": [{"confusion": {"tn": 1, "fp": 2, "fn": 3, "tp": 4}, "reported": {"f1": 0.60}}]}'
     )
-    (found,) = read_claims("claims.json", text=text)
-    assert found.reported["f1"].unit == Fraction(1, 100)
-    assert found.matrix.cells == ((1, 2), (3, 4))
+    (parsed_claim,) = read_claims("claims.json", text=text)
+    assert parsed_claim.reported["f1"].unit == Fraction(1, 100)
+    assert parsed_claim.matrix.cells == ((1, 2), (3, 4))
 
 
 @pytest.mark.parametrize("text", [TOML, "\ufeff" + TOML, '  {"claim": [{"name": "x"}]}'])
@@ -122,10 +122,10 @@ def test_standard_input_is_a_dash(monkeypatch) -> None:
     ],
 )
 def test_files_that_are_no_claims_are_refused(name, text, said) -> None:
-    with pytest.raises(InputError) as found:
+    with pytest.raises(InputError) as error:
         read_claims(name, text=text)
-    assert said in str(found.value)
-    assert str(found.value).startswith(name)
+    assert said in str(error.value)
+    assert str(error.value).startswith(name)
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path) -> None:
@@ -136,9 +136,9 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path) -> None:
 
 
 def test_an_error_names_file_claim_and_key() -> None:
-    with pytest.raises(InputError) as found:
+    with pytest.raises(InputError) as error:
         read_claims("a.toml", text='[[claim]]\nname = "forest"\nconfusion = { tp = -1 }')
-    assert str(found.value) == (
+    assert str(error.value) == (
         "a.toml, claim 'forest': confusion.tp: found -1; expected a count, 0 or more"
     )
 
@@ -183,13 +183,13 @@ def test_counts_that_can_not_be_are_refused(keys, said) -> None:
 
 
 def test_a_matrix_of_predicted_rows_is_transposed() -> None:
-    found = claim(labels=["A", "B", "C"], matrix=[[1, 2, 3], [4, 5, 6], [7, 8, 9]])
+    parsed_claim = claim(labels=["A", "B", "C"], matrix=[[1, 2, 3], [4, 5, 6], [7, 8, 9]])
     turned = claim(
         labels=["A", "B", "C"],
         matrix=[[1, 4, 7], [2, 5, 8], [3, 6, 9]],
         orientation="predicted-rows",
     )
-    assert turned.matrix == found.matrix
+    assert turned.matrix == parsed_claim.matrix
 
 
 @pytest.mark.parametrize(
@@ -201,11 +201,11 @@ def test_a_matrix_of_predicted_rows_is_transposed() -> None:
     ],
 )
 def test_a_matrix_of_two_labels_has_the_negative_first(keys) -> None:
-    found = claim(labels=["attack", "normal"], matrix=[[6635, 324], [167, 7743]], **keys)
-    assert found.labels == ("normal", "attack")
-    assert found.positive == "attack"
-    assert found.matrix.cells == ((7743, 167), (324, 6635))
-    assert bool(found.notes) == (not keys)
+    parsed_claim = claim(labels=["attack", "normal"], matrix=[[6635, 324], [167, 7743]], **keys)
+    assert parsed_claim.labels == ("normal", "attack")
+    assert parsed_claim.positive == "attack"
+    assert parsed_claim.matrix.cells == ((7743, 167), (324, 6635))
+    assert bool(parsed_claim.notes) == (not keys)
 
 
 def test_integer_and_boolean_labels_are_text() -> None:
@@ -243,14 +243,14 @@ def test_numbers_of_numpy_are_read_as_python_writes_them() -> None:
 
 
 def test_a_second_label_in_keys_is_the_name_of_the_negative() -> None:
-    found = claim(confusion=FOREST, positive="attack", reported={"recall.normal": "0.98"})
-    assert found.labels == ("normal", "attack")
-    assert found.notes == ("'normal' was taken as the name of the negative label",)
+    parsed_claim = claim(confusion=FOREST, positive="attack", reported={"recall.normal": "0.98"})
+    assert parsed_claim.labels == ("normal", "attack")
+    assert parsed_claim.notes == ("'normal' was taken as the name of the negative label",)
 
 
 def test_labels_of_cells_are_guessed_by_well_known_words() -> None:
-    found = claim(confusion=FOREST, reported={"recall.1": "0.95", "recall.0": "0.98"})
-    assert found.labels == ("0", "1")
+    parsed_claim = claim(confusion=FOREST, reported={"recall.1": "0.95", "recall.0": "0.98"})
+    assert parsed_claim.labels == ("0", "1")
     assert claim(confusion=FOREST, reported={"recall.spam": "1"}).positive == "spam"
     assert claim(confusion=FOREST).labels == ("negative", "positive")
     assert "which one is the alarm" in refused(
@@ -266,9 +266,9 @@ def test_keys_that_name_unknown_labels_are_refused() -> None:
 
 
 def test_a_positive_among_many_classes_is_passed_over_and_noted() -> None:
-    found = claim(labels=["A", "B", "C"], matrix=[[1, 2, 3]] * 3, positive="A")
-    assert found.positive is None
-    assert "passed over" in found.notes[0]
+    parsed_claim = claim(labels=["A", "B", "C"], matrix=[[1, 2, 3]] * 3, positive="A")
+    assert parsed_claim.positive is None
+    assert "passed over" in parsed_claim.notes[0]
 
 
 # -- numbers ---------------------------------------------------------------------------------------

@@ -28,15 +28,15 @@ def test_recalls_and_accuracy_are_judged_and_the_rest_is_undetermined() -> None:
         "accuracy": "0.90", "recall.A": "0.90", "recall.B": "0.844", "recall.C": "0.945",
         "balanced_accuracy": "0.897", "precision.A": "0.90", "f1.macro": "0.89", "kappa": "0.85",
     }  # fmt: skip
-    found = verdicts(judged(reported, support=SUPPORT))
-    undetermined = {key for key, verdict in found.items() if verdict == "undetermined"}
+    judgements = verdicts(judged(reported, support=SUPPORT))
+    undetermined = {key for key, verdict in judgements.items() if verdict == "undetermined"}
     assert undetermined == {"precision.A", "f1.macro", "kappa"}
-    assert not {"inconsistent", "conflict"} & set(found.values())
+    assert not {"inconsistent", "conflict"} & set(judgements.values())
 
 
 def test_a_recall_that_no_count_gives_is_accused() -> None:
-    found = verdicts(judged({"recall.A": "0.905", "recall.B": "0.844"}, support=SUPPORT))
-    assert found == {"recall.A": "inconsistent", "recall.B": "consistent"}
+    judgements = verdicts(judged({"recall.A": "0.905", "recall.B": "0.844"}, support=SUPPORT))
+    assert judgements == {"recall.A": "inconsistent", "recall.B": "consistent"}
 
 
 def test_an_accuracy_that_the_recalls_forbid_is_in_conflict_with_them() -> None:
@@ -52,9 +52,9 @@ def test_an_accuracy_that_recalls_and_their_mean_forbid_is_to_blame() -> None:
         "accuracy": "0.95", "recall.weighted": "0.900", "f1.micro": "0.900", "recall.A": "0.90",
         "recall.B": "0.844", "recall.C": "0.945",
     }  # fmt: skip
-    found = verdicts(judged(reported, support=SUPPORT))
-    assert [key for key, verdict in found.items() if verdict == "inconsistent"] == ["accuracy"]
-    assert "conflict" not in found.values()
+    judgements = verdicts(judged(reported, support=SUPPORT))
+    assert [key for key, verdict in judgements.items() if verdict == "inconsistent"] == ["accuracy"]
+    assert "conflict" not in judgements.values()
 
 
 def test_a_class_against_the_rest_must_have_a_matrix() -> None:
@@ -62,10 +62,10 @@ def test_a_class_against_the_rest_must_have_a_matrix() -> None:
         "precision.A": "0.90", "recall.A": "0.90", "f1.A": "0.95", "jaccard.A": "0.818",
         "recall.B": "0.80",
     }  # fmt: skip
-    found = verdicts(judged(reported, support=SUPPORT))
-    assert found["f1.A"] == "inconsistent"
-    assert found["recall.B"] == "consistent"
-    assert found["precision.A"] != "conflict"
+    judgements = verdicts(judged(reported, support=SUPPORT))
+    assert judgements["f1.A"] == "inconsistent"
+    assert judgements["recall.B"] == "consistent"
+    assert judgements["precision.A"] != "conflict"
 
 
 def test_small_supports_are_judged_by_all_their_matrices() -> None:

@@ -188,9 +188,9 @@ MATRIX = {"tn": 7743, "fp": 167, "fn": 324, "tp": 6635}
     ],
 )
 def test_numbers_of_any_size_are_judged(key: str, text: str, told: dict[str, object]) -> None:
-    found = audit({**NAMED, **told, "reported": {key: text, "recall": "0.9534"}})
-    assert "Infinity" not in json.dumps(found.to_dict())
-    assert verdicts(found.claims[0])["recall"] not in ("inconsistent", "conflict")
+    audit_result = audit({**NAMED, **told, "reported": {key: text, "recall": "0.9534"}})
+    assert "Infinity" not in json.dumps(audit_result.to_dict())
+    assert verdicts(audit_result.claims[0])["recall"] not in ("inconsistent", "conflict")
 
 
 def test_the_support_of_one_class_beside_contradicting_numbers_is_judged() -> None:

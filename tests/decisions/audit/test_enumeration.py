@@ -29,8 +29,8 @@ def readings(benchmark_module):
 
 
 def culprits(oracle, claim, labels=TWO):
-    found = oracle(claim, labels)
-    return [found.keys[i] for i in found.culprits(sure=True)]
+    enumeration = oracle(claim, labels)
+    return [enumeration.keys[i] for i in enumeration.culprits(sure=True)]
 
 
 # -- formulas and readings -------------------------------------------------------------------------
@@ -61,7 +61,7 @@ def test_values_over_classes_are_those_of_scikit_learn(formulas) -> None:
     table = rng.integers(1, 9, (4, 4))
     truth = np.repeat(np.arange(4), table.sum(axis=1))
     said = np.concatenate([np.repeat(np.arange(4), row) for row in table])
-    found = formulas.Matrices(table[None])
+    matrices = formulas.Matrices(table[None])
     expected = {
         "accuracy": metrics.accuracy_score(truth, said),
         "balanced_accuracy": metrics.balanced_accuracy_score(truth, said),
@@ -69,7 +69,7 @@ def test_values_over_classes_are_those_of_scikit_learn(formulas) -> None:
         "mcc": metrics.matthews_corrcoef(truth, said),
     }
     for name, value in expected.items():
-        assert found.over_classes(name)[0] == pytest.approx(value, abs=1e-12), name
+        assert matrices.over_classes(name)[0] == pytest.approx(value, abs=1e-12), name
     scores = {
         "precision": metrics.precision_score,
         "recall": metrics.recall_score,
@@ -79,7 +79,7 @@ def test_values_over_classes_are_those_of_scikit_learn(formulas) -> None:
     for name, score in scores.items():
         for average in ("macro", "micro", "weighted"):
             value = score(truth, said, average=average)
-            assert found.average(name, average)[0] == pytest.approx(value, abs=1e-12)
+            assert matrices.average(name, average)[0] == pytest.approx(value, abs=1e-12)
 
 
 def test_all_matrices_are_enumerated_once(formulas) -> None:
@@ -163,11 +163,11 @@ def test_the_wrong_number_is_a_suspect_wherever_a_claim_is_impossible(benchmark_
     for index in range(60):
         case = claims.simulated(random.Random(f"suspects-{index}"), FEW)
         told |= {"support", "matrix", "confusion", "n"} & set(case.claim)
-        found = Oracle(case.claim, case.labels)
-        if found.surely_possible:
+        enumeration = Oracle(case.claim, case.labels)
+        if enumeration.surely_possible:
             possible += 1
         else:
-            assert found.keys.index(case.wrong) in found.culprits(sure=True)
+            assert enumeration.keys.index(case.wrong) in enumeration.culprits(sure=True)
     assert told == {"support", "matrix", "confusion", "n"}
     assert possible < 12
 
@@ -179,6 +179,6 @@ def test_the_wrong_number_is_a_suspect_wherever_a_claim_is_impossible(benchmark_
 @pytest.mark.parametrize("start", range(0, 60, 15))
 def test_audit_keeps_its_promises_on_claims_with_one_wrong_number(benchmark_module, start) -> None:
     trial = benchmark_module("enumerated.trial")
-    found = [trial.tried(7, index, FEW) for index in range(start, start + 15)]
-    broken = [(each.index, each.case.claim, each.violations) for each in found if each.violations]
+    trials = [trial.tried(7, index, FEW) for index in range(start, start + 15)]
+    broken = [(each.index, each.case.claim, each.violations) for each in trials if each.violations]
     assert broken == []

@@ -150,6 +150,6 @@ def test_numbers_beyond_floats_are_judged_by_their_digits(exponent) -> None:
 
 @given(st.fractions(0, 10**12, max_denominator=10**9))
 def test_roots_enclose_what_they_are_of(number) -> None:
-    found = Enclosure.root(number)
-    assert found.low**2 <= number <= found.high**2
-    assert found.high - found.low <= (found.high or 1) / 2**90
+    enclosure = Enclosure.root(number)
+    assert enclosure.low**2 <= number <= enclosure.high**2
+    assert enclosure.high - enclosure.low <= (enclosure.high or 1) / 2**90

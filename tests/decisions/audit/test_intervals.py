@@ -47,12 +47,12 @@ def test_intervals_are_those_of_statsmodels(ours, theirs, n, data) -> None:
     k = data.draw(st.integers(1, n))
     for level in (0.9, 0.95, 0.99):
         expected = proportion_confint(k, n, alpha=1 - level, method=theirs)
-        found = [
+        intervals = [
             (max(each.low, 0), min(each.high, 1))
             for each in share_intervals(k, n, (level,))
             if each.method == ours and each.z is None
         ]
-        assert any(ends == pytest.approx(expected, abs=1e-9) for ends in found)
+        assert any(ends == pytest.approx(expected, abs=1e-9) for ends in intervals)
 
 
 def test_the_corrected_wilson_interval_is_that_of_newcombe() -> None:
@@ -63,8 +63,10 @@ def test_the_corrected_wilson_interval_is_that_of_newcombe() -> None:
         (0, 20, 0.0000, 0.2005),
         (1, 29, 0.0018, 0.1963),
     ]:
-        found = next(each for each in share_intervals(k, n, (0.95,)) if each.method == "wilson-cc")
-        assert (round(found.low, 4), round(found.high, 4)) == (low, high)
+        named_interval = next(
+            each for each in share_intervals(k, n, (0.95,)) if each.method == "wilson-cc"
+        )
+        assert (round(named_interval.low, 4), round(named_interval.high, 4)) == (low, high)
 
 
 METHODS = ["wald", "wald-cc", "wilson", "wilson-cc", "clopper-pearson", "jeffreys", "agresti-coull"]
@@ -74,10 +76,10 @@ METHODS = ["wald", "wald-cc", "wilson", "wilson-cc", "clopper-pearson", "jeffrey
 @pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
 def test_an_interval_by_any_method_is_consistent(method, level) -> None:
     expected = next(each for each in share_intervals(365, 400, (level,)) if each.method == method)
-    found = interval(*shown((expected.low, expected.high), 6))
-    assert str(found.verdict) == "consistent"
-    assert f"{100 * level:g}%" in found.said
-    assert found.recomputed == pytest.approx((expected.low, expected.high), abs=1e-9)
+    bounds = interval(*shown((expected.low, expected.high), 6))
+    assert str(bounds.verdict) == "consistent"
+    assert f"{100 * level:g}%" in bounds.said
+    assert bounds.recomputed == pytest.approx((expected.low, expected.high), abs=1e-9)
     named = interval(*shown((expected.low, expected.high), 6), interval=method, level=str(level))
     assert str(named.verdict) == "consistent"
 
@@ -88,12 +90,12 @@ def test_rounded_quantiles_and_cut_ends_are_known() -> None:
     for z in (1.96, 1.645, 1.64, 1.65, 2.576, 2.58):
         reach = z * math.sqrt(p * (1 - p) / n)
         for high in (p + reach, min(p + reach, 1)):
-            found = interval(f"{p - reach:.6f}", f"{high:.6f}", confusion)
-            assert str(found.verdict) == "consistent", (z, high)
+            bounds = interval(f"{p - reach:.6f}", f"{high:.6f}", confusion)
+            assert str(bounds.verdict) == "consistent", (z, high)
 
 
 def test_the_interval_of_the_forest_is_wrong_and_held_against_wald() -> None:
-    found = numbers(
+    judgements = numbers(
         confusion=FOREST,
         reported={
             "accuracy": "96.70%",
@@ -101,10 +103,10 @@ def test_the_interval_of_the_forest_is_wrong_and_held_against_wald() -> None:
             "accuracy.se": "0.0046",
         },
     )
-    assert str(found["accuracy.ci"].verdict) == "inconsistent"
-    assert shown(found["accuracy.ci"].recomputed) == ["0.9641", "0.9699"]
-    assert str(found["accuracy.se"].verdict) == "inconsistent"
-    assert found["accuracy.se"].recomputed == pytest.approx(0.00146543764420880725)
+    assert str(judgements["accuracy.ci"].verdict) == "inconsistent"
+    assert shown(judgements["accuracy.ci"].recomputed) == ["0.9641", "0.9699"]
+    assert str(judgements["accuracy.se"].verdict) == "inconsistent"
+    assert judgements["accuracy.se"].recomputed == pytest.approx(0.00146543764420880725)
 
 
 def test_a_named_method_or_level_is_the_only_one_tried() -> None:
@@ -119,16 +121,16 @@ def test_an_interval_from_the_printed_value_is_rounding() -> None:
     reach = 1.96 * math.sqrt(p * (1 - p) / 400)
     ends = shown((p - reach, p + reach))
     assert str(interval(*ends).verdict) == "undetermined"
-    found = numbers(confusion=DDOS, reported={"accuracy": "0.91", "accuracy.ci": ends})
-    assert str(found["accuracy.ci"].verdict) == "rounding"
-    assert "from the printed value" in found["accuracy.ci"].said
+    judgements = numbers(confusion=DDOS, reported={"accuracy": "0.91", "accuracy.ci": ends})
+    assert str(judgements["accuracy.ci"].verdict) == "rounding"
+    assert "from the printed value" in judgements["accuracy.ci"].said
 
 
 def test_an_interval_from_the_printed_standard_error_is_rounding() -> None:
     reported = {"accuracy": "0.9125", "accuracy.se": "0.014", "accuracy.ci": ["0.8851", "0.9399"]}
-    found = numbers(confusion=DDOS, reported=reported)["accuracy.ci"]
-    assert str(found.verdict) == "rounding"
-    assert "from the printed standard error" in found.said
+    number = numbers(confusion=DDOS, reported=reported)["accuracy.ci"]
+    assert str(number.verdict) == "rounding"
+    assert "from the printed standard error" in number.said
 
 
 def test_a_bootstrap_is_judged_within_its_noise() -> None:
@@ -156,9 +158,9 @@ def test_an_interval_of_a_known_mistake_is_accused_where_a_bootstrap_could_give_
     p, positives = 14378 / 14869, 6959
     reach = 1.959964 * math.sqrt(p * (1 - p) / positives)
     reported = {"accuracy.ci": shown((p - reach, p + reach), 6)}
-    found = numbers(confusion=FOREST, reported=reported)["accuracy.ci"]
-    assert str(found.verdict) == "inconsistent"
-    assert found.explanations[0].mistake == "wrong-n"
+    number = numbers(confusion=FOREST, reported=reported)["accuracy.ci"]
+    assert str(number.verdict) == "inconsistent"
+    assert number.explanations[0].mistake == "wrong-n"
 
 
 @given(st.integers(30, 3000), st.floats(0.05, 0.95))
@@ -176,14 +178,16 @@ def test_intervals_turned_round_are_inconsistent() -> None:
 
 
 def test_percentages_without_a_sign_are_read() -> None:
-    found = numbers(confusion=DDOS, reported={"accuracy": "91.25", "accuracy.ci": [88.48, 94.02]})
-    assert str(found["accuracy.ci"].verdict) == "consistent"
+    judgements = numbers(
+        confusion=DDOS, reported={"accuracy": "91.25", "accuracy.ci": [88.48, 94.02]}
+    )
+    assert str(judgements["accuracy.ci"].verdict) == "consistent"
 
 
 def test_a_false_alarm_rate_has_the_interval_of_either_reading() -> None:
     for k, n in ((20, 105), (20, 300)):
-        found = interval(*shown(proportion_confint(k, n, method="wilson")), key="far")
-        assert str(found.verdict) == "consistent"
+        bounds = interval(*shown(proportion_confint(k, n, method="wilson")), key="far")
+        assert str(bounds.verdict) == "consistent"
 
 
 # -- measures that are no shares -------------------------------------------------------------------
@@ -196,16 +200,16 @@ def test_intervals_of_other_measures_are_matched_or_left_open() -> None:
     assert str(interval(*shown((own.low, own.high)), key="f1").verdict) == "consistent"
     assert str(interval("0.60", "0.90", key="mcc").verdict) == "undetermined"
     reported = {"mcc": "0.7709", "mcc.ci": ["0.50", "1.04"]}
-    found = numbers(confusion=DDOS, reported=reported)["mcc.ci"]
-    assert (str(found.verdict), found.said) == ("inconsistent", "it leaves the range of mcc")
+    number = numbers(confusion=DDOS, reported=reported)["mcc.ci"]
+    assert (str(number.verdict), number.said) == ("inconsistent", "it leaves the range of mcc")
 
 
 def test_an_interval_that_misses_its_own_value_is_inconsistent() -> None:
-    found = numbers(reported={"mcc": "0.80", "mcc.ci": ["0.85", "0.90"]})["mcc.ci"]
-    assert str(found.verdict) == "inconsistent"
-    assert "own reported value" in found.said
-    found = numbers(reported={"mcc": "0.80", "mcc.ci": ["0.75", "0.85"]})["mcc.ci"]
-    assert str(found.verdict) == "undetermined"
+    number = numbers(reported={"mcc": "0.80", "mcc.ci": ["0.85", "0.90"]})["mcc.ci"]
+    assert str(number.verdict) == "inconsistent"
+    assert "own reported value" in number.said
+    number = numbers(reported={"mcc": "0.80", "mcc.ci": ["0.75", "0.85"]})["mcc.ci"]
+    assert str(number.verdict) == "undetermined"
 
 
 def test_the_interval_of_an_area_may_be_hanley_and_mcneils() -> None:
@@ -216,21 +220,21 @@ def test_the_interval_of_an_area_may_be_hanley_and_mcneils() -> None:
         "auc.ci": shown((0.95 - z * error, 0.95 + z * error)),
         "auc.se": f"{error:.4f}",
     }
-    found = numbers(confusion=DDOS, reported=reported)
-    assert str(found["auc.ci"].verdict) == str(found["auc.se"].verdict) == "consistent"
+    judgements = numbers(confusion=DDOS, reported=reported)
+    assert str(judgements["auc.ci"].verdict) == str(judgements["auc.se"].verdict) == "consistent"
 
 
 # -- without a matrix ------------------------------------------------------------------------------
 
 
 def test_a_size_and_a_printed_value_decide_an_interval() -> None:
-    def found(low, high):
+    def verdict_of(low, high):
         reported = {"accuracy": "0.9125", "accuracy.ci": [low, high]}
         return str(numbers(n=400, reported=reported)["accuracy.ci"].verdict)
 
-    assert found(*shown(proportion_confint(365, 400))) == "consistent"
-    assert found(*shown(proportion_confint(365, 400, method="beta"))) == "consistent"
-    assert found("0.80", "0.99") == "inconsistent"
+    assert verdict_of(*shown(proportion_confint(365, 400))) == "consistent"
+    assert verdict_of(*shown(proportion_confint(365, 400, method="beta"))) == "consistent"
+    assert verdict_of("0.80", "0.99") == "inconsistent"
 
 
 def test_supports_decide_intervals_of_rates() -> None:
@@ -241,9 +245,9 @@ def test_supports_decide_intervals_of_rates() -> None:
         "specificity": "93.3%",
         "specificity.se": "1.44%",
     }
-    found = numbers(support=support, reported=reported)
-    assert str(found["recall.ci"].verdict) == "consistent"
-    assert str(found["specificity.se"].verdict) == "consistent"
+    judgements = numbers(support=support, reported=reported)
+    assert str(judgements["recall.ci"].verdict) == "consistent"
+    assert str(judgements["specificity.se"].verdict) == "consistent"
 
 
 # -- standard errors -------------------------------------------------------------------------------
@@ -264,14 +268,14 @@ def test_supports_decide_intervals_of_rates() -> None:
     ],
 )
 def test_a_standard_error_is_the_binomial_one(text, verdict) -> None:
-    found = numbers(confusion=DDOS, reported={"accuracy.se": text})["accuracy.se"]
-    assert str(found.verdict) == verdict
+    number = numbers(confusion=DDOS, reported={"accuracy.se": text})["accuracy.se"]
+    assert str(number.verdict) == verdict
 
 
 def test_a_standard_error_of_the_printed_value_is_rounding() -> None:
     text = f"{math.sqrt(0.91 * 0.09 / 400):.6f}"
-    found = numbers(confusion=DDOS, reported={"accuracy": "0.91", "accuracy.se": text})
-    assert str(found["accuracy.se"].verdict) == "rounding"
+    judgements = numbers(confusion=DDOS, reported={"accuracy": "0.91", "accuracy.se": text})
+    assert str(judgements["accuracy.se"].verdict) == "rounding"
 
 
 def test_equal_tails_at_the_edge_are_known() -> None:

@@ -27,7 +27,7 @@ def forest(reported, **claim):
 
 
 def test_the_forest_is_judged_as_the_catalogue_of_its_document_does() -> None:
-    found = forest(
+    judgements = forest(
         {
             "accuracy": "96.70%",
             "precision": "0.9754",
@@ -44,16 +44,16 @@ def test_the_forest_is_judged_as_the_catalogue_of_its_document_does() -> None:
             "mcc": "0.9333",
         }
     )
-    verdicts = {key: str(number.verdict) for key, number in found.items()}
+    verdicts = {key: str(number.verdict) for key, number in judgements.items()}
     assert verdicts.pop("mcc") == "inconsistent"
     assert verdicts.pop("prevalence") == "rounding"
     assert set(verdicts.values()) == {"consistent"}
-    assert found["mcc"].recomputed == pytest.approx(0.9338057498530826, rel=1e-15)
-    assert found["accuracy"].said == "14,378/14,869 = 96.698%, correctly rounded"
+    assert judgements["mcc"].recomputed == pytest.approx(0.9338057498530826, rel=1e-15)
+    assert judgements["accuracy"].said == "14,378/14,869 = 96.698%, correctly rounded"
 
 
 def test_numbers_that_follow_from_printed_ones_are_rounding_and_said_so() -> None:
-    found = numbers(
+    judgements = numbers(
         **DARKNET,
         reported={
             "precision.A": "0.900",
@@ -66,19 +66,19 @@ def test_numbers_that_follow_from_printed_ones_are_rounding_and_said_so() -> Non
             "mcc": "0.845",
         },
     )
-    assert str(found["f1.C"].verdict) == str(found["recall.macro"].verdict) == "rounding"
-    assert "follows from the printed precision.C and recall.C" in found["f1.C"].said
-    assert "mean of the printed recall of each class" in found["recall.macro"].said
-    assert str(found["mcc"].verdict) == "inconsistent"
+    assert str(judgements["f1.C"].verdict) == str(judgements["recall.macro"].verdict) == "rounding"
+    assert "follows from the printed precision.C and recall.C" in judgements["f1.C"].said
+    assert "mean of the printed recall of each class" in judgements["recall.macro"].said
+    assert str(judgements["mcc"].verdict) == "inconsistent"
 
 
 def test_balanced_accuracy_of_rounded_rates_is_said_so() -> None:
-    found = numbers(
+    judgements = numbers(
         confusion=NETWORK,
         reported={"recall": "0.9118", "specificity": "0.0607", "balanced_accuracy": "0.4863"},
     )
-    assert str(found["balanced_accuracy"].verdict) == "rounding"
-    assert "the printed recall and specificity" in found["balanced_accuracy"].said
+    assert str(judgements["balanced_accuracy"].verdict) == "rounding"
+    assert "the printed recall and specificity" in judgements["balanced_accuracy"].said
 
 
 # -- numbers from rounded numbers ------------------------------------------------------------------
@@ -111,22 +111,22 @@ def test_what_the_rounded_numbers_of_the_claim_give_is_rounding(cells, reported,
 
 
 def test_a_wrong_number_is_nothing_to_build_on() -> None:
-    found = numbers(
+    judgements = numbers(
         confusion={"tn": 90, "fp": 1, "fn": 9, "tp": 8},
         reported={"precision": "0.7", "recall": "0.5", "f1": "0.583"},
     )
-    assert str(found["precision"].verdict) == "inconsistent"
-    assert str(found["f1"].verdict) == "inconsistent"
+    assert str(judgements["precision"].verdict) == "inconsistent"
+    assert str(judgements["f1"].verdict) == "inconsistent"
 
 
 def test_macro_f1_of_macro_averages_is_another_definition_and_said_so() -> None:
-    found = numbers(
+    judgements = numbers(
         labels=["A", "B", "C"],
         matrix=[[9, 90, 1], [0, 50, 0], [30, 0, 70]],
         reported={"precision.macro": "0.525", "recall.macro": "0.597", "f1.macro": "0.559"},
     )
-    assert str(found["f1.macro"].verdict) == "rounding"
-    assert "another definition of the macro f1" in found["f1.macro"].said
+    assert str(judgements["f1.macro"].verdict) == "rounding"
+    assert "another definition of the macro f1" in judgements["f1.macro"].said
 
 
 # -- several readings ------------------------------------------------------------------------------
@@ -135,9 +135,9 @@ def test_macro_f1_of_macro_averages_is_another_definition_and_said_so() -> None:
 @pytest.mark.parametrize(("text", "which"), [("0.0246", "FDR"), ("0.0211", "FPR")])
 @pytest.mark.parametrize("key", ["far", "false_alarm_rate"])
 def test_a_false_alarm_rate_may_be_either_and_it_is_said_which(key, text, which) -> None:
-    (found,) = forest({key: text}).values()
-    assert str(found.verdict) == "consistent"
-    assert found.said.startswith(which)
+    (number,) = forest({key: text}).values()
+    assert str(number.verdict) == "consistent"
+    assert number.said.startswith(which)
 
 
 def test_other_names_of_the_false_discovery_rate_mean_just_that() -> None:
@@ -149,25 +149,27 @@ def test_other_names_of_the_false_discovery_rate_mean_just_that() -> None:
     ("text", "which"), [("0.8987", "macro"), ("0.9000", "micro"), ("0.8996", "weighted")]
 )
 def test_a_bare_precision_of_many_classes_may_be_any_average(text, which) -> None:
-    found = numbers(**DARKNET, reported={"precision": text})["precision"]
-    assert str(found.verdict) == "consistent"
-    assert found.said.startswith(f"{which} average")
+    number = numbers(**DARKNET, reported={"precision": text})["precision"]
+    assert str(number.verdict) == "consistent"
+    assert number.said.startswith(f"{which} average")
 
 
 def test_a_bare_precision_of_many_classes_is_not_that_of_one_class() -> None:
-    found = numbers(**DARKNET, reported={"precision": "0.9123"})["precision"]
-    assert str(found.verdict) == "inconsistent"
+    number = numbers(**DARKNET, reported={"precision": "0.9123"})["precision"]
+    assert str(number.verdict) == "inconsistent"
 
 
 def test_averages_of_two_classes_are_averages() -> None:
-    found = forest({"precision.macro": "0.9676", "recall.weighted": "0.9670", "f1.micro": "0.9670"})
-    assert {str(number.verdict) for number in found.values()} == {"consistent"}
+    judgements = forest(
+        {"precision.macro": "0.9676", "recall.weighted": "0.9670", "f1.micro": "0.9670"}
+    )
+    assert {str(number.verdict) for number in judgements.values()} == {"consistent"}
 
 
 def test_the_accuracy_of_a_class_may_be_its_recall() -> None:
-    found = numbers(**DARKNET, reported={"accuracy.B": "0.844", "error_rate.B": "0.156"})
-    assert {str(number.verdict) for number in found.values()} == {"consistent"}
-    assert found["accuracy.B"].said.startswith("recall, 38/45")
+    judgements = numbers(**DARKNET, reported={"accuracy.B": "0.844", "error_rate.B": "0.156"})
+    assert {str(number.verdict) for number in judgements.values()} == {"consistent"}
+    assert judgements["accuracy.B"].said.startswith("recall, 38/45")
     assert str(numbers(**DARKNET, reported={"accuracy.B": "0.92"})["accuracy.B"].verdict) == (
         "consistent"
     )
@@ -177,24 +179,24 @@ def test_the_accuracy_of_a_class_may_be_its_recall() -> None:
 
 
 def test_a_number_beyond_the_range_is_a_percentage_and_that_is_said() -> None:
-    found = forest({"accuracy": "96.70", "mcc": "93.38", "specificity": 97.9})
-    assert {str(number.verdict) for number in found.values()} == {"consistent"}
-    assert all(number.said.endswith("(read as a percentage)") for number in found.values())
+    judgements = forest({"accuracy": "96.70", "mcc": "93.38", "specificity": 97.9})
+    assert {str(number.verdict) for number in judgements.values()} == {"consistent"}
+    assert all(number.said.endswith("(read as a percentage)") for number in judgements.values())
 
 
 def test_beside_such_numbers_a_small_one_may_be_a_percentage_too() -> None:
     secuml = {"tn": 9980, "fp": 10, "fn": 2, "tp": 8}
     told = {"confusion": secuml, "positive": "spam"}
-    found = numbers(**told, reported={"accuracy": "99.88", "fpr.spam": "0.10"})
-    assert str(found["fpr.spam"].verdict) == "consistent"
+    judgements = numbers(**told, reported={"accuracy": "99.88", "fpr.spam": "0.10"})
+    assert str(judgements["fpr.spam"].verdict) == "consistent"
     alone = numbers(**told, reported={"fpr.spam": "0.10"})["fpr.spam"]
     assert str(alone.verdict) == "inconsistent"
 
 
 def test_ratios_without_an_upper_end_are_never_percentages() -> None:
-    found = forest({"positive_likelihood_ratio": "45.16"})["positive_likelihood_ratio"]
-    assert str(found.verdict) == "consistent"
-    assert "percentage" not in found.said
+    number = forest({"positive_likelihood_ratio": "45.16"})["positive_likelihood_ratio"]
+    assert str(number.verdict) == "consistent"
+    assert "percentage" not in number.said
 
 
 # -- averages over two classes ---------------------------------------------------------------------
@@ -216,28 +218,30 @@ TWO = {"tn": 900, "fp": 100, "fn": 60, "tp": 340}
     ],
 )
 def test_a_bare_rate_of_two_classes_may_be_an_average_and_it_is_said_which(key, text, said) -> None:
-    found = numbers(confusion=TWO, reported={key: text})[key]
-    assert str(found.verdict) == "consistent"
-    assert found.said.startswith(said)
+    judgement = numbers(confusion=TWO, reported={key: text})[key]
+    assert str(judgement.verdict) == "consistent"
+    assert judgement.said.startswith(said)
 
 
 def test_the_value_of_the_positive_class_comes_before_any_average() -> None:
     # 0.85 is the recall, 0.850 its weighted average too in this matrix.
-    found = numbers(confusion={"tn": 85, "fp": 15, "fn": 15, "tp": 85}, reported={"recall": "0.85"})
-    assert found["recall"].said.startswith("85/100")
+    judgements = numbers(
+        confusion={"tn": 85, "fp": 15, "fn": 15, "tp": 85}, reported={"recall": "0.85"}
+    )
+    assert judgements["recall"].said.startswith("85/100")
 
 
 def test_weighted_comes_before_micro() -> None:
     # The weighted recall and the micro recall are both the accuracy.
-    found = numbers(confusion=TWO, reported={"recall": "0.8857"})["recall"]
-    assert "weighted average" in found.said
-    assert "micro" not in found.said
+    number = numbers(confusion=TWO, reported={"recall": "0.8857"})["recall"]
+    assert "weighted average" in number.said
+    assert "micro" not in number.said
 
 
 def test_a_rate_of_a_named_class_is_never_an_average_but_may_have_been_taken_for_one() -> None:
-    found = numbers(confusion=TWO, positive="attack", reported={"recall.attack": "0.8857"})
-    assert str(found["recall.attack"].verdict) == "inconsistent"
-    (explanation,) = found["recall.attack"].explanations
+    judgements = numbers(confusion=TWO, positive="attack", reported={"recall.attack": "0.8857"})
+    assert str(judgements["recall.attack"].verdict) == "inconsistent"
+    (explanation,) = judgements["recall.attack"].explanations
     assert explanation.mistake == "weighted-for-label"
     assert "micro-for-label" in explanation.also
 
@@ -247,24 +251,24 @@ def test_a_rate_of_a_named_class_is_never_an_average_but_may_have_been_taken_for
 
 def test_a_number_where_there_is_none_is_undetermined_with_the_reason() -> None:
     silent = {"tn": 98, "fp": 0, "fn": 2, "tp": 0}
-    found = numbers(confusion=silent, reported={"precision": "0", "f1": "0.0", "mcc": "0.3"})
-    assert str(found["precision"].verdict) == "undetermined"
-    assert "nothing was flagged" in found["precision"].said
-    assert "some libraries print 0" in found["precision"].said
-    assert str(found["f1"].verdict) == "consistent"
-    assert str(found["mcc"].verdict) == "undetermined"
+    judgements = numbers(confusion=silent, reported={"precision": "0", "f1": "0.0", "mcc": "0.3"})
+    assert str(judgements["precision"].verdict) == "undetermined"
+    assert "nothing was flagged" in judgements["precision"].said
+    assert "some libraries print 0" in judgements["precision"].said
+    assert str(judgements["f1"].verdict) == "consistent"
+    assert str(judgements["mcc"].verdict) == "undetermined"
 
 
 def test_an_average_with_an_undefined_class_says_which_convention_gives_it() -> None:
     claim = {"labels": ["A", "B", "C"], "matrix": [[5, 5, 0], [0, 10, 0], [0, 10, 0]]}
-    found = numbers(**claim, reported={"precision.macro": "0.467"})["precision.macro"]
-    assert str(found.verdict) == "undetermined"
-    assert "with 0 for that class" in found.said
+    number = numbers(**claim, reported={"precision.macro": "0.467"})["precision.macro"]
+    assert str(number.verdict) == "undetermined"
+    assert "with 0 for that class" in number.said
 
 
 def test_measures_of_two_classes_are_not_judged_for_many() -> None:
-    found = numbers(**DARKNET, reported={"youden_j": "0.8", "lr_plus": "3"})
-    assert {str(number.verdict) for number in found.values()} == {"undetermined"}
+    judgements = numbers(**DARKNET, reported={"youden_j": "0.8", "lr_plus": "3"})
+    assert {str(number.verdict) for number in judgements.values()} == {"undetermined"}
 
 
 # -- areas under curves, which a matrix can only rule out ------------------------------------------
@@ -272,9 +276,9 @@ def test_measures_of_two_classes_are_not_judged_for_many() -> None:
 
 def verdict(key, text, cells, **claim):
     confusion = dict(zip(("tn", "fp", "fn", "tp"), cells, strict=True))
-    found = audit({"confusion": confusion, "reported": {key: text}, **claim}).claims[0].numbers[0]
-    assert found.recomputed is None
-    return str(found.verdict)
+    number = audit({"confusion": confusion, "reported": {key: text}, **claim}).claims[0].numbers[0]
+    assert number.recomputed is None
+    return str(number.verdict)
 
 
 def test_an_area_within_the_bounds_is_undetermined() -> None:
@@ -292,9 +296,9 @@ def test_an_area_that_no_scores_can_give_is_inconsistent() -> None:
 
 def test_an_area_of_hard_decisions_is_left_open_and_told() -> None:
     confusion = {"tn": 7743, "fp": 167, "fn": 324, "tp": 6635}
-    found = audit({"confusion": confusion, "reported": {"auc": "0.9662"}}).claims[0].numbers[0]
-    assert str(found.verdict) == "undetermined"
-    assert "the decisions alone" in found.said
+    number = audit({"confusion": confusion, "reported": {"auc": "0.9662"}}).claims[0].numbers[0]
+    assert str(number.verdict) == "undetermined"
+    assert "the decisions alone" in number.said
 
 
 def test_the_bounds_are_read_to_the_printed_digits() -> None:
@@ -315,8 +319,8 @@ def test_measures_of_probabilities_are_ruled_out_by_their_range_alone() -> None:
 
 def test_many_classes_and_means_of_folds_have_no_operating_point() -> None:
     claim = {"labels": ["A", "B", "C"], "matrix": [[1, 9, 0], [9, 1, 0], [0, 9, 1]]}
-    found = audit({**claim, "reported": {"roc_auc.macro": "0.99"}}).claims[0].numbers[0]
-    assert str(found.verdict) == "undetermined"
+    number = audit({**claim, "reported": {"roc_auc.macro": "0.99"}}).claims[0].numbers[0]
+    assert str(number.verdict) == "undetermined"
     cells = (480, 7430, 6345, 614)
     assert verdict("roc_auc", "0.4812", cells, aggregate="fold-mean") == "undetermined"
 
@@ -339,10 +343,10 @@ def test_exact_values_printed_at_any_length_are_consistent(counts, digits) -> No
     }
     reported = {key: f"{a / b:.{digits}f}" for key, (a, b) in exact.items() if b}
     confusion = dict(zip(("tn", "fp", "fn", "tp"), counts, strict=True))
-    for found in numbers(confusion=confusion, reported=reported).values():
-        assert str(found.verdict) == "consistent"
-        a, b = exact[found.key]
-        assert found.recomputed == a / b
+    for judgement in numbers(confusion=confusion, reported=reported).values():
+        assert str(judgement.verdict) == "consistent"
+        a, b = exact[judgement.key]
+        assert judgement.recomputed == a / b
 
 
 def test_a_number_two_units_off_is_never_let_through() -> None:
@@ -350,5 +354,5 @@ def test_a_number_two_units_off_is_never_let_through() -> None:
         value = Fraction(tp + tn, tn + fp + fn + tp)
         text = f"{float(value) + off / 1000:.3f}"
         confusion = {"tn": tn, "fp": fp, "fn": fn, "tp": tp}
-        (found,) = numbers(confusion=confusion, reported={"accuracy": text}).values()
-        assert str(found.verdict) == "inconsistent"
+        (number,) = numbers(confusion=confusion, reported={"accuracy": text}).values()
+        assert str(number.verdict) == "inconsistent"

@@ -13,9 +13,9 @@ def fuzz(benchmark_module):
 @pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, 200, 25))
 def test_mutated_claims_are_judged_or_refused(fuzz, start) -> None:
-    found = [fuzz.trial(7, index) for index in range(start, start + 25)]
-    assert [outcome for outcome in found if outcome.failed] == []
-    assert any(outcome.kind == "judged" for outcome in found)
+    trials = [fuzz.trial(7, index) for index in range(start, start + 25)]
+    assert [outcome for outcome in trials if outcome.failed] == []
+    assert any(outcome.kind == "judged" for outcome in trials)
 
 
 def test_claims_are_mutated_in_every_way(benchmark_module, fuzz) -> None:

@@ -32,8 +32,12 @@ from assay.errors import InputError
     ],
 )
 def test_digits_say_how_exact_a_number_claims_to_be(text, value, unit, digits) -> None:
-    found = printed(text)
-    assert (found.value, found.unit, found.digits) == (value, unit, digits)
+    reported_number = printed(text)
+    assert (reported_number.value, reported_number.unit, reported_number.digits) == (
+        value,
+        unit,
+        digits,
+    )
 
 
 @pytest.mark.parametrize(

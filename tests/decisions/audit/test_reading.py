@@ -108,9 +108,9 @@ def test_a_row_of_a_markdown_table_is_a_claim_and_its_headings_are_matched() -> 
 
 
 def test_latex_with_spanning_cells_is_a_claim_for_each_group() -> None:
-    found = numbers(LATEX)
-    assert found["RF (NSL-KDD)"] == {"accuracy": "99.12%", "f1": "0.98"}
-    assert found["SVM (UNSW)"] == {"accuracy": "96.2%"}
+    judgements = numbers(LATEX)
+    assert judgements["RF (NSL-KDD)"] == {"accuracy": "99.12%", "f1": "0.98"}
+    assert judgements["SVM (UNSW)"] == {"accuracy": "96.2%"}
     claims = {claim.name: claim for claim in read_document("p.tex", text=LATEX).claims}
     assert claims["RF (UNSW)"].aggregate == "fold-mean"
     assert claims["RF (NSL-KDD)"].aggregate is None
@@ -136,8 +136,8 @@ def test_the_caption_tells_the_totals_of_all_rows() -> None:
 
 def test_cells_of_a_matrix_may_stand_in_columns(tmp_path: Path) -> None:
     text = "model,TP,FP,FN,TN,Accuracy\na,6635,167,324,7743,0.9670\nb,6635,167,324,7743,0.9760\n"
-    found = audited(tmp_path, text, "t.csv")
-    assert [claim.verdict for claim in found.claims] == ["consistent", "inconsistent"]
+    audit = audited(tmp_path, text, "t.csv")
+    assert [claim.verdict for claim in audit.claims] == ["consistent", "inconsistent"]
 
 
 def test_shared_totals_prove_a_row_wrong_that_alone_could_be_right(tmp_path: Path) -> None:
@@ -150,8 +150,8 @@ def test_shared_totals_prove_a_row_wrong_that_alone_could_be_right(tmp_path: Pat
 
 
 def test_a_percent_scale_of_one_number_is_that_of_its_column() -> None:
-    found = numbers("model,FPR,Accuracy\na,1.2,99.1\nb,0.4,99.5\n", "t.csv")
-    assert found["b"] == {"fpr": "0.4%", "accuracy": "99.5%"}
+    judgements = numbers("model,FPR,Accuracy\na,1.2,99.1\nb,0.4,99.5\n", "t.csv")
+    assert judgements["b"] == {"fpr": "0.4%", "accuracy": "99.5%"}
 
 
 def test_folds_are_held_against_their_mean(tmp_path: Path) -> None:
@@ -191,8 +191,8 @@ def test_classes_that_may_not_be_all_are_not_taken_for_all(tmp_path: Path) -> No
     rows = (
         "| Attack | Precision | Recall |\n|---|---|---|\n| DoS | 0.99 | 0.2 |\n| Bot | 0.9 | 0.9 |"
     )
-    found = audited(tmp_path, rows)
-    assert found.consistent
+    audit = audited(tmp_path, rows)
+    assert audit.consistent
     (claim,) = read_document("p.md", text=rows).claims
     assert not claim.labels
 
@@ -210,17 +210,17 @@ def test_rows_that_need_unlike_test_sets_are_a_finding(tmp_path: Path) -> None:
 
 
 def test_a_classification_report_is_one_claim(tmp_path: Path) -> None:
-    found = audited(tmp_path, REPORT)
-    assert found.consistent
-    assert len(found.claims[0].numbers) == 14
+    audit = audited(tmp_path, REPORT)
+    assert audit.consistent
+    assert len(audit.claims[0].numbers) == 14
     wrong = REPORT.replace("0.93      0.90      0.92", "0.93      0.90      0.95")
     assert not audited(tmp_path, wrong).consistent
 
 
 def test_a_matrix_beside_a_report_belongs_to_it(tmp_path: Path) -> None:
-    found = audited(tmp_path, f"[[45  3]\n [ 4 38]]\n{REPORT}")
-    assert len(found.claims) == 1
-    assert found.consistent
+    audit = audited(tmp_path, f"[[45  3]\n [ 4 38]]\n{REPORT}")
+    assert len(audit.claims) == 1
+    assert audit.consistent
     swapped = audited(tmp_path, f"[[45  3]\n [ 5 37]]\n{REPORT}")
     assert not swapped.consistent
 
@@ -247,10 +247,10 @@ def test_a_report_as_json_is_read_to_the_digits_that_a_float_is_good_for(tmp_pat
 
 def test_lines_of_values_are_a_claim(tmp_path: Path) -> None:
     text = "Accuracy: 0.9670\nF1 score = 96.43%\nLoss: 0.1\nTP: 6635\nFP: 167\nFN: 324\nTN: 7743\n"
-    found = audited(tmp_path, text)
-    assert [n.key for n in found.claims[0].numbers] == ["accuracy", "f1"]
-    assert found.consistent
-    assert any("'Loss'" in note for note in found.notes)
+    audit = audited(tmp_path, text)
+    assert [n.key for n in audit.claims[0].numbers] == ["accuracy", "f1"]
+    assert audit.consistent
+    assert any("'Loss'" in note for note in audit.notes)
 
 
 # -- matrices --------------------------------------------------------------------------------------
@@ -295,9 +295,9 @@ def test_what_the_rows_of_a_matrix_are_is_asked_where_the_numbers_do_not_tell(
 def test_the_other_label_is_the_positive_where_only_that_fits(tmp_path: Path) -> None:
     text = "          Reference\nPrediction   no  yes\n       no   450   30\n"
     text += "       yes   50  470\nSensitivity : 0.9000\n"
-    found = audited(tmp_path, text)
-    assert found.consistent
-    assert any("'no' is the positive label" in note for note in found.claims[0].notes)
+    audit = audited(tmp_path, text)
+    assert audit.consistent
+    assert any("'no' is the positive label" in note for note in audit.claims[0].notes)
 
 
 # -- what a file is --------------------------------------------------------------------------------
@@ -342,10 +342,10 @@ def test_claims_share_what_stands_once_in_their_file() -> None:
 
 
 def test_a_finding_of_the_whole_audit_and_its_notes_are_in_the_document(tmp_path: Path) -> None:
-    found = audited(tmp_path, f"{MODELS}| RF | 99.1 | 0.98 | 0.9% | 3 |").to_dict()
-    assert found["notes"][0] == "paper.txt was read as Markdown"
-    assert found["findings"] == []
-    assert found["claims"][0]["verdict"] != NumberVerdict.INCONSISTENT
+    document = audited(tmp_path, f"{MODELS}| RF | 99.1 | 0.98 | 0.9% | 3 |").to_dict()
+    assert document["notes"][0] == "paper.txt was read as Markdown"
+    assert document["findings"] == []
+    assert document["claims"][0]["verdict"] != NumberVerdict.INCONSISTENT
 
 
 @pytest.mark.parametrize(
@@ -398,23 +398,23 @@ def test_the_mean_of_both_error_rates_may_be_called_far(tmp_path: Path, totals: 
 def test_counts_under_the_heading_of_a_share_are_told_and_not_judged(
     tmp_path: Path, text: str
 ) -> None:
-    found = audited(tmp_path, text, "t.csv" if "," in text else "t.txt")
-    assert found.consistent
-    assert {number.key for claim in found.claims for number in claim.numbers} == {"accuracy"}
-    assert any("not matched to any measure" in note for note in found.notes)
+    audit = audited(tmp_path, text, "t.csv" if "," in text else "t.txt")
+    assert audit.consistent
+    assert {number.key for claim in audit.claims for number in claim.numbers} == {"accuracy"}
+    assert any("not matched to any measure" in note for note in audit.notes)
 
 
 def test_whole_percentages_are_no_counts() -> None:
-    found = numbers("Model,Accuracy,Error\nA,97,3.0\nB,100,0.0\n", "t.csv")
-    assert found == {
+    judgements = numbers("Model,Accuracy,Error\nA,97,3.0\nB,100,0.0\n", "t.csv")
+    assert judgements == {
         "A": {"accuracy": "97%", "error_rate": "3.0%"},
         "B": {"accuracy": "100%", "error_rate": "0.0%"},
     }
 
 
 def test_three_digits_behind_a_decimal_comma_are_no_thousands() -> None:
-    found = numbers("Model;Precision;Recall\nA;96,698;97,545\nB;100,000;9,344\n", "t.csv")
-    assert found["A"] == {"precision": "96.698%", "recall": "97.545%"}
+    judgements = numbers("Model;Precision;Recall\nA;96,698;97,545\nB;100,000;9,344\n", "t.csv")
+    assert judgements["A"] == {"precision": "96.698%", "recall": "97.545%"}
 
 
 CARET = """
@@ -433,9 +433,9 @@ Prediction attack normal
 
 
 def test_the_detection_rate_of_caret_is_a_share_of_all_rows(tmp_path: Path) -> None:
-    found = audited(tmp_path, CARET)
-    assert found.consistent
-    assert any("'Detection Rate' was passed over" in note for note in found.notes)
+    audit = audited(tmp_path, CARET)
+    assert audit.consistent
+    assert any("'Detection Rate' was passed over" in note for note in audit.notes)
     assert not audited(tmp_path, CARET.replace("0.9754", "0.9654")).consistent
 
 
@@ -452,9 +452,9 @@ def test_the_text_beside_a_table_tells_that_numbers_are_means(tmp_path: Path, te
     row = "| Model | TPR | TNR | G-mean |\n|---|---|---|---|\n| RF | 0.800 | 0.900 | 0.840 |\n"
     totals = Totals(positives=100, negatives=100)
     assert not audited(tmp_path, row, "t.md", totals=totals).consistent
-    found = audited(tmp_path, text.format(row), "t.md", totals=totals)
-    assert found.consistent
-    assert any("text beside the table" in note for note in found.notes)
+    audit = audited(tmp_path, text.format(row), "t.md", totals=totals)
+    assert audit.consistent
+    assert any("text beside the table" in note for note in audit.notes)
 
 
 def test_the_rows_of_a_test_set_are_not_those_of_its_training_part(tmp_path: Path) -> None:
@@ -472,9 +472,9 @@ def test_a_time_is_no_name_of_a_row() -> None:
     text = (
         "| Metric | Value |\n|---|---|\n| Accuracy | 0.97 |\n| Recall | 0.95 |\n| Time | 12.3 s |\n"
     )
-    found = read_document("t.md", text=text)
-    assert [claim.name for claim in found.claims] == ["Value"]
-    assert "t.md: not matched to any measure: 'Time'" in found.notes
+    document = read_document("t.md", text=text)
+    assert [claim.name for claim in document.claims] == ["Value"]
+    assert "t.md: not matched to any measure: 'Time'" in document.notes
 
 
 def test_the_mean_of_the_accuracies_of_classes_is_not_the_accuracy(tmp_path: Path) -> None:
@@ -482,9 +482,9 @@ def test_the_mean_of_the_accuracies_of_classes_is_not_the_accuracy(tmp_path: Pat
     head = "| Class | Recall | Precision | Acc | Support |\n|---|---|---|---|---|\n"
     rows = "| Normal | 0.898 | 0.815 | 0.898 | 59 |\n| DoS | 0.707 | 0.829 | 0.707 | 41 |\n"
     mean = "| Average | 0.803 | 0.822 | 0.803 | 100 |\n"
-    found = audited(tmp_path, head + rows + mean, "t.md")
-    assert found.consistent
-    assert any("accuracy 0.803 of 'Average' was passed over" in n for n in found.claims[0].notes)
+    audit = audited(tmp_path, head + rows + mean, "t.md")
+    assert audit.consistent
+    assert any("accuracy 0.803 of 'Average' was passed over" in n for n in audit.claims[0].notes)
     overall = rows.replace("| 0.898 | 59", "| | 59").replace("| 0.707 | 41", "| | 41")
     assert not audited(tmp_path, head + overall + mean, "t.md").consistent
 
@@ -493,15 +493,15 @@ def test_a_scale_that_is_neither_share_nor_percent_is_told(tmp_path: Path) -> No
     for scale in ("‰", "1e-3", "x10^-3"):
         rows = f"Method,TPR,TNR,FPR ({scale})\nA,0.9534,0.9789,21.1\n"
         totals = Totals(positives=6959, negatives=7910)
-        found = audited(tmp_path, rows, "t.csv", totals=totals)
-        assert found.consistent
-        assert any("neither shares nor percent" in note for note in found.notes)
+        audit = audited(tmp_path, rows, "t.csv", totals=totals)
+        assert audit.consistent
+        assert any("neither shares nor percent" in note for note in audit.notes)
 
 
 def test_numbers_of_labels_beside_totals_without_names_are_told(tmp_path: Path) -> None:
     rows = "Method,Recall (attack),Accuracy\nA,0.9534,0.9670\n"
-    found = audited(tmp_path, rows, "t.csv", totals=Totals(positives=6959, negatives=7910))
-    assert any("recall.attack" in note for note in found.claims[0].notes)
+    audit = audited(tmp_path, rows, "t.csv", totals=Totals(positives=6959, negatives=7910))
+    assert any("recall.attack" in note for note in audit.claims[0].notes)
 
 
 LONG = 100_000

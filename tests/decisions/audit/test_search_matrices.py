@@ -205,10 +205,10 @@ def test_a_number_that_may_mean_either_is_given_by_either() -> None:
         with pytest.MonkeyPatch.context() as patch:
             if by_boxes:
                 patch.setattr(searched, "ALL_AT_ONCE", 0)
-            found = set(four(search(positives=2, negatives=2).find([either]).matrices))
+            matrices = set(four(search(positives=2, negatives=2).find([either]).matrices))
         # Half of the positives are hit, or half of the alarms are right, or there are none.
         by_recall = {(1, fp, 1, 2 - fp) for fp in range(3)}
-        assert found == by_recall | {(2, 2, 0, 0)}
+        assert matrices == by_recall | {(2, 2, 0, 0)}
 
 
 # -- boxes -----------------------------------------------------------------------------------------
@@ -337,11 +337,11 @@ def test_boxes_find_what_trying_all_matrices_finds(
     monkeypatch.setattr(searched, "ALL_AT_ONCE", 0)
     for in_the_end in (1 << 15, 84):
         monkeypatch.setattr(searched, "_IN_THE_END", in_the_end)
-        found = search(**known).find([ways(key, text)])
-        if found.complete:
-            assert sorted(four(found.matrices)) == sorted(four(expected.matrices))
+        search_result = search(**known).find([ways(key, text)])
+        if search_result.complete:
+            assert sorted(four(search_result.matrices)) == sorted(four(expected.matrices))
         else:
-            assert set(four(found.matrices)) <= set(four(expected.matrices))
+            assert set(four(search_result.matrices)) <= set(four(expected.matrices))
         one = search(**known).find([ways(key, text)], one=True)
         assert one.feasible is None or one.feasible == expected.feasible
 

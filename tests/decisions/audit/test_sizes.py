@@ -25,17 +25,17 @@ def numbers(**claim):
     ],
 )
 def test_the_stated_size_is_a_number_of_its_own(n, verdict) -> None:
-    found = numbers(confusion=FOREST, n=n)["n"]
-    assert str(found.verdict) == verdict
-    assert found.recomputed == 14869
-    assert found.measure is None
+    number = numbers(confusion=FOREST, n=n)["n"]
+    assert str(number.verdict) == verdict
+    assert number.recomputed == 14869
+    assert number.measure is None
 
 
 def test_supports_are_held_against_the_matrix() -> None:
-    found = numbers(
+    judgements = numbers(
         confusion=FOREST, positive="attack", support={"normal": 7910, "attack": 7000}, n=14869
     )
-    assert {key: str(number.verdict) for key, number in found.items()} == {
+    assert {key: str(number.verdict) for key, number in judgements.items()} == {
         "n": "consistent",
         "support.normal": "consistent",
         "support.attack": "inconsistent",
@@ -52,30 +52,32 @@ def test_the_size_is_held_against_supports_alone() -> None:
 @pytest.mark.parametrize("missing", ["tn", "fp", "fn", "tp"])
 def test_a_missing_cell_is_filled_in_from_the_size(missing) -> None:
     cells = {name: count for name, count in FOREST.items() if name != missing}
-    found = audited(confusion=cells, n=14869, reported={"accuracy": "96.70%", "mcc": "0.9338"})
-    assert [str(number.verdict) for number in found.numbers] == [
+    audit_result = audited(
+        confusion=cells, n=14869, reported={"accuracy": "96.70%", "mcc": "0.9338"}
+    )
+    assert [str(number.verdict) for number in audit_result.numbers] == [
         "consistent",
         "consistent",
         "undetermined",
     ]
-    assert found.notes == (f"{missing} = {FOREST[missing]:,} was filled in from n",)
-    assert found.numbers[-1].said == f"not judged: {missing} was filled in from it"
+    assert audit_result.notes == (f"{missing} = {FOREST[missing]:,} was filled in from n",)
+    assert audit_result.numbers[-1].said == f"not judged: {missing} was filled in from it"
 
 
 def test_two_missing_cells_are_filled_in_from_the_supports() -> None:
-    found = audited(
+    audit_result = audited(
         confusion={"tn": 7743, "tp": 6635},
         positive="attack",
         support={"normal": 7910, "attack": 6959},
         n=14870,
         reported={"accuracy": "96.70%", "precision": "97.54%"},
     )
-    verdicts = {number.key: str(number.verdict) for number in found.numbers}
+    verdicts = {number.key: str(number.verdict) for number in audit_result.numbers}
     assert verdicts == {"accuracy": "consistent", "precision": "consistent", "n": "inconsistent"}
 
 
 def test_two_missing_cells_are_filled_in_from_one_support_and_the_size() -> None:
-    found = audited(
+    audit_result = audited(
         confusion={"tn": 7743, "tp": 6635},
         positive="attack",
         support={"attack": 6959},
@@ -83,36 +85,36 @@ def test_two_missing_cells_are_filled_in_from_one_support_and_the_size() -> None
         n=14869,
         reported={"mcc": "0.9338"},
     )
-    assert str(found.numbers[0].verdict) == "consistent"
+    assert str(audit_result.numbers[0].verdict) == "consistent"
 
 
 def test_cells_beyond_the_size_contradict_it() -> None:
-    found = numbers(confusion={"tn": 7743, "tp": 6635}, n=9000, reported={})
-    assert str(found["n"].verdict) == "inconsistent"
-    assert "already add up to 14,378" in found["n"].said
+    judgements = numbers(confusion={"tn": 7743, "tp": 6635}, n=9000, reported={})
+    assert str(judgements["n"].verdict) == "inconsistent"
+    assert "already add up to 14,378" in judgements["n"].said
 
 
 def test_a_measure_of_known_cells_needs_no_others() -> None:
-    found = numbers(
+    judgements = numbers(
         confusion={"fp": 167, "tp": 6635},
         positive="attack",
         reported={"precision": "97.54%", "fdr.attack": "0.04", "far": "0.0246"},
     )
-    assert str(found["precision"].verdict) == "consistent"
-    assert str(found["fdr.attack"].verdict) == "inconsistent"
-    assert str(found["far"].verdict) == "consistent"
+    assert str(judgements["precision"].verdict) == "consistent"
+    assert str(judgements["fdr.attack"].verdict) == "inconsistent"
+    assert str(judgements["far"].verdict) == "consistent"
 
 
 def test_a_bare_rate_that_the_known_cells_do_not_give_may_be_an_average() -> None:
     cells = {"fp": 167, "tp": 6635}
-    found = numbers(confusion=cells, positive="attack", reported={"fdr": "0.04"})
-    assert str(found["fdr"].verdict) == "undetermined"
+    judgements = numbers(confusion=cells, positive="attack", reported={"fdr": "0.04"})
+    assert str(judgements["fdr"].verdict) == "undetermined"
 
 
 def test_the_other_label_is_read_on_known_cells_too() -> None:
-    found = numbers(
+    judgements = numbers(
         confusion={"tn": 7743, "fn": 324},
         negative="normal",
         reported={"precision.normal": "0.9598"},
     )
-    assert str(found["precision.normal"].verdict) == "consistent"
+    assert str(judgements["precision.normal"].verdict) == "consistent"

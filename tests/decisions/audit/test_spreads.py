@@ -16,8 +16,8 @@ FOLDS = ["0.9125", "0.9250", "0.9000", "0.9375", "0.8875"]
 
 
 def numbers(**claim):
-    found = audit({"positive": "ddos", **claim}).claims[0].numbers
-    return {number.key: number for number in found}
+    judgements = audit({"positive": "ddos", **claim}).claims[0].numbers
+    return {number.key: number for number in judgements}
 
 
 def verdict(key, text, **claim):
@@ -72,12 +72,12 @@ def test_a_deviation_without_folds_is_undetermined() -> None:
 
 def test_a_bare_value_beside_folds_may_be_pooled_or_their_mean() -> None:
     folds = {"accuracy": ["0.90", "0.92", "0.88"]}
-    found = numbers(confusion=DDOS, folds=folds, reported={"accuracy": "0.9125"})["accuracy"]
-    assert str(found.verdict) == "consistent"
-    assert "365/400" in found.said
-    found = numbers(confusion=DDOS, folds=folds, reported={"accuracy": "0.900"})["accuracy"]
-    assert str(found.verdict) == "consistent"
-    assert "the mean of 3 folds" in found.said
+    number = numbers(confusion=DDOS, folds=folds, reported={"accuracy": "0.9125"})["accuracy"]
+    assert str(number.verdict) == "consistent"
+    assert "365/400" in number.said
+    number = numbers(confusion=DDOS, folds=folds, reported={"accuracy": "0.900"})["accuracy"]
+    assert str(number.verdict) == "consistent"
+    assert "the mean of 3 folds" in number.said
     assert verdict("accuracy", "0.95", confusion=DDOS, folds=folds) == "inconsistent"
 
 

@@ -30,8 +30,12 @@ def sides(matrix: tuple[tuple[int, ...], ...]) -> Sides:
     return hits, tuple(map(sum, matrix)), tuple(map(sum, zip(*matrix, strict=True)))
 
 
-def in_tables(found: ClassMatrices) -> list[Sides]:
-    columns = (found.hits.tolist(), found.rows.tolist(), found.columns.tolist())
+def in_tables(class_matrices: ClassMatrices) -> list[Sides]:
+    columns = (
+        class_matrices.hits.tolist(),
+        class_matrices.rows.tolist(),
+        class_matrices.columns.tolist(),
+    )
     return [tuple(map(tuple, each)) for each in zip(*columns, strict=True)]
 
 
@@ -39,10 +43,10 @@ def in_tables(found: ClassMatrices) -> list[Sides]:
 def test_tables_of_supports_are_all_that_there_can_be(rows: tuple[int, ...]) -> None:
     size = len(rows)
     expected = {sides(m) for m in itertools.product(*(rows_of(r, size) for r in rows))}
-    found = class_matrices_of(rows, size, sum(rows))
-    assert found is not None
-    assert len(found) == len(expected)
-    assert set(in_tables(found)) == expected
+    class_matrices = class_matrices_of(rows, size, sum(rows))
+    assert class_matrices is not None
+    assert len(class_matrices) == len(expected)
+    assert set(in_tables(class_matrices)) == expected
 
 
 @pytest.mark.parametrize(("n", "size"), [(0, 2), (3, 2), (4, 3), (6, 2)])
@@ -52,10 +56,10 @@ def test_tables_of_a_size_are_those_of_all_supports(n: int, size: int) -> None:
         for rows in rows_of(n, size)
         for m in itertools.product(*(rows_of(r, size) for r in rows))
     }
-    found = class_matrices_of(None, size, n)
-    assert found is not None
-    assert len(found) == len(expected)
-    assert set(in_tables(found)) == expected
+    class_matrices = class_matrices_of(None, size, n)
+    assert class_matrices is not None
+    assert len(class_matrices) == len(expected)
+    assert set(in_tables(class_matrices)) == expected
 
 
 def test_too_many_tables_are_not_put_together() -> None:

@@ -57,9 +57,9 @@ def test_a_filled_template_is_clean_and_a_wrong_number_in_it_is_found(
 ) -> None:
     path = tmp_path / "claims.toml"
     path.write_text(filled(kind), "utf-8")
-    found = audit_files([path])
-    assert found.consistent, found
-    assert all(claim.verdict == "consistent" for claim in found.claims)
+    audit = audit_files([path])
+    assert audit.consistent, audit
+    assert all(claim.verdict == "consistent" for claim in audit.claims)
     wrong = {"folds": ('0.96"', '0.99"')}.get(kind, ('0.90"', '0.80"'))
     path.write_text(filled(kind).replace(*wrong), "utf-8")
     assert not audit_files([path]).consistent

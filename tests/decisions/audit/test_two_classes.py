@@ -51,13 +51,13 @@ def derived(reported: dict[str, str]) -> bool:
 
 def smallest_corrections(reported: dict[str, str], truths: list[Cells]) -> list[frozenset[str]]:
     for size in range(len(reported) + 1):
-        found = [
+        corrections = [
             frozenset(removed)
             for removed in itertools.combinations(reported, size)
             if possible([(k, t) for k, t in reported.items() if k not in removed], truths)
         ]
-        if found:
-            return found
+        if corrections:
+            return corrections
     raise AssertionError("no numbers at all can always be true")
 
 
@@ -81,16 +81,16 @@ def test_blame_is_what_all_smallest_corrections_by_all_matrices_share() -> None:
         corrections = smallest_corrections(reported, truths)
         wrong = frozenset.intersection(*corrections)
         disputed = frozenset().union(*corrections) - wrong
-        found = verdicts(claim)
-        context = (p, n, reported, found)
-        assert {k for k in reported if found[labelled(k)] == "inconsistent"} == wrong, context
-        assert disputed <= {k for k in reported if found[labelled(k)] == "conflict"}, context
+        judgements = verdicts(claim)
+        context = (p, n, reported, judgements)
+        assert {k for k in reported if judgements[labelled(k)] == "inconsistent"} == wrong, context
+        assert disputed <= {k for k in reported if judgements[labelled(k)] == "conflict"}, context
         for conflict in claim.conflicts:
             members = [(k, t) for k, t in reported.items() if labelled(k) in conflict.keys]
             assert not possible(members, truths), context
             for left_out in members:
                 assert possible([pair for pair in members if pair != left_out], truths), context
-        kept = [(k, t) for k, t in reported.items() if found[labelled(k)] not in WRONG]
+        kept = [(k, t) for k, t in reported.items() if judgements[labelled(k)] not in WRONG]
         assert possible(kept, truths), context
         seen["inconsistent"] += bool(wrong)
         seen["conflict"] += bool(disputed)
@@ -198,9 +198,9 @@ def test_an_auc_outside_of_what_the_operating_point_allows_is_accused(
     rates = {"recall.attack": "0.800", "fpr.attack": "0.300", "precision.attack": "0.727"}
     wrong = "inconsistent"
     for text, expected in (("0.75", "undetermined"), ("0.97", wrong), ("0.50", wrong)):
-        found = verdicts(judged({**rates, "auc": text}, **told))
-        assert found.pop("auc") == expected
-        assert not {"inconsistent", "conflict"} & set(found.values())
+        judgements = verdicts(judged({**rates, "auc": text}, **told))
+        assert judgements.pop("auc") == expected
+        assert not {"inconsistent", "conflict"} & set(judgements.values())
 
 
 def test_an_auc_is_told_what_the_operating_point_allows() -> None:

@@ -83,16 +83,16 @@ def must_agree(counted: Gate, kept: Gate) -> None:
     assert any(note.startswith("mode grid") for note in counted.notes)
     assert not any(note.startswith("mode grid") for note in kept.notes)
     assert counted.rows == kept.rows
-    for found, expected in zip(counted.rules, kept.rules, strict=True):
-        assert found.rule == expected.rule
-        low, high = found.estimate.bound or (float(found.estimate),) * 2
+    for rule, expected in zip(counted.rules, kept.rules, strict=True):
+        assert rule.rule == expected.rule
+        low, high = rule.estimate.bound or (float(rule.estimate),) * 2
         spread = expected.estimate.high - expected.estimate.low
-        close = 0.0 if found.rule.text in FIXED else 0.2 * spread
-        assert low - close <= float(expected.estimate) <= high + close, found.rule.text
+        close = 0.0 if rule.rule.text in FIXED else 0.2 * spread
+        assert low - close <= float(expected.estimate) <= high + close, rule.rule.text
         for end in ("low", "high"):
-            ends = getattr(found.estimate, end), getattr(expected.estimate, end)
-            assert ends[0] == pytest.approx(ends[1], abs=max(close, 1e-12)), found.rule.text
-        assert found.outcome == expected.outcome
+            ends = getattr(rule.estimate, end), getattr(expected.estimate, end)
+            assert ends[0] == pytest.approx(ends[1], abs=max(close, 1e-12)), rule.rule.text
+        assert rule.outcome == expected.outcome
 
 
 @pytest.mark.sampled(1)

@@ -69,8 +69,8 @@ def small(
 def test_one_model_at_a_threshold_has_the_estimate_of_an_evaluation(
     rule: str, of: Callable[[assay.Evaluation], assay.Estimate]
 ) -> None:
-    found, expected = judged(f"{rule} >= 0").rules[0].estimate, of(evaluated())
-    assert (float(found), found.low, found.high, found.method) == (
+    estimate, expected = judged(f"{rule} >= 0").rules[0].estimate, of(evaluated())
+    assert (float(estimate), estimate.low, estimate.high, estimate.method) == (
         float(expected),
         expected.low,
         expected.high,
@@ -91,10 +91,10 @@ def entries(evaluation: assay.Evaluation) -> list[tuple[str, assay.Estimate]]:
 
 def test_the_threshold_is_that_of_the_rule_then_that_of_the_gate_then_a_half() -> None:
     rules = ("new(recall@threshold=0.9) > 0", "new(recall) > 0", "new-old(recall) > 0")
-    found = judged(*rules, threshold=0.7, old_threshold=0.8).rules
-    assert found[0].thresholds == {"new": 0.9}
-    assert found[1].thresholds == {"new": 0.7}
-    assert found[2].thresholds == {"new": 0.7, "old": 0.8}
+    judged_rules = judged(*rules, threshold=0.7, old_threshold=0.8).rules
+    assert judged_rules[0].thresholds == {"new": 0.9}
+    assert judged_rules[1].thresholds == {"new": 0.7}
+    assert judged_rules[2].thresholds == {"new": 0.7, "old": 0.8}
     assert judged(rules[1]).rules[0].thresholds == {"new": 0.5}
 
 
@@ -110,10 +110,10 @@ def test_scores_beyond_a_half_need_a_threshold_only_where_a_rule_needs_one() -> 
 
 
 def test_a_family_has_exact_bounds() -> None:
-    found = judged("new(recall@family=exfiltration) >= 0.2").rules[0].estimate
+    estimate = judged("new(recall@family=exfiltration) >= 0.2").rules[0].estimate
     hits = ((FLOWS.family == "exfiltration") & (FLOWS.new >= 0.5)).sum()
     low, high = ClopperPearson()(hits, 30)
-    assert (found.low, found.high) == (low, high)
+    assert (estimate.low, estimate.high) == (low, high)
     missed = judged("new(miss_rate@family=exfiltration) <= 0.8").rules[0].estimate
     assert float(missed) == pytest.approx(1 - hits / 30)
     assert (missed.low, missed.high) == (pytest.approx(1 - high), pytest.approx(1 - low))
@@ -139,16 +139,16 @@ def test_chosen_thresholds_agree_with_resampling_by_hand(rule: str) -> None:
             for model in ("old", "new")
         ]
         draws.append(values[1] - values[0])
-    found = gate(**columns, rules=f"new-old({rule}) > 0", resamples=800).rules[0]
+    judged_rule = gate(**columns, rules=f"new-old({rule}) > 0", resamples=800).rules[0]
     whole = [
         by_hand(measure, key, float(limit), columns["y_true"], columns[m]) for m in ("old", "new")
     ]
-    assert float(found.estimate) == pytest.approx(whole[1] - whole[0], abs=1e-12)
-    assert found.values == {"new": pytest.approx(whole[1]), "old": pytest.approx(whole[0])}
+    assert float(judged_rule.estimate) == pytest.approx(whole[1] - whole[0], abs=1e-12)
+    assert judged_rule.values == {"new": pytest.approx(whole[1]), "old": pytest.approx(whole[0])}
     low, high = np.nanquantile(draws, [0.025, 0.975])
     # Never narrower than what the rows alone allow, and by chance a little different.
-    assert found.estimate.low == pytest.approx(low, abs=0.04)
-    assert found.estimate.high == pytest.approx(high, abs=0.04)
+    assert judged_rule.estimate.low == pytest.approx(low, abs=0.04)
+    assert judged_rule.estimate.high == pytest.approx(high, abs=0.04)
 
 
 def by_hand(measure: str, key: str, limit: float, truth: np.ndarray, score: np.ndarray) -> float:
@@ -180,9 +180,9 @@ def test_a_chosen_threshold_widens_the_interval_of_one_model() -> None:
 def test_a_perfect_detector_is_not_sure_to_be_perfect_at_a_chosen_threshold() -> None:
     truth = [1] * 20 + [0] * 80
     scores = np.array([0.9] * 20 + [0.1] * 80)
-    found = gate(truth, new=scores, rules="new(recall@max-fpr=0.01) >= 0.95").rules[0]
-    assert (float(found.estimate), found.outcome) == (1.0, "undecided")
-    assert 0.8 < found.estimate.low < 0.9
+    rule = gate(truth, new=scores, rules="new(recall@max-fpr=0.01) >= 0.95").rules[0]
+    assert (float(rule.estimate), rule.outcome) == (1.0, "undecided")
+    assert 0.8 < rule.estimate.low < 0.9
 
 
 def test_a_limit_that_no_threshold_keeps_flags_nothing_and_says_so() -> None:
@@ -223,9 +223,9 @@ EVERY_KIND = (
 
 def test_identical_models_differ_by_exactly_nothing() -> None:
     rules = [f"new-old({measure}) {op} 0" for measure in EVERY_KIND for op in (">=", "<=")]
-    found = judged(*rules, new=FLOWS.old, resamples=100)
-    assert found.outcome == "pass"
-    for each in found.rules:
+    judgement = judged(*rules, new=FLOWS.old, resamples=100)
+    assert judgement.outcome == "pass"
+    for each in judgement.rules:
         assert (float(each.estimate), each.estimate.low, each.estimate.high) == (0, 0, 0)
 
 
@@ -242,15 +242,15 @@ def test_swapping_the_models_turns_the_difference_around(measure: str) -> None:
 
 
 def test_the_difference_of_auc_is_delongs() -> None:
-    found = judged("new-old(roc_auc) >= 0").rules[0]
+    rule = judged("new-old(roc_auc) >= 0").rules[0]
     expected = assay.delong_test(FLOWS.label, FLOWS.old, FLOWS.new).effect
-    assert (float(found.estimate), found.estimate.low) == (float(expected), expected.low)
-    assert found.estimate.method == "delong"
+    assert (float(rule.estimate), rule.estimate.low) == (float(expected), expected.low)
+    assert rule.estimate.method == "delong"
 
 
 def test_a_difference_at_a_threshold_agrees_with_resampling_by_hand() -> None:
     columns = small(50, 150)
-    found = gate(**columns, rules="new-old(precision) > 0", threshold=1.0, resamples=4000).rules[0]
+    rule = gate(**columns, rules="new-old(precision) > 0", threshold=1.0, resamples=4000).rules[0]
     flagged = {model: columns[model] >= 1.0 for model in ("new", "old")}
     random, draws = np.random.default_rng(3), []
     for _ in range(4000):
@@ -258,8 +258,8 @@ def test_a_difference_at_a_threshold_agrees_with_resampling_by_hand() -> None:
         new, old = (columns["y_true"][rows][flagged[m][rows]].mean() for m in ("new", "old"))
         draws.append(new - old)
     low, high = np.quantile(draws, [0.025, 0.975])
-    assert found.estimate.low == pytest.approx(low, abs=0.02)
-    assert found.estimate.high == pytest.approx(high, abs=0.02)
+    assert rule.estimate.low == pytest.approx(low, abs=0.02)
+    assert rule.estimate.high == pytest.approx(high, abs=0.02)
 
 
 def test_models_that_agree_on_a_few_rows_are_not_sure_to_agree_on_others() -> None:
@@ -271,8 +271,8 @@ def test_models_that_agree_on_a_few_rows_are_not_sure_to_agree_on_others() -> No
         f"new-old({measure}) >= -0.01"
         for measure in ("recall", "f1", "precision", "recall@max-fpr=0.1", "mcc")
     ]
-    found = gate(truth, new=new, old=old, rules=rules)
-    for each in found.rules:
+    judgement = gate(truth, new=new, old=old, rules=rules)
+    for each in judgement.rules:
         assert float(each.estimate) == 0
         assert each.outcome == "undecided", each.rule.text
     many = gate(
@@ -285,10 +285,10 @@ def test_two_perfect_rankings_of_a_few_rows_are_not_sure_to_be_equal() -> None:
     truth = np.array([1] * 15 + [0] * 30)
     random = np.random.default_rng(2)
     new, old = (truth + 0.4 * random.random(45) for _ in range(2))
-    found = gate(truth, new=new, old=old, rules="new-old(roc_auc) >= -0.01").rules[0]
-    assert float(found.estimate) == 0
-    assert found.outcome == "undecided"
-    assert -0.25 < found.estimate.low < -0.1
+    rule = gate(truth, new=new, old=old, rules="new-old(roc_auc) >= -0.01").rules[0]
+    assert float(rule.estimate) == 0
+    assert rule.outcome == "undecided"
+    assert -0.25 < rule.estimate.low < -0.1
     mapped = gate(truth, new=np.exp(old), old=old, rules="new-old(roc_auc) >= 0").rules[0]
     assert mapped.outcome == "pass"
 
@@ -298,29 +298,29 @@ def test_an_end_that_is_the_bound_but_for_rounding_is_the_bound() -> None:
     old = np.where(np.arange(200) < 95, 0.9, 0.1)
     # 0.94 - 0.95 is a little less than -0.01 in floats.
     new = np.where(np.arange(200) < 94, 0.9, 0.1)
-    found = gate(truth, new=new, old=old, rules="new-old(recall) >= -0.01").rules[0]
-    assert float(found.estimate) == -0.01
-    assert found.to_dict()["value"] == -0.01
+    rule = gate(truth, new=new, old=old, rules="new-old(recall) >= -0.01").rules[0]
+    assert float(rule.estimate) == -0.01
+    assert rule.to_dict()["value"] == -0.01
 
 
 def test_a_rule_for_each_family_becomes_one_a_family() -> None:
-    found = judged(
+    judgement = judged(
         "new-old(recall@max-fpr=0.01,family=*) >= -0.05", "new(f1) >= 0.9", resamples=100
     )
     families = sorted({*FLOWS.family.tolist()} - {"normal"})
-    assert [each.rule.family for each in found.rules] == [*families, None]
-    assert found.rules[1].rule.text == (
+    assert [each.rule.family for each in judgement.rules] == [*families, None]
+    assert judgement.rules[1].rule.text == (
         'new-old(recall@max-fpr=0.01, family="brute force") >= -0.05'
     )
-    assert found.rules[0].estimate.n == 100
+    assert judgement.rules[0].estimate.n == 100
 
 
 def test_families_come_from_the_labels_where_one_is_negative() -> None:
-    found = gate(
+    judgement = gate(
         FLOWS.family, new=FLOWS.new, negative="normal", rules="new(recall@family=dos) >= 0.95"
     )
-    assert found.outcome == "pass"
-    assert found.positive == "not normal"
+    assert judgement.outcome == "pass"
+    assert judgement.positive == "not normal"
 
 
 # -- what can't be decided -------------------------------------------------------------------------
@@ -347,24 +347,24 @@ def test_what_has_no_value_or_no_interval_is_undecided_with_the_reason(
 ) -> None:
     random = np.random.default_rng(0)
     new, old = random.random(18), random.random(18)
-    found = gate(truth, new=new, old=old, rules=rule, positive=1, labels=[0, 1])
-    assert found.outcome == "undecided"
-    assert said in found.rules[0].reason
+    judgement = gate(truth, new=new, old=old, rules=rule, positive=1, labels=[0, 1])
+    assert judgement.outcome == "undecided"
+    assert said in judgement.rules[0].reason
 
 
 def test_an_interval_is_unknown_where_too_many_resamples_are_undefined() -> None:
     truth = np.array([1] * 2 + [0] * 200)
     random = np.random.default_rng(5)
     new, old = truth + random.random(202), truth + random.random(202)
-    found = gate(truth, new=new, old=old, rules="new-old(recall@max-fpr=0.1) >= -1").rules[0]
-    assert found.outcome == "undecided"
-    assert "resamples: the interval is not known" in found.reason
+    rule = gate(truth, new=new, old=old, rules="new-old(recall@max-fpr=0.1) >= -1").rules[0]
+    assert rule.outcome == "undecided"
+    assert "resamples: the interval is not known" in rule.reason
 
 
 def test_how_many_more_rows_would_tell_is_said() -> None:
-    found = judged("new(alerts_per_day@volume=1e6,base-rate=0.1%) <= 5000").rules[0]
-    assert found.outcome == "undecided"
-    assert "about 1.6 times as many rows would tell" in found.reason
+    rule = judged("new(alerts_per_day@volume=1e6,base-rate=0.1%) <= 5000").rules[0]
+    assert rule.outcome == "undecided"
+    assert "about 1.6 times as many rows would tell" in rule.reason
 
 
 def test_one_failing_rule_fails_the_gate_and_one_undecided_leaves_it_open() -> None:
@@ -433,12 +433,14 @@ def test_counts_are_as_repeated_rows(measure: str) -> None:
 def test_decisions_are_judged_where_there_are_no_scores() -> None:
     new, old = (np.where(score >= 0.5, "attack", "normal") for score in (FLOWS.new, FLOWS.old))
     rules = ["new-old(f1) >= 0", "new(recall@family=dos) >= 0.9", "new(roc_auc) >= 0.5"]
-    found = gate(
+    judged_rules = gate(
         FLOWS.label, new_decision=new, old_decision=old, families=FLOWS.family, rules=rules
     ).rules
     scored = judged(*rules[:2]).rules
-    assert [str(each.estimate) for each in found[:2]] == [str(each.estimate) for each in scored]
-    assert found[2].reason == "undefined: it needs scores; there are only decisions"
+    assert [str(each.estimate) for each in judged_rules[:2]] == [
+        str(each.estimate) for each in scored
+    ]
+    assert judged_rules[2].reason == "undefined: it needs scores; there are only decisions"
     with pytest.raises(InputError, match="sets a threshold, and needs scores"):
         gate(FLOWS.label, new_decision=new, rules="new(f1@threshold=0.5) >= 0")
 
@@ -473,9 +475,9 @@ def test_what_can_not_be_judged_is_refused(given_: dict[str, object], said: str)
 
 
 def test_a_family_without_attacks_is_undecided() -> None:
-    found = judged("new(recall@family=normal) > 0.5", "new-old(recall@family=normal) > 0")
-    assert [each.outcome for each in found.rules] == ["undecided", "undecided"]
-    assert found.rules[0].reason == "undefined: no row of this family is positive"
+    judgement = judged("new(recall@family=normal) > 0.5", "new-old(recall@family=normal) > 0")
+    assert [each.outcome for each in judgement.rules] == ["undecided", "undecided"]
+    assert judgement.rules[0].reason == "undefined: no row of this family is positive"
 
 
 def test_a_short_column_is_told_with_its_model() -> None:
@@ -532,7 +534,7 @@ def test_any_rows_give_an_outcome_and_an_interval_that_holds_the_value(
     new, old = random.random((2, len(truth)))
     if ties:
         new, old = new.round(1), old.round(1)
-    found = gate(
+    rule = gate(
         truth,
         new=new,
         old=old,
@@ -542,10 +544,10 @@ def test_any_rows_give_an_outcome_and_an_interval_that_holds_the_value(
         resamples=50,
         level=0.9,
     ).rules[0]
-    estimate = found.estimate
+    estimate = rule.estimate
     if math.isnan(estimate.low):
-        assert found.outcome == "undecided"
-        assert found.reason
+        assert rule.outcome == "undecided"
+        assert rule.reason
     else:
         assert estimate.low <= float(estimate) <= estimate.high
 
@@ -566,8 +568,8 @@ def test_a_model_that_is_really_worse_is_rarely_passed(positives: int, negatives
     passed = np.zeros(len(rules))
     for seed in range(40):
         columns = small(positives, negatives, gap=-0.25, seed=seed)
-        found = gate(**columns, rules=rules, threshold=1.0, resamples=100)
-        passed += [each.outcome == "pass" for each in found.rules]
+        judgement = gate(**columns, rules=rules, threshold=1.0, resamples=100)
+        passed += [each.outcome == "pass" for each in judgement.rules]
     # At the bound itself it would be one in forty, and these are worse than that.
     assert passed.max() <= 2
 
@@ -589,23 +591,29 @@ def test_a_gate_prints_its_rules() -> None:
 
 def test_a_rule_object_does_as_well_as_its_text() -> None:
     rule = parse_rule("new(recall) >= 0.9", name="detects", why="it must")
-    found = gate(FLOWS.label, new=FLOWS.new, rules=rule).rules[0].to_dict()
-    assert (found["name"], found["why"], found["rule"]) == ("detects", "it must", rule.text)
+    document = gate(FLOWS.label, new=FLOWS.new, rules=rule).rules[0].to_dict()
+    assert (document["name"], document["why"], document["rule"]) == (
+        "detects",
+        "it must",
+        rule.text,
+    )
     bare = gate(FLOWS.label, new=FLOWS.new, rules=replace(rule, text="")).rules[0]
     assert bare.rule.text == "new(recall) >= 0.9"
 
 
 def test_a_figure_shows_how_far_each_rule_is_from_its_bound(tmp_path: object) -> None:
-    found = judged("new(recall) >= 0.9", "new(fpr) <= 0.001", "new(alerts_per_day@volume=9) < 1")
-    ax = found.plot.rules()
+    judgement = judged(
+        "new(recall) >= 0.9", "new(fpr) <= 0.001", "new(alerts_per_day@volume=9) < 1"
+    )
+    ax = judgement.plot.rules()
     assert [text.get_text() for text in ax.get_yticklabels()] == [
         "new(recall) >= 0.9",
         "new(fpr) <= 0.001",
     ]
     dots = [line.get_xdata()[0] for line in ax.lines if len(line.get_xdata()) == 1]
-    assert dots[0] == pytest.approx(float(found.rules[0].estimate) - 0.9)
-    assert dots[1] == pytest.approx(0.001 - float(found.rules[1].estimate))
-    assert [path.name for path in found.plot.save(tmp_path)] == ["rules.pdf", "rules.svg"]
+    assert dots[0] == pytest.approx(float(judgement.rules[0].estimate) - 0.9)
+    assert dots[1] == pytest.approx(0.001 - float(judgement.rules[1].estimate))
+    assert [path.name for path in judgement.plot.save(tmp_path)] == ["rules.pdf", "rules.svg"]
     assert judged("new(alerts_per_day@volume=9) < 1").plot.save(tmp_path) == ()
 
 

@@ -47,8 +47,8 @@ def _inside(address: str | None, networks: str | None) -> bool:
         return True
     if address is None:
         return False
-    found = ipaddress.ip_address(address)
-    return any(found in ipaddress.ip_network(text, strict=False) for text in networks.split(";"))
+    ip = ipaddress.ip_address(address)
+    return any(ip in ipaddress.ip_network(text, strict=False) for text in networks.split(";"))
 
 
 def _port(port: int | None, ports: str | None) -> bool:

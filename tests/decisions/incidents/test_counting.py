@@ -18,18 +18,18 @@ from .weeks import MONDAY, eve_alert, week
 MICROSECOND = dt.timedelta(microseconds=1)
 
 
-def told(found: Incidents) -> dict[str, Any]:
+def told(incident_summary: Incidents) -> dict[str, Any]:
     """The answer, in the form of the plain count."""
-    detected = [each for each in found.incidents if each.detected]
+    detected = [each for each in incident_summary.incidents if each.detected]
     return {
         "detected": sorted(each.id for each in detected),
         "delays": {each.id: each.delay for each in detected},
         "alerts": {each.id: each.alerts for each in detected},
-        "false_alarms": found.false_alarms,
-        "false_incidents": found.false_incidents,
+        "false_alarms": incident_summary.false_alarms,
+        "false_incidents": incident_summary.false_incidents,
         "days": {
             day.day: (day.alerts, day.false_alarms, day.false_incidents)
-            for day in found.days
+            for day in incident_summary.days
             if day.alerts
         },
     }
@@ -45,21 +45,25 @@ def test_a_week_of_logs_is_counted_as_by_hand(
 ) -> None:
     made = week(seed)
     eve, conn, attacks = made.write(tmp_path)
-    found = incidents(eve, events=conn, schedule=attacks, **how)
-    assert told(found) == by_hand(made.eve, made.schedule, **how)
-    assert found.total == len(made.schedule)
+    incident_summary = incidents(eve, events=conn, schedule=attacks, **how)
+    assert told(incident_summary) == by_hand(made.eve, made.schedule, **how)
+    assert incident_summary.total == len(made.schedule)
 
 
 def test_rates_are_of_the_observed_days(tmp_path: Path) -> None:
     made = week(5)
     eve, conn, attacks = made.write(tmp_path)
-    found = incidents(eve, events=conn, schedule=attacks)
+    incident_summary = incidents(eve, events=conn, schedule=attacks)
     times = [float(line.split("\t")[0]) for line in made.conn if not line.startswith("#")]
     stamps = [dt.datetime.fromisoformat(json.loads(line)["timestamp"]) for line in made.eve]
     times += [stamp.timestamp() for stamp in stamps]
     days = (max(times) - min(times)) / 86_400
-    assert found["false_alarms_per_day"] == pytest.approx(found.false_alarms / days)
-    assert found["false_incidents_per_day"] == pytest.approx(found.false_incidents / days)
+    assert incident_summary["false_alarms_per_day"] == pytest.approx(
+        incident_summary.false_alarms / days
+    )
+    assert incident_summary["false_incidents_per_day"] == pytest.approx(
+        incident_summary.false_incidents / days
+    )
 
 
 # -- any small week --------------------------------------------------------------------------------
@@ -123,5 +127,5 @@ def test_any_small_week_is_counted_as_by_hand(
             "dst_port": [line["dest_port"] for line in lines],
         }
     )
-    found = incidents(frame, schedule=schedule, **how)
-    assert told(found) == by_hand([json.dumps(line) for line in lines], schedule, **how)
+    incident_summary = incidents(frame, schedule=schedule, **how)
+    assert told(incident_summary) == by_hand([json.dumps(line) for line in lines], schedule, **how)

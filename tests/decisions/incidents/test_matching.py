@@ -37,8 +37,8 @@ def test_both_ends_count(second: float, detected: bool) -> None:
 
 @pytest.mark.parametrize(("second", "detected"), [(660, True), (660.000001, False)])
 def test_grace_is_added_after_the_end(second: float, detected: bool) -> None:
-    found = incidents(alerts=alerts(second), schedule=[attack()], grace="60s")
-    assert found.detected == detected
+    incident_summary = incidents(alerts=alerts(second), schedule=[attack()], grace="60s")
+    assert incident_summary.detected == detected
 
 
 def test_either_direction_counts_unless_directed() -> None:
@@ -79,25 +79,25 @@ def test_match_leaves_out_what_need_not_fit() -> None:
 
 def test_an_alert_of_two_incidents_counts_for_each_and_is_told() -> None:
     schedule = [attack(0, 600, id="a"), attack(300, 900, id="b")]
-    found = incidents(alerts=alerts(100, 400), schedule=schedule)
-    assert found.detected == 2
-    assert [(each.alerts, each.shared) for each in found.incidents] == [(2, 1), (1, 1)]
-    assert found.alerts == 2
-    (finding,) = (each for each in found.findings if each.code == "I002")
+    incident_summary = incidents(alerts=alerts(100, 400), schedule=schedule)
+    assert incident_summary.detected == 2
+    assert [(each.alerts, each.shared) for each in incident_summary.incidents] == [(2, 1), (1, 1)]
+    assert incident_summary.alerts == 2
+    (finding,) = (each for each in incident_summary.findings if each.code == "I002")
     assert "scan (b) has no other: without such alerts 1 incident is detected" in finding.message
 
 
 def test_windows_that_overlap_are_fine_where_addresses_tell_them_apart() -> None:
     schedule = [attack(0, 600, src_ip="10.0.0.1"), attack(300, 900, src_ip="10.0.0.2")]
-    found = incidents(alerts=alerts(400, src_ip="10.0.0.2"), schedule=schedule)
-    assert [each.detected for each in found.incidents] == [False, True]
-    assert "I002" not in {each.code for each in found.findings}
+    incident_summary = incidents(alerts=alerts(400, src_ip="10.0.0.2"), schedule=schedule)
+    assert [each.detected for each in incident_summary.incidents] == [False, True]
+    assert "I002" not in {each.code for each in incident_summary.findings}
 
 
 def test_alerts_within_the_gap_are_one_false_incident() -> None:
     noise = alerts(1000, 1600, 2200.000001, 9000)
-    found = incidents(alerts=noise, schedule=[attack()], gap="10m")
-    assert (found.false_alarms, found.false_incidents) == (4, 3)
+    incident_summary = incidents(alerts=noise, schedule=[attack()], gap="10m")
+    assert (incident_summary.false_alarms, incident_summary.false_incidents) == (4, 3)
 
 
 def test_false_alarms_of_another_key_are_another_false_incident() -> None:
@@ -126,11 +126,11 @@ def late(seconds: float) -> pl.DataFrame:
 
 @pytest.mark.parametrize("hours", [-5, 1, 2])
 def test_a_wrong_zone_is_estimated_and_told_but_not_applied(hours: int) -> None:
-    found = incidents(alerts=late(3600 * hours), schedule=SCHEDULE)
-    assert found.detected == 0
-    assert found.skew.estimated == 3600 * hours
-    assert (found.skew.applied, found.skew.detected) == (0, 5)
-    (finding,) = (each for each in found.findings if each.code == "I003")
+    incident_summary = incidents(alerts=late(3600 * hours), schedule=SCHEDULE)
+    assert incident_summary.detected == 0
+    assert incident_summary.skew.estimated == 3600 * hours
+    assert (incident_summary.skew.applied, incident_summary.skew.detected) == (0, 5)
+    (finding,) = (each for each in incident_summary.findings if each.code == "I003")
     sign = "-" if hours < 0 else ""
     assert f"give a skew of {sign}{abs(hours)}h if that is so" in finding.message
 
@@ -145,9 +145,13 @@ def test_a_skew_is_applied_where_it_is_asked_for() -> None:
 
 
 def test_clocks_that_agree_are_left_alone() -> None:
-    found = incidents(alerts=late(0), schedule=SCHEDULE, skew="estimate")
-    assert (found.skew.applied, found.skew.estimated, found.detected) == (0, 0, 5)
-    assert "I003" not in {each.code for each in found.findings}
+    incident_summary = incidents(alerts=late(0), schedule=SCHEDULE, skew="estimate")
+    assert (
+        incident_summary.skew.applied,
+        incident_summary.skew.estimated,
+        incident_summary.detected,
+    ) == (0, 0, 5)
+    assert "I003" not in {each.code for each in incident_summary.findings}
 
 
 # -- what was observed -----------------------------------------------------------------------------
@@ -156,10 +160,10 @@ def test_clocks_that_agree_are_left_alone() -> None:
 def test_events_tell_which_time_was_observed() -> None:
     events = pl.DataFrame({"time": [NOON + minute * 60 * SECOND for minute in range(0, 600, 10)]})
     quiet = events.filter(pl.col("time") < NOON + 7200 * SECOND)
-    found = incidents(alerts=alerts(1000, 20_000), schedule=[attack()], events=quiet)
-    assert found.observed is not None
-    assert (found.observed.seconds, found.observed.silences) == (6600, 1)
-    assert "I007" in {each.code for each in found.findings}
+    incident_summary = incidents(alerts=alerts(1000, 20_000), schedule=[attack()], events=quiet)
+    assert incident_summary.observed is not None
+    assert (incident_summary.observed.seconds, incident_summary.observed.silences) == (6600, 1)
+    assert "I007" in {each.code for each in incident_summary.findings}
     whole = incidents(alerts=alerts(1000, 20_000), schedule=[attack()], events=events)
     assert whole.observed is not None
     assert whole.observed.seconds == 590 * 60
@@ -168,16 +172,16 @@ def test_events_tell_which_time_was_observed() -> None:
 def test_an_incident_of_which_nothing_was_seen_is_told() -> None:
     events = pl.DataFrame({"time": [NOON, NOON + 900 * SECOND], "src_ip": ["10.0.0.9"] * 2})
     schedule = [attack(src_ip="10.0.0.1"), attack(90_000, 90_600, src_ip="10.0.0.1")]
-    found = incidents(alerts=alerts(800), schedule=schedule, events=events)
-    told = [each.message for each in found.findings if each.code == "I001"]
+    incident_summary = incidents(alerts=alerts(800), schedule=schedule, events=events)
+    told = [each.message for each in incident_summary.findings if each.code == "I001"]
     assert told[0].startswith("scan (2) lies where nothing was observed")
     assert told[1].startswith("No line in the logs belongs to scan (1)")
 
 
 def test_a_log_without_alerts_is_told() -> None:
     flows = alerts(1, 2, kind="flow")
-    found = incidents(alerts=flows, schedule=[attack()])
-    (finding,) = (each for each in found.findings if each.code == "I010")
+    incident_summary = incidents(alerts=flows, schedule=[attack()])
+    (finding,) = (each for each in incident_summary.findings if each.code == "I010")
     assert finding.message == "None of the 2 lines is an alert that counts."
     raised = incidents(alerts=alerts(1, 2), schedule=[attack()])
     assert "I010" not in {each.code for each in raised.findings}
@@ -185,8 +189,10 @@ def test_a_log_without_alerts_is_told() -> None:
 
 def test_time_under_alarm_lasts_until_the_gap_has_passed() -> None:
     events = pl.DataFrame({"time": [NOON, NOON + 3600 * SECOND]})
-    found = incidents(alerts=alerts(100, 200, 3500), schedule=[attack()], events=events, gap=300)
-    assert found["share_under_alarm"] == pytest.approx((400 + 100) / 3600)
+    incident_summary = incidents(
+        alerts=alerts(100, 200, 3500), schedule=[attack()], events=events, gap=300
+    )
+    assert incident_summary["share_under_alarm"] == pytest.approx((400 + 100) / 3600)
 
 
 # -- what is refused -------------------------------------------------------------------------------

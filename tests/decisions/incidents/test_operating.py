@@ -279,7 +279,7 @@ def test_what_can_not_be_asked_is_refused(asked: dict[str, float], message: str)
 def test_promises_are_broken_no_more_often_than_they_may(limit: float) -> None:
     """The true rate at a threshold t is 10 (1 - t) a day; half are detected in time at 0.4."""
     rng = np.random.default_rng(5)
-    false_broken, delay_broken, found, repeats = 0, 0, 0, 1500
+    false_broken, delay_broken, detections, repeats = 0, 0, 0, 1500
     for _ in range(repeats):
         incidents, days = 20, 14
         best = rng.random(incidents)
@@ -293,10 +293,10 @@ def test_promises_are_broken_no_more_often_than_they_may(limit: float) -> None:
         prompt = choose_operating_point(of, max_delay=300).guaranteed
         false_broken += kept is not None and 10 * (1 - kept.threshold) > limit
         delay_broken += prompt is not None and prompt.threshold > 0.4
-        found += kept is not None
+        detections += kept is not None
     assert false_broken / repeats < 0.1 + 2.5 * math.sqrt(0.09 / repeats)
     assert delay_broken / repeats < 0.1 + 2.5 * math.sqrt(0.09 / repeats)
-    assert found / repeats > 0.5
+    assert detections / repeats > 0.5
 
 
 def test_how_many_it_takes_to_promise_a_median_is_told() -> None:

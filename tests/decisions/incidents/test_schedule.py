@@ -36,11 +36,11 @@ def test_csv_and_json_lines_hold_the_same(tmp_path: Path) -> None:
     heads = list(rows[0])
     texts = [",".join(heads), *(",".join(row[head] for head in heads) for row in rows)]
     table.write_text("\n".join(texts) + "\n")
-    found = read_schedule(table)
-    assert found.incidents == read_schedule(lines).incidents
-    assert found.columns == ("src_ip", "dst_port")
-    assert found.incidents[0].src_ip == (ipaddress.ip_network("10.0.0.0/8"),)
-    assert found.incidents[1].dst_port == ((8000, 8999),)
+    schedule = read_schedule(table)
+    assert schedule.incidents == read_schedule(lines).incidents
+    assert schedule.columns == ("src_ip", "dst_port")
+    assert schedule.incidents[0].src_ip == (ipaddress.ip_network("10.0.0.0/8"),)
+    assert schedule.incidents[1].dst_port == ((8000, 8999),)
 
 
 def test_columns_are_known_by_the_names_of_zeek_suricata_and_ecs() -> None:
@@ -50,8 +50,8 @@ def test_columns_are_known_by_the_names_of_zeek_suricata_and_ecs() -> None:
         ("src_ip", "dest_ip"),
         ("source.ip", "destination.ip"),
     ):
-        found = read_schedule([{**row, source: "10.0.0.1", target: "10.0.0.2"}]).incidents[0]
-        assert (str(found.src_ip[0]), str(found.dst_ip[0])) == ("10.0.0.1/32", "10.0.0.2/32")
+        incident = read_schedule([{**row, source: "10.0.0.1", target: "10.0.0.2"}]).incidents[0]
+        assert (str(incident.src_ip[0]), str(incident.dst_ip[0])) == ("10.0.0.1/32", "10.0.0.2/32")
 
 
 def test_a_column_of_the_very_name_counts_before_its_aliases() -> None:
@@ -61,8 +61,8 @@ def test_a_column_of_the_very_name_counts_before_its_aliases() -> None:
 
 def test_incidents_come_in_the_order_of_their_start_and_keep_their_number() -> None:
     late = {"attack": "late", "start": "2026-11-16T12:00Z", "end": "2026-11-16T12:05Z"}
-    found = read_schedule([late, {"attack": "early", **WINDOW}]).incidents
-    assert [(each.id, each.attack) for each in found] == [("2", "early"), ("1", "late")]
+    incidents = read_schedule([late, {"attack": "early", **WINDOW}]).incidents
+    assert [(each.id, each.attack) for each in incidents] == [("2", "early"), ("1", "late")]
 
 
 def test_a_time_without_a_zone_needs_one() -> None:

@@ -29,12 +29,14 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="module")
-def found(logs: dict[str, Any]) -> Incidents:
+def incident_summary(logs: dict[str, Any]) -> Incidents:
     return incidents(**logs, score="alert.severity", max_false_incidents=60, grace=30)
 
 
-def test_every_point_is_what_its_threshold_gives(logs: dict[str, Any], found: Incidents) -> None:
-    curve = found.operating
+def test_every_point_is_what_its_threshold_gives(
+    logs: dict[str, Any], incident_summary: Incidents
+) -> None:
+    curve = incident_summary.operating
     assert curve is not None
     assert curve.threshold == (1, 2, 3)
     for place in range(3):
@@ -56,8 +58,13 @@ def test_alerts_alone_observe_the_same_time_at_every_threshold() -> None:
     )
     attack = {"attack": "scan", "start": MONDAY, "end": MONDAY}
     for threshold in (None, 2.0, 3.0):
-        found = incidents(alerts=alerts, schedule=[attack], score="level", threshold=threshold)
-        assert (found.observed.basis, found.observed.seconds) == ("alerts", 50 * 3600)
+        incident_summary = incidents(
+            alerts=alerts, schedule=[attack], score="level", threshold=threshold
+        )
+        assert (incident_summary.observed.basis, incident_summary.observed.seconds) == (
+            "alerts",
+            50 * 3600,
+        )
     with pytest.raises(InputError, match="no time was observed"):
         incidents(alerts=alerts[:1], schedule=[attack], score="level", max_false_incidents=5)
 
@@ -81,14 +88,19 @@ def test_rows_of_a_table_observe_the_same_time_at_every_threshold() -> None:
         }
     )
     for threshold in (0.0, 0.5):
-        found = incidents(
+        incident_summary = incidents(
             rows, incident="incident", time="time", score="score", threshold=threshold
         )
-        assert (found.observed.basis, found.observed.seconds) == ("events", 3600)
+        assert (incident_summary.observed.basis, incident_summary.observed.seconds) == (
+            "events",
+            3600,
+        )
 
 
-def test_a_threshold_is_chosen_by_constraint(logs: dict[str, Any], found: Incidents) -> None:
-    choice = found.choice
+def test_a_threshold_is_chosen_by_constraint(
+    logs: dict[str, Any], incident_summary: Incidents
+) -> None:
+    choice = incident_summary.choice
     assert choice is not None
     assert choice.empirical is not None
     assert choice.guaranteed is not None
@@ -106,15 +118,15 @@ def test_a_threshold_without_a_score_is_refused(logs: dict[str, Any], asked: Any
 
 
 def test_what_has_no_score_has_no_thresholds(logs: dict[str, Any]) -> None:
-    found = incidents(**logs)
-    assert found.operating is None
-    assert found.choice is None
+    incident_summary = incidents(**logs)
+    assert incident_summary.operating is None
+    assert incident_summary.choice is None
     with pytest.raises(MethodError, match="alerts have no score"):
-        found.plot.operating()
+        incident_summary.plot.operating()
 
 
-def test_the_result_comes_back_from_its_document(found: Incidents) -> None:
-    written = found.to_dict()
+def test_the_result_comes_back_from_its_document(incident_summary: Incidents) -> None:
+    written = incident_summary.to_dict()
     assert restored(Incidents, written).to_dict() == written
 
 
@@ -122,13 +134,13 @@ def test_the_result_comes_back_from_its_document(found: Incidents) -> None:
 
 
 def test_the_timeline_holds_every_alert_and_no_more_spans_than_can_be_seen(
-    found: Incidents,
+    incident_summary: Incidents,
 ) -> None:
-    timeline = found.timeline
+    timeline = incident_summary.timeline
     assert timeline is not None
     spans = timeline.alerts
     assert 0 < len(spans.start) <= FINEST
-    for each in found.incidents:
+    for each in incident_summary.incidents:
         if each.first_alert is not None:
             at = (each.first_alert - timeline.since) / SECOND
             inside = np.array(spans.start) - 1e-3 <= at
@@ -139,9 +151,9 @@ def test_the_timeline_holds_every_alert_and_no_more_spans_than_can_be_seen(
     )
 
 
-def test_all_figures_are_written(found: Incidents, tmp_path: Path) -> None:
+def test_all_figures_are_written(incident_summary: Incidents, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    names = [path.name for path in found.plot.save(tmp_path, formats=("svg",))]
+    names = [path.name for path in incident_summary.plot.save(tmp_path, formats=("svg",))]
     assert names == ["timeline.svg", "time-to-detect.svg", "operating.svg"]
     drawn = (tmp_path / "timeline.svg").read_text()
     assert "brute force" in drawn
@@ -165,8 +177,10 @@ def attack(start: int, end: int) -> dict[str, Any]:
 
 def test_alarms_cover_incidents_second_by_second() -> None:
     alerts = [0, 100, 110, 125, 400, 405, 900]
-    found = incidents(alerts=frame(alerts), schedule=[attack(105, 124), attack(600, 699)], gap=30)
-    coverage = found.coverage
+    incident_summary = incidents(
+        alerts=frame(alerts), schedule=[attack(105, 124), attack(600, 699)], gap=30
+    )
+    coverage = incident_summary.coverage
     assert coverage is not None
     expected = range_based(
         Ranges([105, 600], [125, 700]), Ranges([0, 100, 400, 900], [1, 126, 406, 901])
@@ -177,11 +191,11 @@ def test_alarms_cover_incidents_second_by_second() -> None:
     assert adjusted.alarm_rate == 34 / 901
     assert adjusted.f1 == pytest.approx(2 * 20 / (20 + 120 + 34 - 20))
     assert adjusted.random > adjusted.f1
-    assert [each.code for each in found.findings].count("I009") == 1
+    assert [each.code for each in incident_summary.findings].count("I009") == 1
 
 
 def test_no_alert_near_an_incident_leaves_a_recall_of_0() -> None:
-    found = incidents(alerts=frame([0, 1000]), schedule=[attack(400, 500)])
-    assert found.coverage is not None
-    assert found.coverage.ranges.recall == 0
-    assert found.coverage.point_adjusted.f1 == 0
+    incident_summary = incidents(alerts=frame([0, 1000]), schedule=[attack(400, 500)])
+    assert incident_summary.coverage is not None
+    assert incident_summary.coverage.ranges.recall == 0
+    assert incident_summary.coverage.point_adjusted.f1 == 0

@@ -22,7 +22,7 @@ from .streams import day_of, plain, stream
 
 def test_every_figure_is_what_an_independent_count_gives() -> None:
     rows = stream(days=3, labelled=0.95)
-    found = monitor(**rows, mature=0.5)
+    monitoring = monitor(**rows, mature=0.5)
     cells = Counter(
         (day, label, score >= 0.5, old >= 0.5)
         for day, label, score, old in zip(
@@ -39,7 +39,7 @@ def test_every_figure_is_what_an_independent_count_gives() -> None:
             and all(dict(zip(named, cell, strict=True))[name] == each for name, each in of.items())
         )
 
-    for i, period in enumerate(found.periods):
+    for i, period in enumerate(monitoring.periods):
         day = day_of(i)
         assert (period.start, period.end, period.rows) == (day, day, 60)
         tp, fp, waiting = (
@@ -82,21 +82,25 @@ def test_every_figure_is_what_an_independent_count_gives() -> None:
 def test_a_rule_is_broken_from_the_first_look_that_shows_it() -> None:
     days = [day_of(i) for i in range(40) for _ in range(10)]
     truth = ["attack", "normal"] * 200
-    found = monitor(days, truth, y_score=[0.9] * 400, rules=["precision >= 0.7", "recall >= 0.1"])
-    broken = found.rules[0]
+    monitoring = monitor(
+        days, truth, y_score=[0.9] * 400, rules=["precision >= 0.7", "recall >= 0.1"]
+    )
+    broken = monitoring.rules[0]
     first = next(i for i in range(1, 41) if float(BetaMixture()(5 * i, 10 * i)[1]) < 0.7)
     assert (broken.outcome.value, broken.since) == ("broken", day_of(first - 1))
-    assert found.outcome.value == "broken"
-    assert found.findings[0].code == "M001"
-    assert day_of(first - 1) in found.findings[0].message
+    assert monitoring.outcome.value == "broken"
+    assert monitoring.findings[0].code == "M001"
+    assert day_of(first - 1) in monitoring.findings[0].message
 
 
 def test_a_rule_once_broken_stays_so_and_one_that_holds_says_since_when() -> None:
     days = [day_of(i) for i in range(30) for _ in range(20)]
     truth = ["normal"] * 200 + ["attack"] * 400
-    found = monitor(days, truth, y_score=[0.9] * 600, rules=["precision >= 0.5", "f1 >= 0.1"][:1])
-    assert found.rules[0].outcome.value == "broken"
-    assert found.rules[0].since == day_of(0)
+    monitoring = monitor(
+        days, truth, y_score=[0.9] * 600, rules=["precision >= 0.5", "f1 >= 0.1"][:1]
+    )
+    assert monitoring.rules[0].outcome.value == "broken"
+    assert monitoring.rules[0].since == day_of(0)
     held = monitor(days, truth[::-1], y_score=[0.9] * 600, rules="precision >= 0.5").rules[0]
     assert held.outcome.value == "holds"
     assert held.since == day_of(0)
@@ -133,14 +137,14 @@ def test_a_rule_that_no_sequence_can_judge_is_refused(rule: str, told: str) -> N
 def test_figures_are_given_where_labels_are_mature_and_bounds_elsewhere() -> None:
     days = [day_of(0)] * 20 + [day_of(1)] * 20
     truth = ["attack"] * 10 + ["normal"] * 10 + ["attack"] * 5 + [None] * 15
-    found = monitor(days, truth, y_score=[0.9] * 40)
-    first, second = (period.figure("precision", "period") for period in found.periods)
+    monitoring = monitor(days, truth, y_score=[0.9] * 40)
+    first, second = (period.figure("precision", "period") for period in monitoring.periods)
     assert (float(first.estimate), first.mature, first.estimate.bound) == (0.5, 1.0, None)
     assert math.isnan(second.estimate)
     assert second.estimate.bound == (0.25, 1.0)
     assert second.estimate.undefined == "25.0% of alerts have a label, and 90% are needed"
-    assert [f.code for f in found.findings] == ["M002"]
-    assert [(age.first, age.alerts, age.triaged) for age in found.maturity] == [
+    assert [f.code for f in monitoring.findings] == ["M002"]
+    assert [(age.first, age.alerts, age.triaged) for age in monitoring.maturity] == [
         (0, 20, 5),
         (1, 20, 20),
     ]
@@ -172,17 +176,17 @@ def test_whatever_missing_labels_turn_out_to_be_the_interval_held_it_before(
 
 
 def test_without_any_label_the_alert_rate_is_told_and_nothing_else() -> None:
-    found = monitor([day_of(0)] * 50, y_score=[0.9, 0.1] * 25, rules="alert_rate <= 0.9")
-    assert float(found["alert_rate"].estimate) == 0.5
-    assert math.isnan(found["precision"].estimate)
-    assert found.positive is None
-    assert found.rules[0].outcome.value == "holds"
-    assert "no row has a label yet" in found.notes[0]
+    monitoring = monitor([day_of(0)] * 50, y_score=[0.9, 0.1] * 25, rules="alert_rate <= 0.9")
+    assert float(monitoring["alert_rate"].estimate) == 0.5
+    assert math.isnan(monitoring["precision"].estimate)
+    assert monitoring.positive is None
+    assert monitoring.rules[0].outcome.value == "holds"
+    assert "no row has a label yet" in monitoring.notes[0]
 
 
 def test_a_positive_label_need_not_have_occurred_yet() -> None:
-    found = monitor([day_of(0)] * 3, ["normal"] * 3, y_score=[0.9] * 3, positive="attack")
-    assert float(found["precision"].estimate) == 0
+    monitoring = monitor([day_of(0)] * 3, ["normal"] * 3, y_score=[0.9] * 3, positive="attack")
+    assert float(monitoring["precision"].estimate) == 0
 
 
 FLAGS = np.array([1, 0] * 20)
@@ -194,9 +198,9 @@ FLAGS = np.array([1, 0] * 20)
 def test_true_and_one_are_one_label(truth: object, decisions: object, positive: object) -> None:
     days = [day_of(0)] * 40
     for said in ({"y_pred": decisions}, {"y_score": FLAGS, "old_decision": decisions}):
-        found = monitor(days, truth, **said, positive=positive)
-        for subject in found.models:
-            figures = {e.measure: e for e in found.last.estimates if e.subject == subject}
+        monitoring = monitor(days, truth, **said, positive=positive)
+        for subject in monitoring.models:
+            figures = {e.measure: e for e in monitoring.last.estimates if e.subject == subject}
             assert float(figures["recall"].estimate) == float(figures["precision"].estimate) == 1
 
 
@@ -204,8 +208,8 @@ def test_a_reference_of_booleans_is_no_reference_of_numbers() -> None:
     held = {"y_true": FLAGS, "y_pred": FLAGS.astype(bool)}
     with pytest.raises(InputError, match="decisions that are booleans in reference="):
         monitor([day_of(0)] * 40, FLAGS, y_pred=FLAGS, reference=held)
-    found = monitor([day_of(0)] * 40, FLAGS, y_pred=FLAGS.astype(bool), reference=held)
-    assert found.reference_base_rate == 0.5
+    monitoring = monitor([day_of(0)] * 40, FLAGS, y_pred=FLAGS.astype(bool), reference=held)
+    assert monitoring.reference_base_rate == 0.5
 
 
 @pytest.mark.parametrize(
@@ -229,8 +233,8 @@ def test_labels_that_do_not_occur_are_refused(given: dict, told: str) -> None:
 
 def test_families_of_alarms_need_not_be_among_the_decisions() -> None:
     said = ["attack", "attack", "normal"]
-    found = monitor([day_of(0)] * 3, ["scan", "dos", None], y_pred=said, negative="normal")
-    assert found.last.triaged == found.last.alerts == 2
+    monitoring = monitor([day_of(0)] * 3, ["scan", "dos", None], y_pred=said, negative="normal")
+    assert monitoring.last.triaged == monitoring.last.alerts == 2
 
 
 # -- periods ---------------------------------------------------------------------------------------
@@ -269,17 +273,17 @@ def test_the_last_look_is_the_same_however_often_one_looks() -> None:
 
 
 def test_days_without_rows_are_a_finding() -> None:
-    found = monitor([day_of(0), day_of(3)], ["attack"] * 2, y_score=[0.9] * 2)
-    assert found.absent == (day_of(1), day_of(2))
-    assert "M006" in [finding.code for finding in found.findings]
+    monitoring = monitor([day_of(0), day_of(3)], ["attack"] * 2, y_score=[0.9] * 2)
+    assert monitoring.absent == (day_of(1), day_of(2))
+    assert "M006" in [finding.code for finding in monitoring.findings]
 
 
 def test_bursts_of_false_alarms_and_a_precision_that_moves_are_findings() -> None:
     days = [day_of(i) for i in range(10) for _ in range(40)]
     scores = [0.9 if i // 40 < 5 or i % 40 < 4 else 0.1 for i in range(400)]
     truth = ["normal" if i // 40 < 5 else "attack" for i in range(400)]
-    found = [f.code for f in monitor(days, truth, y_score=scores).findings]
-    assert {"M005", "M007"} <= set(found)
+    codes = [f.code for f in monitor(days, truth, y_score=scores).findings]
+    assert {"M005", "M007"} <= set(codes)
     calm = monitor(**plain(stream(days=10)))
     assert not {"M005", "M007"} & {f.code for f in calm.findings}
 
@@ -296,12 +300,12 @@ def test_a_restart_gives_the_same_bits_as_all_rows_at_once(cut: int, through_byt
         for part in (slice(None, 12 * cut), slice(12 * cut, None))
     )
     state = monitor(**first).tally
-    found = monitor(**second, state=state.to_bytes() if through_bytes else state)
+    monitoring = monitor(**second, state=state.to_bytes() if through_bytes else state)
     whole = monitor(**rows)
-    assert found.tally.to_bytes() == whole.tally.to_bytes()
+    assert monitoring.tally.to_bytes() == whole.tally.to_bytes()
     told, expected = (
         {key: value for key, value in each.to_dict().items() if key != "source"}
-        for each in (found, whole)
+        for each in (monitoring, whole)
     )
     assert (told == expected) is True  # a difference of thousands of numbers is shown by no one
 
@@ -314,9 +318,9 @@ def test_rows_that_were_counted_are_refused_or_counted_anew() -> None:
     again = {name: column[last] for name, column in late.items()}
     with pytest.raises(InputError, match="state= holds 2026-03-12, 2026-03-13"):
         monitor(**again, state=state)
-    found = monitor(**again, state=state, recount=True)
-    assert found.rows == 14 * 60
-    assert found.periods[-1].triaged > monitor(**rows).periods[-1].triaged
+    monitoring = monitor(**again, state=state, recount=True)
+    assert monitoring.rows == 14 * 60
+    assert monitoring.periods[-1].triaged > monitor(**rows).periods[-1].triaged
     part = {name: column[-5:] for name, column in late.items()}
     with pytest.raises(InputError, match="leave 5 of the 60 rows that state= holds of 2026-03-15"):
         monitor(**part, state=state, recount=True)
@@ -360,10 +364,10 @@ def test_scores_beyond_0_and_1_need_a_threshold() -> None:
 
 
 def test_decisions_by_name_are_the_alarm_or_not() -> None:
-    found = monitor(
+    monitoring = monitor(
         [day_of(0)] * 4, ["attack", "normal", None, None], y_pred=["attack"] * 3 + ["normal"]
     )
-    assert (found.last.alerts, found.last.triaged, found.threshold) == (3, 2, None)
+    assert (monitoring.last.alerts, monitoring.last.triaged, monitoring.threshold) == (3, 2, None)
 
 
 @pytest.mark.parametrize(

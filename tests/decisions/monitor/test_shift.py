@@ -67,11 +67,11 @@ def test_shares_of_cells_follow_the_steps_of_ranks_whatever_the_distribution(kin
         )
         rows = pl.Series(draw(2000))
         shares.append(counts_of(cells, cells.values_of(rows)) / 2000)
-    found = np.array(shares)
+    fractions = np.array(shares)
     assert cells.weights == (15, 15, 15, 15)
-    assert found.mean(axis=0) == pytest.approx([0.25] * 4, abs=0.015)
+    assert fractions.mean(axis=0) == pytest.approx([0.25] * 4, abs=0.015)
     # 15 * 45 / (60^2 * 61), and that of 2,000 rows.
-    assert found.std(axis=0) == pytest.approx(
+    assert fractions.std(axis=0) == pytest.approx(
         [math.sqrt(0.003074 + 0.25 * 0.75 / 2000)] * 4, rel=0.15
     )
 
@@ -157,12 +157,12 @@ def false_stops(streams: int, reference: int, rows: int, certainty: float = 1.0)
 
 def found_within_a_month(streams: int) -> float:
     random = np.random.default_rng(12)
-    found = 0
+    detections = 0
     for _ in range(streams):
         cells, counts = drifting(random, 2000, 200, 213, 183, 0.2)
         over = np.flatnonzero(evidence_of(counts, cells.weights) >= LIMIT)
-        found += bool(len(over)) and over[0] >= 183
-    return found / streams
+        detections += bool(len(over)) and over[0] >= 183
+    return detections / streams
 
 
 @pytest.mark.slow
@@ -201,19 +201,19 @@ def test_a_shift_is_found_and_called_no_loss_of_quality() -> None:
     rows = stream(days=20, shift=0.1)
     size = len(rows["times"])
     given = {**reference(), "bytes": random.lognormal(6, 1, 1200), "proto": ["tcp", "udp"] * 600}
-    found = monitor(
+    monitoring = monitor(
         rows["times"],
         y_score=rows["y_score"],
         features={"bytes": random.lognormal(6, 1, size), "proto": ["udp"] * size},
         reference=given,
     )
-    by_column = {each.column: each for each in found.shift}
+    by_column = {each.column: each for each in monitoring.shift}
     assert by_column["score"].shifted
     assert by_column["score"].since >= day_of(0)
     assert by_column["feature proto"].shifted
     assert not by_column["feature bytes"].shifted
     assert by_column["score"].mean_rank > 0.55
-    (finding,) = (each for each in found.findings if each.code == "M003")
+    (finding,) = (each for each in monitoring.findings if each.code == "M003")
     assert "A reason to label, not a loss of quality" in finding.message
     assert "feature bytes" not in finding.message
 
@@ -238,9 +238,9 @@ def test_a_state_brings_its_reference_and_refuses_another() -> None:
     rest = {name: column[300:] for name, column in rows.items()}
     known = reference()
     state = monitor(half["times"], y_score=half["y_score"], reference=known).tally
-    found = monitor(rest["times"], y_score=rest["y_score"], state=state)
+    monitoring = monitor(rest["times"], y_score=rest["y_score"], state=state)
     whole = monitor(rows["times"], y_score=rows["y_score"], reference=known)
-    assert found.shift == whole.shift
+    assert monitoring.shift == whole.shift
     other = {"y_score": known["y_score"] / 2}
     with pytest.raises(InputError, match="counted with another reference"):
         monitor(rest["times"], y_score=rest["y_score"], state=state, reference=other)
@@ -263,12 +263,12 @@ TABLE = {"tp": 90, "fn": 10, "fp": 20, "tn": 980}
 
 
 def test_the_share_of_attacks_follows_from_that_of_alerts() -> None:
-    found = base_rate_of(1000, 10_000, TABLE, 0.95)
-    assert float(found) == pytest.approx((0.1 - 0.02) / (0.9 - 0.02))
+    estimate = base_rate_of(1000, 10_000, TABLE, 0.95)
+    assert float(estimate) == pytest.approx((0.1 - 0.02) / (0.9 - 0.02))
     low = BetaMixture(1 - 0.05 / 3)(1000, 10_000)[0]
-    assert found.low < float(found) < found.high
-    assert found.low < (float(low) - 0.02) / 0.88
-    assert "label shift" in found.note
+    assert estimate.low < float(estimate) < estimate.high
+    assert estimate.low < (float(low) - 0.02) / 0.88
+    assert "label shift" in estimate.note
     assert base_rate_of(10, 100, {"tp": 0, "fn": 0, "fp": 1, "tn": 9}, 0.95) is None
     useless = base_rate_of(10, 100, {"tp": 5, "fn": 5, "fp": 5, "tn": 5}, 0.95)
     assert math.isnan(useless)
@@ -283,8 +283,8 @@ def test_the_interval_of_the_share_of_attacks_covers_at_every_look() -> None:
         table = {"tp": tp, "fn": 200 - tp, "fp": fp, "tn": 2000 - fp}
         alerts = np.cumsum(random.binomial(100, 0.03 + 0.1 * (0.8 - 0.03), 60))
         for day in range(0, 60, 6):
-            found = base_rate_of(int(alerts[day]), 100 * (day + 1), table, 0.95)
-            if not found.low <= 0.1 <= found.high:
+            estimate = base_rate_of(int(alerts[day]), 100 * (day + 1), table, 0.95)
+            if not estimate.low <= 0.1 <= estimate.high:
                 wrong += 1
                 break
     assert wrong <= 5
@@ -294,8 +294,8 @@ def test_a_share_of_attacks_that_moved_is_a_finding() -> None:
     days = [day_of(i) for i in range(10) for _ in range(100)]
     score = np.where(np.arange(1000) % 2 == 0, 0.9, 0.1)
     known = {"y_score": [0.9] * 95 + [0.1] * 905, "y_true": ["attack"] * 100 + ["normal"] * 900}
-    found = monitor(days, ["attack"] * 1000, y_score=score, reference=known, positive="attack")
-    assert found.reference_base_rate == 0.1
-    assert found.base_rate.low > 0.3
-    assert "M004" in [each.code for each in found.findings]
+    monitoring = monitor(days, ["attack"] * 1000, y_score=score, reference=known, positive="attack")
+    assert monitoring.reference_base_rate == 0.1
+    assert monitoring.base_rate.low > 0.3
+    assert "M004" in [each.code for each in monitoring.findings]
     assert ALERTS_ON_TOP[0] == 0.5

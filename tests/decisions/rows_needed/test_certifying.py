@@ -39,11 +39,11 @@ def by_trial(limit: Fraction, errors: int, risk: Fraction) -> int:
 def test_a_false_positive_rate_of_one_in_ten_thousand_takes_23025_negatives_without_an_error() -> (
     None
 ):
-    found = rows_needed(Decimal("0.0001"), 0, Decimal("0.1"))
-    assert found == 23025
+    row_count = rows_needed(Decimal("0.0001"), 0, Decimal("0.1"))
+    assert row_count == 23025
     mpmath.mp.dps = 40
     least = mpmath.log(mpmath.mpf("0.1")) / mpmath.log1p(-mpmath.mpf("0.0001"))
-    assert found == mpmath.ceil(least)
+    assert row_count == mpmath.ceil(least)
 
 
 @settings(max_examples=60)
@@ -79,7 +79,7 @@ def test_a_tail_that_equals_the_risk_is_enough(
 @pytest.mark.parametrize("errors", [0, 1, 2, 5, 10, 50, 300])
 @pytest.mark.parametrize("limit", ["0.01", "0.0001", "0.0000001", "0.000000001"])
 def test_rows_are_the_fewest_in_high_precision(limit: str, errors: int) -> None:
-    found = rows_needed(Decimal(limit), errors, Decimal("0.05"))
+    row_count = rows_needed(Decimal(limit), errors, Decimal("0.05"))
     mpmath.mp.dps = 50
 
     def tail(rows: int) -> mpmath.mpf:
@@ -91,7 +91,7 @@ def test_rows_are_the_fewest_in_high_precision(limit: str, errors: int) -> None:
             total += term
         return total
 
-    assert tail(found) <= mpmath.mpf("0.05") < tail(found - 1)
+    assert tail(row_count) <= mpmath.mpf("0.05") < tail(row_count - 1)
 
 
 @settings(max_examples=60)
@@ -101,10 +101,10 @@ def test_rows_are_the_fewest_in_high_precision(limit: str, errors: int) -> None:
     risk=st.floats(1e-6, 0.9),
 )
 def test_rows_agree_with_scipy_away_from_ties(limit: float, errors: int, risk: float) -> None:
-    found = rows_needed(Decimal(repr(limit)), errors, Decimal(repr(risk)))
-    assert stats.binom.cdf(errors, found, limit) <= risk * (1 + 1e-8)
-    if found > errors + 1:
-        assert stats.binom.cdf(errors, found - 1, limit) > risk * (1 - 1e-8)
+    row_count = rows_needed(Decimal(repr(limit)), errors, Decimal(repr(risk)))
+    assert stats.binom.cdf(errors, row_count, limit) <= risk * (1 + 1e-8)
+    if row_count > errors + 1:
+        assert stats.binom.cdf(errors, row_count - 1, limit) > risk * (1 - 1e-8)
 
 
 def test_more_errors_a_lower_limit_and_a_smaller_risk_take_more_rows() -> None:
@@ -142,11 +142,11 @@ def test_chance_is_the_binomial_tail(rows: int, errors: int, rate: float) -> Non
 def test_bound_is_the_rate_at_which_so_few_errors_are_that_unlikely(
     rows: int, errors: int, risk: float
 ) -> None:
-    found = highest_rate(rows, errors, risk)
+    rate = highest_rate(rows, errors, risk)
     if errors >= rows:
-        assert found == 1
+        assert rate == 1
     else:
-        assert stats.binom.cdf(errors, rows, found) == pytest.approx(risk, rel=1e-7)
+        assert stats.binom.cdf(errors, rows, rate) == pytest.approx(risk, rel=1e-7)
 
 
 def test_expected_errors_are_a_quantile() -> None:

@@ -30,8 +30,8 @@ def by_enumeration(rows: int, difference: float, discordant: float, level: float
 def test_power_is_that_of_the_test_itself(
     rows: int, difference: float, discordant: float, level: float
 ) -> None:
-    found = mcnemar_power(rows, difference, discordant, level)
-    assert found == pytest.approx(by_enumeration(rows, difference, discordant, level), abs=1e-10)
+    power = mcnemar_power(rows, difference, discordant, level)
+    assert power == pytest.approx(by_enumeration(rows, difference, discordant, level), abs=1e-10)
 
 
 @pytest.mark.parametrize("level", [0.9, 0.95, 0.99, 0.5])
@@ -44,8 +44,8 @@ def test_critical_counts_are_where_the_test_begins_to_tell(level: float) -> None
 
 def test_rows_are_the_fewest_that_reach_the_power() -> None:
     for difference, discordant, power in [(0.3, 0.5, 0.8), (0.2, 0.3, 0.9), (0.3, 0.3, 0.5)]:
-        found = rows_for_difference(difference, discordant, 0.95, power)
-        powers = [mcnemar_power(n, difference, discordant, 0.95) for n in range(1, found + 1)]
+        row_count = rows_for_difference(difference, discordant, 0.95, power)
+        powers = [mcnemar_power(n, difference, discordant, 0.95) for n in range(1, row_count + 1)]
         assert powers[-1] >= power
         assert max(powers[:-1]) < power
 
@@ -72,8 +72,8 @@ def test_the_sum_over_some_numbers_of_discordant_rows_is_close_to_that_over_all(
     most = critical(pairs.astype(float), 0.95)
     better = (1 + difference / discordant) / 2
     told = stats.binom.cdf(most, pairs, 1 - better) + stats.binom.cdf(most, pairs, better)
-    found = mcnemar_power(rows, difference, discordant, 0.95)
-    assert found == pytest.approx(float((weight * told).sum()), abs=3e-5)
+    power = mcnemar_power(rows, difference, discordant, 0.95)
+    assert power == pytest.approx(float((weight * told).sum()), abs=3e-5)
 
 
 def test_a_simulation_shows_the_difference_as_often_as_planned() -> None:

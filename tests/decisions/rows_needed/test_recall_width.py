@@ -42,12 +42,12 @@ def test_good_scores_save_labels_and_useless_ones_do_not() -> None:
 
 
 def test_without_a_base_rate_each_usual_one_is_planned_for() -> None:
-    found = plan(recall_width=0.1)["recall_width"]
-    assert [need.base_rate for need in found.needs[::3]] == [0.1, 0.01, 0.001, 0.0001]
+    recall_width = plan(recall_width=0.1)["recall_width"]
+    assert [need.base_rate for need in recall_width.needs[::3]] == [0.1, 0.01, 0.001, 0.0001]
     # Of 100 attacks among a million rows, not even all are enough.
-    assert [need.rows for need in found.needs[-3:]] == [None, None, None]
+    assert [need.rows for need in recall_width.needs[-3:]] == [None, None, None]
     assert plan(recall_width=0.1).rows == 1_000_000
-    assert {need.expected for need in found.needs} == {0.9}
+    assert {need.expected for need in recall_width.needs} == {0.9}
 
 
 @pytest.mark.parametrize(
@@ -67,8 +67,8 @@ def test_strata_are_planned_as_they_are_drawn() -> None:
     scores = np.arange(50_000) / 50_000
     drawn = sample({"score": scores}, score="score", labels=2000, threshold=0.99)
     planned = stratum_sizes(49_500, 6, 2000)
-    found = [stratum.rows for stratum in drawn.strata[1:]]
-    assert found == pytest.approx(planned, rel=0.03)
+    rows = [stratum.rows for stratum in drawn.strata[1:]]
+    assert rows == pytest.approx(planned, rel=0.03)
 
 
 @pytest.mark.slow
@@ -88,7 +88,7 @@ def test_samples_of_two_normal_curves_come_as_wide_as_planned() -> None:
     widths = []
     for seed in range(40):
         drawn = sample(columns, score="score", labels=need.rows, threshold=threshold, seed=seed)
-        found = assay.evaluate(
+        recall = assay.evaluate(
             drawn.frame,
             label="label",
             score="score",
@@ -96,5 +96,5 @@ def test_samples_of_two_normal_curves_come_as_wide_as_planned() -> None:
             strata="stratum",
             threshold=threshold,
         )["recall"]
-        widths.append(found.high - found.low)
+        widths.append(recall.high - recall.low)
     assert np.mean(widths) == pytest.approx(0.15, rel=0.1)

@@ -22,9 +22,9 @@ def width(method: object, k: float, rows: int) -> float:
 @pytest.mark.parametrize("share", [0.5, 0.9, 0.02])
 @pytest.mark.parametrize("most", [0.2, 0.05, 0.01])
 def test_rows_are_the_fewest_by_statsmodels(method: object, share: float, most: float) -> None:
-    found = rows_for_width(method, most, share)
-    assert width(method, found * share, found) <= most
-    assert width(method, (found - 1) * share, found - 1) > most
+    row_count = rows_for_width(method, most, share)
+    assert width(method, row_count * share, row_count) <= most
+    assert width(method, (row_count - 1) * share, row_count - 1) > most
 
 
 def test_rows_for_the_worst_share_do_for_every_share() -> None:

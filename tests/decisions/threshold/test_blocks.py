@@ -196,11 +196,11 @@ def test_an_upper_limit_may_be_kept_inside_of_the_block_after_the_last_end_that_
 
 def test_the_block_whose_end_is_the_lowest_kept_is_not_cut() -> None:
     rule = ThresholdRule((FprAtMost(HALF),), LowestThreshold())
-    found = rule.undecided(blocks_of([2, 4, 6, 8], [0, 2, 3, 4]))
-    assert found.tolist() == [False, False, True, False]
+    flags = rule.undecided(blocks_of([2, 4, 6, 8], [0, 2, 3, 4]))
+    assert flags.tolist() == [False, False, True, False]
 
 
 def test_the_best_mcc_is_not_looked_for_where_only_true_positives_are_added() -> None:
-    found = BestMcc().undecided(blocks_of([4, 8, 8], [1, 1, 8]))
+    flags = BestMcc().undecided(blocks_of([4, 8, 8], [1, 1, 8]))
     # The last end flags all rows: it has no value, and the thresholds before it may have the best.
-    assert found.tolist() == [False, False, True]
+    assert flags.tolist() == [False, False, True]

@@ -63,10 +63,10 @@ def test_two_answers_stand_side_by_side() -> None:
     ],
 )
 def test_an_optimum_at_its_constraint_breaks_it_half_of_the_time(asked: dict[str, float]) -> None:
-    found = choose(**asked).empirical
-    assert found is not None
-    assert found.worth == BREAKS
-    assert found.rule.endswith(BREAKS)
+    empirical = choose(**asked).empirical
+    assert empirical is not None
+    assert empirical.worth == BREAKS
+    assert empirical.rule.endswith(BREAKS)
 
 
 @pytest.mark.parametrize(
@@ -83,28 +83,28 @@ def test_an_optimum_at_its_constraint_breaks_it_half_of_the_time(asked: dict[str
 )
 def test_an_optimum_inside_its_constraints_says_how_far(asked: dict[str, Any], reads: str) -> None:
     families = ["dos", "scan"] * 1200
-    found = choose(families=families, **asked).empirical
-    assert found is not None
-    assert BREAKS not in found.rule
-    assert found.worth.startswith("It lies inside")
-    assert "All of the interval keeps it, but nothing is promised." in found.worth
-    assert reads in found.worth
+    empirical = choose(families=families, **asked).empirical
+    assert empirical is not None
+    assert BREAKS not in empirical.rule
+    assert empirical.worth.startswith("It lies inside")
+    assert "All of the interval keeps it, but nothing is promised." in empirical.worth
+    assert reads in empirical.worth
 
 
 def test_an_interval_that_reaches_beyond_the_limit_is_said() -> None:
     # 2 of 40 negatives lie above the lowest positive, where 4 are allowed.
     truth = [0] * 40 + [1] * 20
     scores = [*range(38), 100, 101, *range(60, 80)]
-    found = choose_threshold(truth, y_score=scores, max_fpr=0.1, resamples=50).empirical
-    assert found is not None
-    assert found.worth.startswith("It lies inside its constraint: 0.05 [")
-    assert found.worth.endswith("The interval reaches beyond it, so new data may break it.")
+    empirical = choose_threshold(truth, y_score=scores, max_fpr=0.1, resamples=50).empirical
+    assert empirical is not None
+    assert empirical.worth.startswith("It lies inside its constraint: 0.05 [")
+    assert empirical.worth.endswith("The interval reaches beyond it, so new data may break it.")
 
 
 def test_of_several_constraints_the_one_that_binds_is_named() -> None:
-    found = choose(max_fpr=0.05, min_dr=0.01).empirical
-    assert found is not None
-    assert found.worth == (
+    empirical = choose(max_fpr=0.05, min_dr=0.01).empirical
+    assert empirical is not None
+    assert empirical.worth == (
         "It sits at a false positive rate of at most 0.05: it will break it on new data about "
         "half of the time."
     )
@@ -119,10 +119,10 @@ def test_the_sentence_is_true_of_new_data() -> None:
     for trial in range(120):
         shift, limit = ((1.0, 0.1), (6.0, 0.3))[trial % 2]
         scores = random.normal(shift * truth)
-        found = choose_threshold(truth, y_score=scores, max_fpr=limit, resamples=20).empirical
-        assert found is not None
-        rate = math.erfc(found.threshold / math.sqrt(2)) / 2
-        said = "at" if found.worth == BREAKS else found.worth.partition(". ")[2]
+        empirical = choose_threshold(truth, y_score=scores, max_fpr=limit, resamples=20).empirical
+        assert empirical is not None
+        rate = math.erfc(empirical.threshold / math.sqrt(2)) / 2
+        said = "at" if empirical.worth == BREAKS else empirical.worth.partition(". ")[2]
         beyond.setdefault(said, []).append(rate > limit)
     assert len(beyond["at"]) > 40
     assert 0.3 < np.mean(beyond.pop("at")) < 0.7
@@ -514,28 +514,28 @@ def test_the_document_has_the_keys_of_the_contract() -> None:
         holdout={"y_true": truth, "y_score": scores, "families": families},
         **FEW,
     )
-    found = json.loads(json.dumps(choice.to_dict(), allow_nan=False))
-    assert found["schema"] == "assay.threshold/1"
-    assert {"constraints", "objective", "empirical", "guaranteed", "infeasible"} <= set(found)
-    assert {"candidates", "holdout", "positive", "labels", "confidence", "level"} <= set(found)
-    assert {"base_rate", "volume", "findings", "notes", "source"} <= set(found)
-    assert found["labels"] == ["normal", "attack"]
-    assert found["source"]["positives"] == 400
-    for point in (found["empirical"], found["guaranteed"]):
+    document = json.loads(json.dumps(choice.to_dict(), allow_nan=False))
+    assert document["schema"] == "assay.threshold/1"
+    assert {"constraints", "objective", "empirical", "guaranteed", "infeasible"} <= set(document)
+    assert {"candidates", "holdout", "positive", "labels", "confidence", "level"} <= set(document)
+    assert {"base_rate", "volume", "findings", "notes", "source"} <= set(document)
+    assert document["labels"] == ["normal", "attack"]
+    assert document["source"]["positives"] == 400
+    for point in (document["empirical"], document["guaranteed"]):
         assert set(point) == POINT
         assert all(set(estimate) == ESTIMATE for estimate in point["estimates"])
         assert point["estimates"][-1]["slice"] == {"column": "family", "value": "dos"}
-    assert all(set(each) == ESTIMATE for each in found["holdout"]["estimates"])
+    assert all(set(each) == ESTIMATE for each in document["holdout"]["estimates"])
 
 
 def test_a_holdout_is_a_pair_or_names_truth_and_scores() -> None:
     truth, scores = rows()
-    found = [
+    holdouts = [
         choose(max_fpr=0.05, holdout=holdout).to_dict()["holdout"]
         for holdout in ((truth, scores), {"y_true": truth, "y_score": scores})
     ]
-    assert found[0] == found[1]
-    assert found[0] is not None
+    assert holdouts[0] == holdouts[1]
+    assert holdouts[0] is not None
     for holdout in ({"y_true": truth}, {"y_true": truth, "y_score": scores, "hosts": truth}, {}):
         with pytest.raises(InputError, match="a holdout has y_true and y_score"):
             choose(max_fpr=0.05, holdout=holdout)

@@ -297,8 +297,8 @@ def test_a_constraint_is_sure_where_all_of_the_interval_is_on_its_side() -> None
 def test_a_threshold_above_all_scores_keeps_limits_on_alarms_alone() -> None:
     wanted = Requirements(max_fpr=TENTH, min_dr=HALF, families={"dos": HALF, "worm": HALF})
     sweep = of_families(range(10), dos=[5.5, 9.5], scan=[6.5, 7.5, 8.5])
-    found = {name: each["held"] for name, each in held(wanted, 99.0, sweep).items()}
-    assert found == {"max_fpr": True, "min_dr": False, "min_dr.dos": False, "min_dr.worm": None}
+    flags = {name: each["held"] for name, each in held(wanted, 99.0, sweep).items()}
+    assert flags == {"max_fpr": True, "min_dr": False, "min_dr.dos": False, "min_dr.worm": None}
     at = {name: each["held"] for name, each in held(wanted, 7.5, sweep).items()}
     assert at == {"max_fpr": False, "min_dr": True, "min_dr.dos": True, "min_dr.worm": None}
 
@@ -350,8 +350,8 @@ def test_of_several_limits_those_that_are_reached_are_named() -> None:
 
 def test_inside_of_all_limits_the_nearest_is_named_with_its_interval() -> None:
     wanted = Requirements(max_fpr=Fraction(9, 10), min_dr=Fraction(1, 10))
-    found = held(wanted, 7.5)
-    dr, fpr = found["min_dr"], found["max_fpr"]
+    document = held(wanted, 7.5)
+    dr, fpr = document["min_dr"], document["max_fpr"]
     # Of what their intervals reach, the detection rate has less to spare.
     assert (0.6 - 0.1) / (0.6 - dr["low"]) < (0.9 - 0.2) / (fpr["high"] - 0.2)
     assert worth_of(wanted, 7.5) == (
@@ -391,8 +391,8 @@ def test_slack_is_held_against_an_eighth_of_the_interval() -> None:
 
 def codes(sweep: ThresholdSweep, wanted: Requirements, point: Point | None = None,
           holdout: ThresholdSweep | None = None) -> dict[str, str]:  # fmt: skip
-    found = findings_of(sweep, wanted, point, holdout, None)
-    return {finding.code: finding.message for finding in found}
+    findings = findings_of(sweep, wanted, point, holdout, None)
+    return {finding.code: finding.message for finding in findings}
 
 
 BIG = swept(range(1000), np.arange(500) + 0.5)
@@ -467,8 +467,8 @@ def test_broken_constraints_are_a_warning_or_chance() -> None:
             {"constraint": "max_fpr", "value": 0.3, "limit": 0.2, "held": h, "sure": s}
             for h, s in each
         ]}  # fmt: skip
-        found = findings_of(BIG, Requirements(), None, BIG, judged)
-        return [(f.code, str(f.severity), f.message) for f in found if f.code == "T008"]
+        findings = findings_of(BIG, Requirements(), None, BIG, judged)
+        return [(f.code, str(f.severity), f.message) for f in findings if f.code == "T008"]
 
     said = "max_fpr (0.3 where 0.2 was asked)"
     assert broken((True, True), (None, False)) == []

@@ -28,7 +28,7 @@ def write(path: Path, seed: int = 1, **more: Any) -> pl.DataFrame:
 def test_files_give_what_arrays_give(tmp_path: Path) -> None:
     frame, unseen = write(tmp_path / "a.csv"), write(tmp_path / "b.csv", seed=2)
     asked: dict[str, Any] = {"max_fpr": 0.1, "min_dr_families": 0.5, "resamples": 20}
-    found = choose_threshold_files(
+    choice = choose_threshold_files(
         str(tmp_path / "a.csv"),
         Request(family="kind"),
         holdout=[str(tmp_path / "b.csv")],
@@ -45,13 +45,13 @@ def test_files_give_what_arrays_give(tmp_path: Path) -> None:
         },
         **asked,
     )
-    assert found.empirical == expected.empirical
-    assert found.guaranteed == expected.guaranteed
-    assert found.family == "kind"
-    assert found.holdout is not None
+    assert choice.empirical == expected.empirical
+    assert choice.guaranteed == expected.guaranteed
+    assert choice.family == "kind"
+    assert choice.holdout is not None
     assert expected.holdout is not None
-    assert found.holdout["constraints"] == expected.holdout["constraints"]
-    document = found.to_dict()
+    assert choice.holdout["constraints"] == expected.holdout["constraints"]
+    document = choice.to_dict()
     assert document["source"]["rows_used"] == 800
     assert document["holdout"]["source"]["name"].endswith("b.csv")
     assert document["empirical"]["estimates"][-1]["slice"]["column"] == "kind"
@@ -139,7 +139,7 @@ def test_pieces_give_what_all_rows_at_once_give(
     path = tmp_path / "a.csv"
     frame = many(path, kind=[f"k{i % 3}" for i in range(400)])
     asked: dict[str, Any] = {"negative": "normal", "max_fpr": 0.1, "min_dr_families": 0.1}
-    found = choose_threshold_files(
+    choice = choose_threshold_files(
         str(path),
         replace(PIECES, family=family, cluster=cluster, count=count),
         resamples=15,
@@ -154,9 +154,9 @@ def test_pieces_give_what_all_rows_at_once_give(
         resamples=15,
         **asked,
     )
-    assert alike(found, expected)
-    assert found.empirical is not None
-    held = {each.family for each in found.empirical.estimates if each.family}
+    assert alike(choice, expected)
+    assert choice.empirical is not None
+    held = {each.family for each in choice.empirical.estimates if each.family}
     assert held == ({"dos", "worm"} if family is None else {"k0", "k1", "k2"})
 
 
@@ -170,7 +170,7 @@ def test_two_probabilities_are_one_score(tmp_path: Path, said: dict[str, str]) -
     request = replace(PIECES, probabilities={"attack": "p_attack", "normal": "p_normal"})
     for family in (None, "kind"):
         asked: dict[str, Any] = {"max_fpr": 0.1, "resamples": 10, **said}
-        found = choose_threshold_files(
+        choice = choose_threshold_files(
             str(tmp_path / "a.csv"), replace(request, family=family), **asked
         )
         expected = choose_threshold(
@@ -179,7 +179,7 @@ def test_two_probabilities_are_one_score(tmp_path: Path, said: dict[str, str]) -
             families=None if family is None else frame[family],
             **asked,
         )
-        assert alike(found, expected)
+        assert alike(choice, expected)
 
 
 @pytest.mark.parametrize("mode", ["exact", "cuts", "grid"])

@@ -35,11 +35,11 @@ def benchmark() -> ModuleType:
     """The module behind `make guarantees`."""
     name = "guarantees_benchmark"
     if name not in sys.modules:
-        found = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / "guarantees.py")
-        assert found is not None
-        assert found.loader is not None
-        sys.modules[name] = importlib.util.module_from_spec(found)
-        found.loader.exec_module(sys.modules[name])
+        spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / "guarantees.py")
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
     return sys.modules[name]
 
 
@@ -127,9 +127,9 @@ def test_more_confidence_and_more_constraints_never_lower_the_threshold() -> Non
     def last(**asked: float) -> int:
         return guaranteed_rule(requirements(**asked)).kept(counts).last
 
-    found = [last(max_fpr=0.05, confidence=c) for c in (0.5, 0.8, 0.9, 0.99, 0.9999)]
-    assert found == sorted(found, reverse=True)
-    assert len(set(found)) == 5
+    thresholds = [last(max_fpr=0.05, confidence=c) for c in (0.5, 0.8, 0.9, 0.99, 0.9999)]
+    assert thresholds == sorted(thresholds, reverse=True)
+    assert len(set(thresholds)) == 5
     assert last(max_fpr=0.05, min_dr=0.1) < last(max_fpr=0.05)
 
 
@@ -210,18 +210,18 @@ SIMULATED = [
 def test_guaranteed_thresholds_break_no_more_often_than_promised(world: int, setting: str) -> None:
     guarantees = benchmark()
     asked = next(each for each in guarantees.SETTINGS if each.name == setting)
-    found = guarantees.simulate(guarantees.WORLDS[world], asked, SMALL)
-    assert found.answered > SMALL / 2
-    assert found.kept, found
+    simulation = guarantees.simulate(guarantees.WORLDS[world], asked, SMALL)
+    assert simulation.answered > SMALL / 2
+    assert simulation.kept, simulation
 
 
 @pytest.mark.slow
 def test_the_empirical_optimum_breaks_its_constraint_about_half_of_the_time() -> None:
     guarantees = benchmark()
-    found = guarantees.simulate(guarantees.WORLDS[0], guarantees.SETTINGS[0], SMALL)
-    assert 0.4 < found.empirical_violated / found.empirical_answered < 0.65
+    simulation = guarantees.simulate(guarantees.WORLDS[0], guarantees.SETTINGS[0], SMALL)
+    assert 0.4 < simulation.empirical_violated / simulation.empirical_answered < 0.65
     # Nor is the promise kept by being far too careful.
-    assert found.share > 0.04
+    assert simulation.share > 0.04
 
 
 def test_the_simulation_knows_the_true_rates() -> None:

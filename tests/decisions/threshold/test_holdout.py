@@ -32,21 +32,21 @@ def codes(choice: Choice) -> list[str]:
 def test_the_guaranteed_point_is_judged_with_plain_intervals() -> None:
     truth, scores = rows(7)
     choice = choose((truth, scores), max_fpr=0.1, min_dr=0.5)
-    found = choice.holdout
-    assert found is not None
+    holdout = choice.holdout
+    assert holdout is not None
     assert choice.guaranteed is not None
-    assert (found["of"], found["threshold"]) == ("guaranteed", choice.guaranteed.threshold)
-    expected = assay.evaluate(truth, y_score=scores, threshold=found["threshold"])
-    for shown in found["estimates"]:
+    assert (holdout["of"], holdout["threshold"]) == ("guaranteed", choice.guaranteed.threshold)
+    expected = assay.evaluate(truth, y_score=scores, threshold=holdout["threshold"])
+    for shown in holdout["estimates"]:
         assert shown.estimate == expected[shown.measure]
         assert shown.estimate.low == expected[shown.measure].low
-    fpr, dr = found["constraints"]
+    fpr, dr = holdout["constraints"]
     assert fpr["constraint"] == "max_fpr"
     assert fpr["limit"] == 0.1
     assert fpr["held"] is True
     assert fpr["sure"] is (fpr["high"] <= 0.1)
     assert (dr["constraint"], dr["value"]) == ("min_dr", float(expected["recall"]))
-    assert found["source"]["positives"] == 300
+    assert holdout["source"]["positives"] == 300
     assert codes(choice) == []
 
 
@@ -88,11 +88,11 @@ def test_every_constraint_is_judged() -> None:
         resamples=20,
     )
     assert choice.holdout is not None
-    found = {each["constraint"]: each for each in choice.holdout["constraints"]}
-    assert list(found) == ["max_far", "max_alerts", "min_dr.a", "min_dr.b"]
-    assert found["max_alerts"]["value"] <= 40
-    assert found["min_dr.a"]["held"] is True
-    assert found["min_dr.b"]["held"] is None
+    constraints = {each["constraint"]: each for each in choice.holdout["constraints"]}
+    assert list(constraints) == ["max_far", "max_alerts", "min_dr.a", "min_dr.b"]
+    assert constraints["max_alerts"]["value"] <= 40
+    assert constraints["min_dr.a"]["held"] is True
+    assert constraints["min_dr.b"]["held"] is None
     assert choice.to_dict()["holdout"]["constraints"][3]["value"] is None
 
 
@@ -100,8 +100,8 @@ def test_a_threshold_above_all_scores_flags_nothing_there() -> None:
     truth, scores = rows(2)
     choice = choose((truth, scores - 100), max_fpr=0.1, min_dr=0.5, max_far=0.3)
     assert choice.holdout is not None
-    found = {each["constraint"]: each["held"] for each in choice.holdout["constraints"]}
-    assert found == {"max_far": None, "max_fpr": True, "min_dr": False}
+    flags = {each["constraint"]: each["held"] for each in choice.holdout["constraints"]}
+    assert flags == {"max_far": None, "max_fpr": True, "min_dr": False}
 
 
 def test_choosing_and_judging_on_the_same_rows_is_a_finding() -> None:

@@ -23,25 +23,25 @@ def choice(size: int = 3000, **asked: float) -> Choice:
 def marked(ax: object) -> dict[str, tuple[float, float]]:
     """Where each point stands, by its name in the legend."""
     handles, names = ax.get_legend_handles_labels()
-    found = {}
+    places = {}
     for handle, name in zip(handles, names, strict=True):
         if hasattr(handle, "lines"):  # a point with its intervals
             (x,), (y,) = handle.lines[0].get_data()
-            found[name] = (x, y)
-    return found
+            places[name] = (x, y)
+    return places
 
 
 def test_both_points_stand_at_their_rates() -> None:
-    found = choice(max_fpr=0.05)
-    for point in (found.guaranteed, found.empirical):
+    threshold_choice = choice(max_fpr=0.05)
+    for point in (threshold_choice.guaranteed, threshold_choice.empirical):
         expected = point["false_positive_rate"].value, point["recall"].value
-        assert marked(found.plot.roc())[point.name] == pytest.approx(expected)
+        assert marked(threshold_choice.plot.roc())[point.name] == pytest.approx(expected)
 
 
 def test_points_lie_on_the_curve_however_many_scores_there_are() -> None:
     for size in (1000, 9000):
-        found = choice(size, max_fpr=0.05)
-        ax = found.plot.roc()
+        threshold_choice = choice(size, max_fpr=0.05)
+        ax = threshold_choice.plot.roc()
         curve = set(zip(*(column.tolist() for column in ax.lines[0].get_data()), strict=True))
         assert set(marked(ax).values()) <= curve
         assert len(curve) <= 2100
@@ -57,10 +57,10 @@ def test_half_of_the_points_of_a_long_curve_are_spread_evenly() -> None:
 
 
 def test_the_false_alarm_rate_is_that_of_the_base_rate() -> None:
-    found = choice(max_far=0.5, base_rate=0.01)
-    ax = found.plot.far_dr()
+    threshold_choice = choice(max_far=0.5, base_rate=0.01)
+    ax = threshold_choice.plot.far_dr()
     x, y = marked(ax)["empirical"]
-    assert x == pytest.approx(found.empirical["false_discovery_rate"].value)
+    assert x == pytest.approx(threshold_choice.empirical["false_discovery_rate"].value)
     curve = np.stack(ax.lines[0].get_data(), axis=1)
     assert np.abs(curve - (x, y)).max(axis=1).min() < 1e-9
 
@@ -80,10 +80,10 @@ def test_candidates_are_drawn_where_nothing_was_asked() -> None:
 def test_no_false_alarm_has_its_place_on_the_logarithmic_axis() -> None:
     random = np.random.default_rng(0)
     truth = np.repeat([0, 1], [500, 100])
-    found = choose_threshold(
+    threshold_choice = choose_threshold(
         truth, y_score=truth + random.random(600) * 0.9, max_fpr=0.005, resamples=10
     )
-    ax = found.plot.roc()
+    ax = threshold_choice.plot.roc()
     assert marked(ax)["guaranteed"] == (0.0, 1.0)
     assert ax.get_xlim()[0] == 0
 

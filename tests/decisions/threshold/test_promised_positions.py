@@ -106,7 +106,7 @@ def test_a_far_is_promised_at_ranks_up_to_the_first_failure_of_each_part(
 
 def test_a_part_that_was_passed_hands_its_risk_on() -> None:
     """Few attacks above all negatives, with wrong labels at the top."""
-    found = set()
+    positions = set()
     for seed in range(6):
         counts = drawn(seed, 900, 250, 3.2, 1)
         noise = np.minimum(counts.fp + seed, 900)
@@ -114,8 +114,8 @@ def test_a_part_that_was_passed_hands_its_risk_on() -> None:
         limit = FarPromised(Fraction(3, 10), FIFTH, FIFTH)
         expected = far_kept(limit, noisy)
         assert limit.kept(noisy).positions.tolist() == expected
-        found.add(len(expected))
-    assert len(found) > 3
+        positions.add(len(expected))
+    assert len(positions) > 3
 
 
 @pytest.mark.parametrize(("negatives", "positives"), [(2000, 300), (400, 150), (120, 90)])
@@ -123,7 +123,7 @@ def test_false_alarms_at_the_top_are_allowed_where_a_part_starts(
     negatives: int, positives: int
 ) -> None:
     limit = FarPromised(Fraction(1, 4), Fraction(1, 7), TENTH)
-    found = set()
+    positions = set()
     for false in range(0, 44, 2):
         fp = np.full(positives + 1, false)
         fp[-1] = negatives
@@ -131,8 +131,8 @@ def test_false_alarms_at_the_top_are_allowed_where_a_part_starts(
         counts = SweepCounts(tp, fp, positives, negatives)
         expected = far_kept(limit, counts)
         assert limit.kept(counts).positions.tolist() == expected, false
-        found.add(expected[0] if expected else None)
-    assert len(found) > 1
+        positions.add(expected[0] if expected else None)
+    assert len(positions) > 1
 
 
 def alerts_kept(limit: AlertsPromised, counts: SweepCounts) -> int:

@@ -223,7 +223,7 @@ def test_far_is_exact_where_products_pass_64_bits() -> None:
     false, true = Fraction(fp, negatives) * 2 / 3, Fraction(tp, positives) / 3
     far = false / (false + true)
     seen = seen_of(rows)
-    for limit, found in ((far, 1), (far - Fraction(1, 10**30), 0)):
+    for limit, place in ((far, 1), (far - Fraction(1, 10**30), 0)):
         want = requirements(max_far=limit, base_rate=Fraction(1, 3))
         kept = empirical_rule(want).kept(seen.counts)
-        assert len(kept.positions) == found
+        assert len(kept.positions) == place

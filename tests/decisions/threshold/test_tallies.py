@@ -223,22 +223,22 @@ def test_a_frame_gives_what_its_columns_give(cluster: str | None) -> None:
         **ASKED_OF_FRAMES,
     )
     for rows in (frame, frame.lazy(), frame.to_dict(as_series=False)):
-        found = choose_threshold(rows, holdout=unseen, resamples=10, **columns, **ASKED_OF_FRAMES)
-        assert same_points(found, expected)
-        assert found.holdout is not None
+        choice = choose_threshold(rows, holdout=unseen, resamples=10, **columns, **ASKED_OF_FRAMES)
+        assert same_points(choice, expected)
+        assert choice.holdout is not None
         assert expected.holdout is not None
-        held = [each["held"] for each in found.holdout["constraints"]]
+        held = [each["held"] for each in choice.holdout["constraints"]]
         assert held == [each["held"] for each in expected.holdout["constraints"]]
-        assert found.to_dict()["source"]["rows_used"] == 600
+        assert choice.to_dict()["source"]["rows_used"] == 600
 
 
 def test_a_tally_gives_what_its_rows_give() -> None:
     frame = frame_of()
     parts = [assay.count(part, label="y", score="p") for part in frame.iter_slices(100)]
-    found = choose_threshold(sum(parts[1:], start=parts[0]), resamples=10, **ASKED_OF_FRAMES)
+    choice = choose_threshold(sum(parts[1:], start=parts[0]), resamples=10, **ASKED_OF_FRAMES)
     whole = choose_threshold(frame, label="y", score="p", resamples=10, **ASKED_OF_FRAMES)
-    assert same_points(found, whole)
-    assert found.to_dict()["source"]["name"] == "tally"
+    assert same_points(choice, whole)
+    assert choice.to_dict()["source"]["name"] == "tally"
 
 
 def test_what_a_frame_can_not_give_is_named() -> None:

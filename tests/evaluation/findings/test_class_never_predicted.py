@@ -17,8 +17,8 @@ def test_everything_flagged_is_found(message) -> None:
 
 
 def test_decisions_have_no_threshold_to_speak_of(message) -> None:
-    found = message(evaluate_counts(tp=0, fp=0, fn=5, tn=95), "E012")
-    assert found == "Nothing is flagged, which is wrong for 'positive' (5 rows)."
+    sentence = message(evaluate_counts(tp=0, fp=0, fn=5, tn=95), "E012")
+    assert sentence == "Nothing is flagged, which is wrong for 'positive' (5 rows)."
 
 
 def test_a_single_alert_is_one(message) -> None:
@@ -31,8 +31,8 @@ def test_nothing_flagged_is_right_where_there_is_nothing(message) -> None:
 
 def test_classes_that_are_never_decided_are_named(message) -> None:
     matrix = [[50, 0, 0, 0], [12, 0, 0, 0], [7, 0, 0, 0], [3, 0, 0, 40]]
-    found = message(evaluate_counts(matrix=matrix, labels=list("abcd")), "E012")
-    assert found.startswith("Never decided: 'b' (12 rows) and 'c' (7 rows).")
+    sentence = message(evaluate_counts(matrix=matrix, labels=list("abcd")), "E012")
+    assert sentence.startswith("Never decided: 'b' (12 rows) and 'c' (7 rows).")
     matrix[1][1] = matrix[2][2] = 1
     assert message(evaluate_counts(matrix=matrix, labels=list("abcd")), "E012") is None
 

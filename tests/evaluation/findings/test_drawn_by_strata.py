@@ -49,6 +49,6 @@ def test_rows_that_were_drawn_and_not_labelled_are_told(message) -> None:
 
 def test_without_strata_neither_is_said(message) -> None:
     rows = {"y": ["attack", "normal", None], "s": [0.9, 0.1, 0.2]}
-    found = evaluate(rows, label="y", score="s", on_bad_row="skip")
-    assert message(found, "E018") is None
-    assert message(found, "E019") is None
+    evaluation = evaluate(rows, label="y", score="s", on_bad_row="skip")
+    assert message(evaluation, "E018") is None
+    assert message(evaluation, "E019") is None

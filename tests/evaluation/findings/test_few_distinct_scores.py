@@ -25,10 +25,10 @@ def bounds(truth: np.ndarray, score: np.ndarray) -> tuple[float, float]:
 def test_rounded_scores_are_found_with_both_bounds(message) -> None:
     truth, score = drawn(5000)
     score = np.round(score, 2)
-    found = message(evaluate(truth, y_score=score), "E004")
+    sentence = message(evaluate(truth, y_score=score), "E004")
     low, high = bounds(truth, score)
-    assert f"5,000 rows share {len(np.unique(score))} distinct scores" in found
-    assert f"from {low:.4f} to {high:.4f}" in found
+    assert f"5,000 rows share {len(np.unique(score))} distinct scores" in sentence
+    assert f"from {low:.4f} to {high:.4f}" in sentence
 
 
 def test_scores_with_all_digits_are_not(message) -> None:
@@ -55,9 +55,9 @@ def test_one_tie_in_a_small_test_set_is_not(message) -> None:
 
 
 def test_one_score_for_all_rows_is_found(message) -> None:
-    found = message(evaluate([0, 1] * 50, y_score=[0.3] * 100), "E004")
-    assert found.startswith("100 rows share 1 distinct score: as ties are broken, the AUC lies")
-    assert "from 0.0000 to 1.0000" in found
+    sentence = message(evaluate([0, 1] * 50, y_score=[0.3] * 100), "E004")
+    assert sentence.startswith("100 rows share 1 distinct score: as ties are broken, the AUC lies")
+    assert "from 0.0000 to 1.0000" in sentence
 
 
 def test_of_many_classes_the_worst_is_named(message) -> None:
@@ -67,16 +67,16 @@ def test_of_many_classes_the_worst_is_named(message) -> None:
     assert message(evaluate(truth, y_proba=table), "E004") is None
     table[:, 2] = 0.3
     table[:, :2] *= 0.7 / table[:, :2].sum(axis=1, keepdims=True)
-    found = message(evaluate(truth, y_proba=table), "E004")
-    assert "the AUC of 'c' lies anywhere from 0.0000 to 1.0000" in found
+    sentence = message(evaluate(truth, y_proba=table), "E004")
+    assert "the AUC of 'c' lies anywhere from 0.0000 to 1.0000" in sentence
 
 
 def test_weights_move_the_bounds(message) -> None:
     truth, score = [0, 1, 0, 1] * 50, [0.2, 0.2, 0.1, 0.9] * 50
     weight = [1, 3, 1, 1] * 50
-    found = message(evaluate(truth, y_score=score, sample_weight=weight), "E004")
+    sentence = message(evaluate(truth, y_score=score, sample_weight=weight), "E004")
     # Of the weight of pairs, 3/4 * 1/2 is tied and the rest is ranked right.
-    assert "from 0.6250 to 1.0000 (0.8125 with ties as halves)" in found
+    assert "from 0.6250 to 1.0000 (0.8125 with ties as halves)" in sentence
 
 
 @given(
@@ -88,11 +88,11 @@ def test_the_bounds_are_those_of_broken_ties(lean, rows: list[tuple[int, int]]) 
     truth = np.array([label for label, _ in rows])
     score = np.array([step / 8 for _, step in rows])
     evaluation = lean(truth, y_score=score)
-    found = few_distinct_scores.look(evaluation)
+    sighting = few_distinct_scores.look(evaluation)
     low, high = bounds(truth, score)
     auc = evaluation[ROC_AUC]
-    assert (found is not None) == (high - low > max(1e-3, 0.1 * (auc.high - auc.low)))
-    if found is not None:
-        said = re.search(r"from (\S+) to (\S+) \(", found)
+    assert (sighting is not None) == (high - low > max(1e-3, 0.1 * (auc.high - auc.low)))
+    if sighting is not None:
+        said = re.search(r"from (\S+) to (\S+) \(", sighting)
         assert float(said[1]) == pytest.approx(low, abs=6e-5)
         assert float(said[2]) == pytest.approx(high, abs=6e-5)

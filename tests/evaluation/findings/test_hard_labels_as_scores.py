@@ -9,9 +9,9 @@ TRUTH = [0, 0, 1, 1, 0, 1] * 4
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (-1, 1), (0.25, 0.75)])
 def test_scores_of_two_values_are_found(message, low: float, high: float) -> None:
     score = np.where(np.tile([0, 1, 1, 1, 0, 1], 4) == 1, high, low)
-    found = message(evaluate(TRUTH, y_score=score, threshold=0.5), "E003")
-    assert found.startswith(f"The scores of 24 rows take only two values, {low:g} and {high:g}:")
-    assert "predict_proba instead of predict" in found
+    sentence = message(evaluate(TRUTH, y_score=score, threshold=0.5), "E003")
+    assert sentence.startswith(f"The scores of 24 rows take only two values, {low:g} and {high:g}:")
+    assert "predict_proba instead of predict" in sentence
 
 
 def test_a_third_value_makes_them_scores(message) -> None:
@@ -29,8 +29,8 @@ def test_so_few_rows_may_have_two_scores(message) -> None:
 
 def test_the_scale_of_weights_does_not_matter(message) -> None:
     for scale in (0.001, 1000):
-        found = evaluate(TRUTH, y_score=[0, 1, 1, 1, 0, 1] * 4, sample_weight=[scale] * 24)
-        assert message(found, "E003") is not None
+        evaluation = evaluate(TRUTH, y_score=[0, 1, 1, 1, 0, 1] * 4, sample_weight=[scale] * 24)
+        assert message(evaluation, "E003") is not None
 
 
 def test_columns_of_zeros_and_ones_are_found(message) -> None:

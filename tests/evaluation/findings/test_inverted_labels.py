@@ -20,11 +20,11 @@ def decided(swaps: dict[str, str], size: int = 400, skill: float = 0.8, seed: in
 
 def test_scores_that_rank_upside_down_are_found(message) -> None:
     truth, score = drawn()
-    found = message(evaluate(truth, y_score=-score, threshold=0), "E001")
+    sentence = message(evaluate(truth, y_score=-score, threshold=0), "E001")
     auc = evaluate(truth, y_score=score, threshold=0)["roc_auc"]
-    assert found is not None
-    assert f"would be {auc:.3g}" in found
-    assert "'0' scores higher than '1'" in found
+    assert sentence is not None
+    assert f"would be {auc:.3g}" in sentence
+    assert "'0' scores higher than '1'" in sentence
 
 
 def test_scores_the_right_way_round_are_not(message) -> None:
@@ -40,8 +40,8 @@ def test_an_auc_below_a_half_that_chance_explains_is_not(message) -> None:
 
 
 def test_decisions_that_are_turned_over_are_found_with_what_flipping_gives(message) -> None:
-    found = message(evaluate_counts(tp=8, fp=185, fn=92, tn=15), "E001")
-    assert found == (
+    sentence = message(evaluate_counts(tp=8, fp=185, fn=92, tn=15), "E001")
+    assert sentence == (
         "Informedness is -0.845 [-0.898, -0.767], below 0: decisions are worse than chance. "
         "Turned over, accuracy would go from 0.0767 to 0.923 and balanced accuracy from 0.0775 to "
         "0.922: check which label is positive."
@@ -68,12 +68,12 @@ def test_clusters_that_are_all_wrong_are_found_by_their_decisions(message) -> No
 
 def test_two_swapped_classes_are_named(message) -> None:
     evaluation = decided({"dos": "probe", "probe": "dos"})
-    found = message(evaluation, "E001")
-    assert found.startswith(
+    sentence = message(evaluation, "E001")
+    assert sentence.startswith(
         "Labels look exchanged: 'dos' goes by 'probe' and 'probe' by 'dos'. Put right, accuracy"
     )
     right = decided({})["accuracy"]
-    assert f"from {evaluation['accuracy']:.3g} to {right:.3g}" in found
+    assert f"from {evaluation['accuracy']:.3g} to {right:.3g}" in sentence
 
 
 def test_classes_shifted_by_one_are_found(message) -> None:

@@ -5,8 +5,8 @@ from assay import evaluate
 
 def test_it_is_found_with_both_averages(message) -> None:
     truth, said = list("abba"), list("abca")
-    found = message(evaluate(truth, y_pred=said), "E013")
-    assert found == (
+    sentence = message(evaluate(truth, y_pred=said), "E013")
+    assert sentence == (
         "Decided, but no row is of it: 'c' (1 row). F1 averaged over classes is 0.556 with it and "
         "0.833 without. Check how the labels are spelt."
     )
@@ -26,8 +26,8 @@ def test_a_label_that_is_only_listed_is_not(message) -> None:
 
 def test_another_spelling_of_two_labels_is_found(message) -> None:
     evaluation = evaluate(["ok"] * 9 + ["bad"], y_pred=["ok"] * 5 + ["OK"] * 4 + ["Bad"])
-    found = message(evaluation, "E013")
-    assert found.startswith("Decided, but no row is of it: 'Bad' (1 row) and 'OK' (4 rows).")
+    sentence = message(evaluation, "E013")
+    assert sentence.startswith("Decided, but no row is of it: 'Bad' (1 row) and 'OK' (4 rows).")
 
 
 def test_an_undefined_average_is_not_quoted(message) -> None:

@@ -19,15 +19,15 @@ SHARE = 1 / (1 + np.exp(-2 * LOGIT))
 
 
 def test_percents_without_a_threshold_are_found(message) -> None:
-    found = message(evaluate(TRUTH, y_score=100 * SHARE), "E020")
-    assert found is not None
-    assert "such as 50" in found
+    sentence = message(evaluate(TRUTH, y_score=100 * SHARE), "E020")
+    assert sentence is not None
+    assert "such as 50" in sentence
 
 
 def test_percents_beside_a_threshold_of_shares_are_found_with_the_right_one(message) -> None:
-    found = message(evaluate(TRUTH, y_score=100 * SHARE, threshold=0.4), "E020")
-    assert found is not None
-    assert found.endswith("or take a threshold of 40.")
+    sentence = message(evaluate(TRUTH, y_score=100 * SHARE, threshold=0.4), "E020")
+    assert sentence is not None
+    assert sentence.endswith("or take a threshold of 40.")
 
 
 def test_percents_with_their_own_threshold_are_not(message) -> None:
@@ -67,7 +67,7 @@ def test_moments_are_found_in_any_unit(message, unit: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("column", "found"),
+    ("column", "suspected"),
     [
         ("flow_id", True),
         ("rowNumber", True),
@@ -77,20 +77,20 @@ def test_moments_are_found_in_any_unit(message, unit: float) -> None:
         ("idle", False),
     ],
 )
-def test_a_column_is_known_by_its_name(message, tmp_path, column: str, *, found: bool) -> None:
+def test_a_column_is_known_by_its_name(message, tmp_path, column: str, *, suspected: bool) -> None:
     path = tmp_path / "rows.csv"
     odd = 7 * np.argsort(np.argsort(LOGIT)) + 10_000
     lines = [f"{truth},{value}" for truth, value in zip(TRUTH, odd, strict=True)]
     path.write_text("\n".join([f"label,{column}", *lines]) + "\n")
     evaluation = evaluate_files(str(path), Request(score=column))
-    assert (message(evaluation, "E021") is not None) is found
+    assert (message(evaluation, "E021") is not None) is suspected
 
 
 # -- E022 ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("positive", "negative", "found"),
+    ("positive", "negative", "suspected"),
     [
         ("normal", "attack", True),
         ("Benign", "ddos", True),
@@ -102,10 +102,10 @@ def test_a_column_is_known_by_its_name(message, tmp_path, column: str, *, found:
     ],
 )
 def test_a_positive_of_harmless_name_is_found(
-    message, positive: str, negative: str, *, found: bool
+    message, positive: str, negative: str, *, suspected: bool
 ) -> None:
     evaluation = evaluate_counts(tp=40, fp=3, fn=5, tn=60, labels=[negative, positive])
-    assert (message(evaluation, "E022") is not None) is found
+    assert (message(evaluation, "E022") is not None) is suspected
 
 
 # -- E023 ------------------------------------------------------------------------------------------
@@ -144,10 +144,10 @@ def test_mistakes_of_models_are_told_with_their_names() -> None:
         "old": evaluate(TRUTH, y_score=LOGIT).tally,
         "new": evaluate(TRUTH, y_score=-LOGIT).tally,
     }
-    (found,) = mistakes_of_models(tallies)
-    assert found.code == "E001"
-    assert found.message.startswith("'new': The AUC is")
-    assert found.title == "labels or scores look inverted ('new')"
+    (finding,) = mistakes_of_models(tallies)
+    assert finding.code == "E001"
+    assert finding.message.startswith("'new': The AUC is")
+    assert finding.title == "labels or scores look inverted ('new')"
 
 
 def test_what_is_about_a_given_threshold_is_left_out_where_none_was_given() -> None:
@@ -157,8 +157,8 @@ def test_what_is_about_a_given_threshold_is_left_out_where_none_was_given() -> N
 
 
 def likely(truth: Any, scores: Any, **options: Any) -> set[str]:
-    found = evaluate(truth, y_score=scores, **options).findings
-    return {finding.code for finding in found if finding.mistake}
+    findings = evaluate(truth, y_score=scores, **options).findings
+    return {finding.code for finding in findings if finding.mistake}
 
 
 def test_honest_probabilities_of_rare_attacks_are_no_mistake_though_none_reaches_a_half() -> None:

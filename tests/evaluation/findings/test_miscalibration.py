@@ -36,11 +36,11 @@ def accused(lean) -> Callable[[Columns], bool]:
 def test_probabilities_that_are_too_low_are_found_with_what_is_usual(message) -> None:
     columns = drawn(np.random.default_rng(0), 5000, 1, 1)
     evaluation = evaluate(**{**columns, "y_score": columns["y_score"] ** 2})
-    found = message(evaluation, "E011")
+    sentence = message(evaluation, "E011")
     error = evaluation["expected_calibration_error"]
-    assert f"is {error:.3g}; a calibrated model of this size shows" in found
-    assert f"shows {error.parts['if_calibrated']:.3g} on average" in found
-    bound = float(re.search(r"stays below (\S+) in 99 of 100", found)[1])
+    assert f"is {error:.3g}; a calibrated model of this size shows" in sentence
+    assert f"shows {error.parts['if_calibrated']:.3g} on average" in sentence
+    bound = float(re.search(r"stays below (\S+) in 99 of 100", sentence)[1])
     assert error.parts["if_calibrated"] < bound < error
 
 
@@ -104,8 +104,8 @@ def test_where_attacks_are_rare_a_smaller_excess_counts(message) -> None:
     score = generator.beta(1, 999, 200_000)
     truth = generator.random(200_000) < score
     assert message(evaluate(truth, y_score=score), "E011") is None
-    found = message(evaluate(truth, y_score=4 * score.clip(0, 0.25)), "E011")
-    assert found is not None
+    sentence = message(evaluate(truth, y_score=4 * score.clip(0, 0.25)), "E011")
+    assert sentence is not None
 
 
 def test_huge_counts_do_no_harm(message) -> None:

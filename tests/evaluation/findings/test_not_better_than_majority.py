@@ -18,9 +18,9 @@ def test_an_accuracy_surely_above_the_majority_is_not(message) -> None:
 
 
 def test_many_classes_have_other_measures_to_look_at(message) -> None:
-    found = message(evaluate_counts(matrix=[[60, 20, 0], [10, 20, 0], [0, 0, 10]]), "E008")
-    assert "always saying '0' would reach 0.667" in found
-    assert "kappa" in found
+    sentence = message(evaluate_counts(matrix=[[60, 20, 0], [10, 20, 0], [0, 0, 10]]), "E008")
+    assert "always saying '0' would reach 0.667" in sentence
+    assert "kappa" in sentence
 
 
 def test_rows_of_one_class_have_no_majority(message) -> None:

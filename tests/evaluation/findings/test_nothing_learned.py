@@ -12,9 +12,9 @@ def drawn(shift: float, size: int = 300) -> tuple[np.ndarray, np.ndarray]:
 def test_an_auc_whose_interval_holds_a_half_is_found(message) -> None:
     truth, score = drawn(0)
     evaluation = evaluate(truth, y_score=score, threshold=0)
-    found = message(evaluation, "E002")
+    sentence = message(evaluation, "E002")
     auc = evaluation["roc_auc"]
-    assert f"AUC, {auc:.3g} [{auc.low:.3g}, {auc.high:.3g}], contains 0.5" in found
+    assert f"AUC, {auc:.3g} [{auc.low:.3g}, {auc.high:.3g}], contains 0.5" in sentence
 
 
 def test_an_auc_just_above_it_is_not(message) -> None:
@@ -32,8 +32,8 @@ def test_an_auc_below_it_is_told_as_inversion_only(message) -> None:
 
 
 def test_decisions_are_judged_by_informedness(message) -> None:
-    found = message(evaluate_counts(tp=52, fp=103, fn=48, tn=97), "E002")
-    assert found == (
+    sentence = message(evaluate_counts(tp=52, fp=103, fn=48, tn=97), "E002")
+    assert sentence == (
         "The interval of informedness, 0.005 [-0.114, 0.124], contains 0: on these rows the model "
         "can't be told from chance. Check that labels and what the model said belong to the same "
         "rows, or test on more."
@@ -42,9 +42,9 @@ def test_decisions_are_judged_by_informedness(message) -> None:
 
 
 def test_many_classes_are_judged_by_kappa(message) -> None:
-    found = message(evaluate_counts(matrix=[[10, 10, 11], [9, 10, 10], [11, 9, 10]]), "E002")
-    assert "kappa" in found
-    assert "contains 0" in found
+    sentence = message(evaluate_counts(matrix=[[10, 10, 11], [9, 10, 10], [11, 9, 10]]), "E002")
+    assert "kappa" in sentence
+    assert "contains 0" in sentence
     worse = message(evaluate_counts(matrix=[[10, 15, 15], [15, 10, 15], [15, 15, 10]]), "E002")
     assert "lies below 0" in worse
     assert message(evaluate_counts(matrix=[[20, 5, 6], [5, 20, 5], [6, 4, 20]]), "E002") is None

@@ -37,5 +37,5 @@ def test_the_examples_run_and_show_their_own_finding(page: str) -> None:
         runner.run(test, clear_globs=False)
         assert runner.summarize(verbose=False).failed == 0
         shown = " ".join(test.examples[-1].want.split())
-        found = {f.message: f.code for f in test.globs["evaluation"].findings}
-        assert found[shown] == check.code
+        codes = {f.message: f.code for f in test.globs["evaluation"].findings}
+        assert codes[shown] == check.code

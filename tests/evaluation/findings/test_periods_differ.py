@@ -7,9 +7,9 @@ from assay import Evaluation, evaluate
 def months(*hits: int, of: int = 200, false: int = 0) -> Evaluation:
     """So many of the attacks of each month are found, and so many harmless rows flagged."""
     truth, said, days = [], [], []
-    for i, found in enumerate(hits):
+    for i, hit in enumerate(hits):
         truth += [1] * of + [0] * of
-        said += [1] * found + [0] * (of - found)
+        said += [1] * hit + [0] * (of - hit)
         said += [1] * (false if i % 2 else 0) + [0] * (of - (false if i % 2 else 0))
         days += [f"2026-{i + 1:02}-03"] * 2 * of
     return evaluate(truth, y_pred=said, times=days, period="month")
@@ -37,8 +37,8 @@ def test_classes_are_looked_at_by_their_accuracy(message) -> None:
     truth = np.tile([0, 1, 2], 300)
     said = np.where((np.arange(900) // 300 == 1) & (truth == 2), 0, truth)
     days = np.repeat(["2026-01-01", "2026-01-02", "2026-01-03"], 300)
-    found = evaluate(truth, y_pred=said, times=days)
-    assert message(found, "E015").startswith("The accuracy differs between the 3 days")
+    evaluation = evaluate(truth, y_pred=said, times=days)
+    assert message(evaluation, "E015").startswith("The accuracy differs between the 3 days")
 
 
 def test_without_times_nothing_is_said(message) -> None:

@@ -29,12 +29,12 @@ def test_chance_shows_no_permutation(classes: int, rows: int) -> None:
 def test_a_permutation_is_found_as_it_is(permuted: list[int]) -> None:
     table = np.full((6, 6), 2)
     table[np.arange(6), permuted] = 90
-    found = searched(table)
+    reassignment = searched(table)
     moves = {i: j for i, j in enumerate(permuted) if i != j}
-    assert (found.moves if found is not None else {}) == moves
-    if found is not None:
-        assert found.before == pytest.approx(np.trace(table) / table.sum())
-        assert found.after == pytest.approx(0.9)
+    assert (reassignment.moves if reassignment is not None else {}) == moves
+    if reassignment is not None:
+        assert reassignment.before == pytest.approx(np.trace(table) / table.sum())
+        assert reassignment.after == pytest.approx(0.9)
 
 
 def test_labels_that_lose_are_left_as_they_are() -> None:

@@ -14,8 +14,8 @@ def drawn(top: int = 0, top_false: int = 0, bottom: int = 0, **options):
 
 
 def test_a_top_that_holds_attacks_and_others_is_found(message) -> None:
-    found = message(drawn(top=80, top_false=40), "E005")
-    assert found == (
+    sentence = message(drawn(top=80, top_false=40), "E005")
+    assert sentence == (
         "80% of '1' and 40 rows of '0' have the highest score, 1: no threshold that flags "
         "anything has a false positive rate below 0.0444. Give the scores before they are clipped "
         "or rounded."
@@ -28,9 +28,11 @@ def test_a_top_without_false_alarms_is_resolved_well_enough(message) -> None:
 
 
 def test_a_bottom_that_holds_attacks_is_found(message) -> None:
-    found = message(drawn(bottom=30), "E005")
-    assert found.startswith("30% of '1' have the lowest score, 0: no threshold short of flagging")
-    assert "detects more than 70%" in found
+    sentence = message(drawn(bottom=30), "E005")
+    assert sentence.startswith(
+        "30% of '1' have the lowest score, 0: no threshold short of flagging"
+    )
+    assert "detects more than 70%" in sentence
 
 
 def test_a_bottom_with_few_attacks_is_not(message) -> None:
@@ -39,9 +41,9 @@ def test_a_bottom_with_few_attacks_is_not(message) -> None:
 
 
 def test_both_ends_are_told(message) -> None:
-    found = message(drawn(top=40, top_false=20, bottom=40), "E005")
-    assert "highest score" in found
-    assert "lowest score" in found
+    sentence = message(drawn(top=40, top_false=20, bottom=40), "E005")
+    assert "highest score" in sentence
+    assert "lowest score" in sentence
 
 
 def test_a_coarse_scale_is_not_saturated(message) -> None:

@@ -48,8 +48,10 @@ def test_scores_without_an_attack_bring_no_label_of_their_own(message) -> None:
 
 def test_classes_with_few_rows_are_named(message) -> None:
     matrix = [[500, 0, 0, 0], [1, 11, 0, 0], [0, 2, 5, 0], [0, 0, 0, 40]]
-    found = message(evaluate_counts(matrix=matrix, labels=list("abcd")), "E009")
-    assert found.startswith("Few rows are 'b' (12) and 'c' (7), their detection rates as uncertain")
+    sentence = message(evaluate_counts(matrix=matrix, labels=list("abcd")), "E009")
+    assert sentence.startswith(
+        "Few rows are 'b' (12) and 'c' (7), their detection rates as uncertain"
+    )
 
 
 def test_a_class_without_rows_is_named_with_none(message) -> None:
@@ -64,8 +66,8 @@ def test_weights_count_by_their_effective_number(message) -> None:
     said = truth.copy()
     assert message(evaluate(truth, y_pred=said, sample_weight=weight), "E009") is None
     weight[:2] = 1000
-    found = message(evaluate(truth, y_pred=said, sample_weight=weight), "E009")
-    assert found.startswith("Only 2.2 rows are '1'")
+    sentence = message(evaluate(truth, y_pred=said, sample_weight=weight), "E009")
+    assert sentence.startswith("Only 2.2 rows are '1'")
 
 
 def test_clusters_are_counted_as_clusters(message) -> None:
@@ -73,6 +75,6 @@ def test_clusters_are_counted_as_clusters(message) -> None:
     host = np.repeat(np.arange(20), 50)
     truth = (host < 10).astype(int)
     said = np.where(host % 2 == 0, truth, 0)
-    found = message(evaluate(truth, y_pred=said, clusters=host), "E009")
-    assert found.startswith("Only 500 rows are '1'")
-    assert "four times as many clusters would" in found
+    sentence = message(evaluate(truth, y_pred=said, clusters=host), "E009")
+    assert sentence.startswith("Only 500 rows are '1'")
+    assert "four times as many clusters would" in sentence

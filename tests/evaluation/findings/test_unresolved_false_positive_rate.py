@@ -16,9 +16,9 @@ def test_a_few_false_positives_are_too_few(message) -> None:
     few, enough = (evaluate_counts(tp=950, fp=n, fn=50, tn=1000 - n) for n in (7, 8))
     assert few["fpr"].high > 2 * few["fpr"]
     assert enough["fpr"].high < 2 * enough["fpr"]
-    found = message(few, "E010")
-    assert found.startswith("7 of 1,000 rows of 'negative' raised an alarm: the false positive")
-    assert found.endswith("it must not exceed 1.06e-05; it does.")
+    sentence = message(few, "E010")
+    assert sentence.startswith("7 of 1,000 rows of 'negative' raised an alarm: the false positive")
+    assert sentence.endswith("it must not exceed 1.06e-05; it does.")
     assert message(enough, "E010") is None
 
 
@@ -36,9 +36,9 @@ def test_given_base_rates_say_what_is_needed(message) -> None:
 def test_a_rate_that_can_not_be_told_at_a_given_base_rate_is_found(message) -> None:
     # At most 0.1/0.9 * 0.1/0.9 * 0.9 = 0.0111 is needed; 20 of 2,000 are [0.0065, 0.0154].
     cells = {"tp": 900, "fp": 20, "fn": 100, "tn": 1980}
-    found = message(evaluate_counts(**cells, base_rate=0.1), "E010")
-    assert found.startswith("The false positive rate is 0.01 [0.00648, 0.0154].")
-    assert found.endswith("it must not exceed 0.0111; to tell takes more rows of 'negative'.")
+    sentence = message(evaluate_counts(**cells, base_rate=0.1), "E010")
+    assert sentence.startswith("The false positive rate is 0.01 [0.00648, 0.0154].")
+    assert sentence.endswith("it must not exceed 0.0111; to tell takes more rows of 'negative'.")
     assert message(evaluate_counts(**cells), "E010") is None
     assert message(evaluate_counts(**cells, base_rate=0.5), "E010") is None
     assert message(evaluate_counts(**cells, base_rate=0.001), "E010") is None
@@ -49,8 +49,8 @@ def test_a_detector_that_never_alarms_is_left_to_e012(message) -> None:
 
 
 def test_without_detections_only_the_bound_is_told(message) -> None:
-    found = message(evaluate_counts(tp=0, fp=2, fn=50, tn=998), "E010")
-    assert found.endswith("may be up to 0.00726.")
+    sentence = message(evaluate_counts(tp=0, fp=2, fn=50, tn=998), "E010")
+    assert sentence.endswith("may be up to 0.00726.")
 
 
 def test_without_negatives_it_says_so(message) -> None:

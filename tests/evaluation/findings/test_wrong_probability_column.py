@@ -54,14 +54,14 @@ def test_a_few_rows_prove_nothing(message) -> None:
 def test_weights_are_heeded(message) -> None:
     truth, chance = drawn()
     weight = np.random.default_rng(1).uniform(0.5, 2, len(truth))
-    found = message(evaluate(truth, y_score=1 - chance, sample_weight=weight), "E014")
+    sentence = message(evaluate(truth, y_score=1 - chance, sample_weight=weight), "E014")
     right = evaluate(truth, y_score=chance, sample_weight=weight)["brier"]
-    assert f"it would be {right:.3g}" in found
+    assert f"it would be {right:.3g}" in sentence
 
 
 def test_exchanged_columns_are_named(message) -> None:
-    found = message(classes([0, 2, 1, 3]), "E014")
-    assert found.startswith(
+    sentence = message(classes([0, 2, 1, 3]), "E014")
+    assert sentence.startswith(
         "Columns of probabilities look exchanged: 'b' goes by 'c' and 'c' by 'b'. Put right, the "
         "mean probability of the truth would rise from"
     )

@@ -29,12 +29,12 @@ def test_codes_are_in_order_without_gap() -> None:
 
 
 def test_no_check_is_forgotten() -> None:
-    found = []
+    checks = []
     for module in pkgutil.iter_modules(package.__path__):
         each = getattr(importlib.import_module(f"{package.__name__}.{module.name}"), "CHECK", None)
         if isinstance(each, CodedCheck):
-            found.append(each)
-    assert sorted(found, key=lambda each: each.code) == list(CHECKS)
+            checks.append(each)
+    assert sorted(checks, key=lambda each: each.code) == list(CHECKS)
 
 
 @pytest.mark.parametrize("each", CHECKS, ids=lambda each: each.code)
@@ -53,7 +53,9 @@ def test_clean_parts_leak_in_hardly_any_draw() -> None:
     generator = np.random.default_rng(11)
     draws = 40
     leaking = [
-        found.leaks for _ in range(draws) if (found := check(*parted(clean(generator)))).leaks
+        leak_check.leaks
+        for _ in range(draws)
+        if (leak_check := check(*parted(clean(generator)))).leaks
     ]
     assert len(leaking) <= 0.05 * draws, [f.message for leaks in leaking for f in leaks]
 
@@ -61,7 +63,9 @@ def test_clean_parts_leak_in_hardly_any_draw() -> None:
 def test_one_clean_file_has_no_leak_and_no_warning() -> None:
     generator = np.random.default_rng(12)
     alarmed = [
-        found.findings for _ in range(20) if (found := check(data(clean(generator)))).findings
+        leak_check.findings
+        for _ in range(20)
+        if (leak_check := check(data(clean(generator)))).findings
     ]
     assert len(alarmed) <= 1, alarmed
 
@@ -147,15 +151,15 @@ def test_any_table_gives_a_document_that_keeps_the_schema(
             test = data_of(
                 two, label="the label", negative="normal", labels=["normal", "dos", "scan", "worm"]
             )
-        found = check(train, test, base_rate=0.01)
+        leak_check = check(train, test, base_rate=0.01)
     except InputError:
         return
-    plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    plain = json.loads(json.dumps(leak_check.to_dict(), allow_nan=False))
     jsonschema.validate(plain, schema_of("assay.check/1"))
     order = ["leak", "warning", "info"]
-    severities = [order.index(each.severity) for each in found]
+    severities = [order.index(each.severity) for each in leak_check]
     assert severities == sorted(severities)
-    for each in found:
+    for each in leak_check:
         assert each.message.endswith(".")
         assert each.message[0] != " "
         assert set(each.columns) <= set(train.frame.columns)
@@ -209,24 +213,24 @@ def test_numbers_in_one_part_and_text_in_the_other_are_compared_as_text() -> Non
     frame = clean(np.random.default_rng(1), rows=60)
     whole = frame.with_columns(pl.col("hits").cast(pl.Float64))
     odd = frame[:20].with_columns(hits=pl.Series(["many", *map(str, frame["hits"][1:20])]))
-    found = check(data(whole), data(odd))
-    assert any("compared as text: 'hits'" in note for note in found.notes)
-    assert found["L001"].evidence["test_rows"] == 19
+    leak_check = check(data(whole), data(odd))
+    assert any("compared as text: 'hits'" in note for note in leak_check.notes)
+    assert leak_check["L001"].evidence["test_rows"] == 19
 
 
 def test_a_column_of_the_test_part_alone_is_noted() -> None:
     frame = clean(np.random.default_rng(1), rows=60)
-    found = check(data(frame), data(frame.with_columns(more=pl.lit(1))))
-    assert any("'more'" in note for note in found.notes)
+    leak_check = check(data(frame), data(frame.with_columns(more=pl.lit(1))))
+    assert any("'more'" in note for note in leak_check.notes)
 
 
 def test_a_finding_is_found_by_its_code() -> None:
-    found = check(data(clean(np.random.default_rng(2)).with_columns(id=pl.int_range(400))))
-    assert "L012" in found
-    assert "L001" not in found
-    assert found.honest
+    leak_check = check(data(clean(np.random.default_rng(2)).with_columns(id=pl.int_range(400))))
+    assert "L012" in leak_check
+    assert "L001" not in leak_check
+    assert leak_check.honest
     with pytest.raises(KeyError):
-        found["L001"]
+        leak_check["L001"]
 
 
 def test_rows_are_checked_without_scikit_learn() -> None:
@@ -238,8 +242,9 @@ from assay.learn.checks import check
 from assay.learn.data import data_of
 label = ["normal", "attack"] * 30
 data = data_of(pl.DataFrame({"x": range(60), "copy": label, "label": label}), label="label")
-found = check(data)
-print([each.code for each in found.leaks], [each.name for each in found.baselines], found.notes)
+checked = check(data)
+print([each.code for each in checked.leaks], [each.name for each in checked.baselines])
+print(checked.notes)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "['L011'] ['majority', 'best single column']" in done.stdout

@@ -69,18 +69,18 @@ def test_identifiers_are_told_by_values_and_names(
 
 
 def test_a_file_sorted_by_label_is_a_warning_and_its_id_a_leak() -> None:
-    found = check(data(SORTED.with_columns(id=pl.int_range(400))))
-    assert found["L009"].severity == "warning"
-    assert found["L009"].evidence["stretches"] == 2
-    assert found["L010"].severity == "leak"
-    assert found["L010"].columns == ("id",)
+    leak_check = check(data(SORTED.with_columns(id=pl.int_range(400))))
+    assert leak_check["L009"].severity == "warning"
+    assert leak_check["L009"].evidence["stretches"] == 2
+    assert leak_check["L010"].severity == "leak"
+    assert leak_check["L010"].columns == ("id",)
 
 
 def test_an_id_is_a_leak_in_whatever_order_the_rows_are() -> None:
     frame = SORTED.with_columns(id=pl.int_range(400)).sample(fraction=1, shuffle=True, seed=1)
-    found = check(data(frame))
-    assert "L009" not in found
-    assert found["L010"].severity == "leak"
+    leak_check = check(data(frame))
+    assert "L009" not in leak_check
+    assert leak_check["L010"].severity == "leak"
     assert "L010" not in check(data(frame.drop("id")))
 
 
@@ -94,22 +94,22 @@ def test_stretches_of_labels_in_an_id_are_found_where_the_auc_is_middling() -> N
 
 
 def test_an_id_of_a_shuffled_file_is_a_warning_alone() -> None:
-    found = check(data(FRAME.with_columns(id=pl.int_range(400))))
-    assert "L010" not in found
-    assert found["L012"].severity == "warning"
-    assert found["L012"].evidence["id"]["kind"] == "id"
-    assert found.honest
+    leak_check = check(data(FRAME.with_columns(id=pl.int_range(400))))
+    assert "L010" not in leak_check
+    assert leak_check["L012"].severity == "warning"
+    assert leak_check["L012"].evidence["id"]["kind"] == "id"
+    assert leak_check.honest
 
 
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=60))
 def test_neighbours_are_counted_as_by_hand(labels: list[int]) -> None:
-    found = neighbours(np.array(labels), 0.95)
+    neighbourhood = neighbours(np.array(labels), 0.95)
     same = sum(a == b for a, b in pairwise(labels))
     n = len(labels)
     pairs = sum(labels[i] == labels[j] for i in range(n) for j in range(n) if i != j)
-    assert found.agree.value == pytest.approx(same / (n - 1))
-    assert found.runs == n - same
-    assert found.chance == pytest.approx(pairs / (n * (n - 1)))
+    assert neighbourhood.agree.value == pytest.approx(same / (n - 1))
+    assert neighbourhood.runs == n - same
+    assert neighbourhood.chance == pytest.approx(pairs / (n * (n - 1)))
 
 
 # -- one column alone ------------------------------------------------------------------------------
@@ -138,9 +138,9 @@ def test_the_auc_of_a_column_is_that_of_scikit_learn(seed: int, values: int) -> 
 def test_a_column_that_ranks_nearly_perfectly_is_a_leak_either_way_round(turned: int) -> None:
     noise = np.random.default_rng(1).normal(size=400)
     frame = FRAME.with_columns(leak=pl.Series(turned * (8 * attacks(FRAME) + noise)))
-    found = check(data(frame))["L011"]
-    assert (found.severity, found.columns) == ("leak", ("leak",))
-    seen = found.evidence["leak"]
+    finding = check(data(frame))["L011"]
+    assert (finding.severity, finding.columns) == ("leak", ("leak",))
+    seen = finding.evidence["leak"]
     assert seen["how"] == "ranked"
     assert seen["low"] < seen["auc"] <= seen["high"]
     assert seen["n"] == 400
@@ -152,27 +152,27 @@ def test_a_text_and_a_band_of_numbers_that_tell_the_label_are_leaks() -> None:
     frame = FRAME.with_columns(
         tool=pl.Series(np.where(attacks(FRAME), "nmap", "firefox")), band=pl.Series(middle)
     )
-    found = check(data(frame))["L011"]
-    assert set(found.columns) == {"tool", "band"}
-    assert {found.evidence[column]["how"] for column in found.columns} == {"by value"}
+    finding = check(data(frame))["L011"]
+    assert set(finding.columns) == {"tool", "band"}
+    assert {finding.evidence[column]["how"] for column in finding.columns} == {"by value"}
 
 
 def test_a_copy_of_several_labels_is_a_leak() -> None:
     kinds = np.array(["a", "b", "c"])[np.random.default_rng(2).integers(0, 3, 400)]
     frame = FRAME.with_columns(label=pl.Series(kinds), copy=pl.Series(kinds))
-    found = check(data(frame))["L011"]
-    assert found.columns == ("copy",)
-    assert "mean AUC of each class" in found.message
+    finding = check(data(frame))["L011"]
+    assert finding.columns == ("copy",)
+    assert "mean AUC of each class" in finding.message
 
 
 def test_a_column_that_is_good_only_in_the_training_part_is_a_warning() -> None:
     known = attacks(FRAME).copy()
     known[280:] = np.random.default_rng(5).random(120) < 0.5
     frame = FRAME.with_columns(trace=pl.Series(known.astype(float)))
-    found = check(*parted(frame))["L011"]
-    assert found.severity == "warning"
-    assert "in the training part but" in found.message
-    assert found.evidence["trace"]["training_auc"] == 1
+    finding = check(*parted(frame))["L011"]
+    assert finding.severity == "warning"
+    assert "in the training part but" in finding.message
+    assert finding.evidence["trace"]["training_auc"] == 1
 
 
 def test_a_column_that_tells_one_class_of_several_is_a_warning() -> None:
@@ -183,10 +183,10 @@ def test_a_column_that_tells_one_class_of_several_is_a_warning() -> None:
         label=pl.Series([f"k{i}" for i in kinds]), tell=pl.Series(told)
     )
     for parts in ((data(frame),), (data(frame[:700]), data(frame[700:]))):
-        found = check(*parts)["L011"]
-        assert (found.severity, found.columns) == ("warning", ("tell",))
-        assert list(found.evidence["tell"]["classes"]) == ["k2"]
-        assert "alone tells the class 'k2' from all others" in found.message
+        finding = check(*parts)["L011"]
+        assert (finding.severity, finding.columns) == ("warning", ("tell",))
+        assert list(finding.evidence["tell"]["classes"]) == ["k2"]
+        assert "alone tells the class 'k2' from all others" in finding.message
 
 
 def test_values_that_seldom_repeat_are_not_good_in_the_training_part() -> None:
@@ -211,22 +211,22 @@ def test_infinities_and_numbers_at_the_edge_of_floats_are_ranked(large: float) -
         mixed=pl.Series(signs * large),
         some=pl.when(pl.int_range(400) % 9 == 0).then(large).otherwise(pl.col("x0")),
     )
-    for found in (check(data(frame)), check(*parted(frame))):
-        assert found["L011"].columns == ("edge",)
-        assert found["L011"].evidence["edge"]["auc"] == 1
+    for leak_check in (check(data(frame)), check(*parted(frame))):
+        assert leak_check["L011"].columns == ("edge",)
+        assert leak_check["L011"].evidence["edge"]["auc"] == 1
 
 
 def test_constant_columns_are_told() -> None:
     frame = FRAME.with_columns(one=pl.lit(3), none=pl.lit(None, pl.Float64))
-    found = check(data(frame))["L015"]
-    assert (found.severity, found.columns) == ("info", ("one", "none"))
+    finding = check(data(frame))["L015"]
+    assert (finding.severity, finding.columns) == ("info", ("one", "none"))
 
 
 def test_a_class_with_one_value_is_told_where_others_have_many() -> None:
     ttl = np.where(attacks(FRAME), 64, np.random.default_rng(1).choice([32, 64, 128, 255], 400))
-    found = check(data(FRAME.with_columns(ttl=pl.Series(ttl))))["L016"]
-    assert found.severity == "info"
-    assert [(each["column"], each["label"]) for each in found.evidence["found"]] == [
+    finding = check(data(FRAME.with_columns(ttl=pl.Series(ttl))))["L016"]
+    assert finding.severity == "info"
+    assert [(each["column"], each["label"]) for each in finding.evidence["found"]] == [
         ("ttl", "attack")
     ]
     common = np.where(attacks(FRAME), 64, np.where(np.arange(400) % 9, 64, 255))
@@ -235,6 +235,6 @@ def test_a_class_with_one_value_is_told_where_others_have_many() -> None:
 
 def test_one_label_alone_is_a_warning() -> None:
     frame = FRAME.with_columns(label=pl.lit("normal"))
-    found = check(data(frame))["L016"]
-    assert found.severity == "warning"
-    assert "nothing can be learned" in found.message
+    finding = check(data(frame))["L016"]
+    assert finding.severity == "warning"
+    assert "nothing can be learned" in finding.message

@@ -12,8 +12,8 @@ from .tables import clean, data, parted
 FRAME = clean(np.random.default_rng(51))
 
 
-def statuses(found: Check) -> dict[str, str]:
-    return {each.code: each.status for each in found.pitfalls}
+def statuses(leak_check: Check) -> dict[str, str]:
+    return {each.code: each.status for each in leak_check.pitfalls}
 
 
 def test_there_are_ten_and_each_check_belongs_to_one() -> None:
@@ -23,12 +23,12 @@ def test_there_are_ten_and_each_check_belongs_to_one() -> None:
 
 
 def test_what_data_do_not_tell_is_said_with_the_reason() -> None:
-    found = check(*parted(FRAME))
-    told = statuses(found)
+    leak_check = check(*parted(FRAME))
+    told = statuses(leak_check)
     assert {told[code] for code in ("P5", "P6", "P7", "P8", "P9", "P10")} == {"can't be told"}
     assert told["P2"] == told["P3"] == told["P4"] == "not found"
-    assert all(each.why for each in found.pitfalls)
-    reason = next(each.why for each in found.pitfalls if each.code == "P3")
+    assert all(each.why for each in leak_check.pitfalls)
+    reason = next(each.why for each in leak_check.pitfalls if each.code == "P3")
     assert "--group" in reason
     assert "--time" in reason
 
@@ -39,9 +39,9 @@ def test_one_file_does_not_tell_of_snooping() -> None:
 
 def test_a_leak_is_a_pitfall_that_was_found_and_an_info_is_not() -> None:
     train, _ = parted(FRAME)
-    found = check(train, data(pl.concat([FRAME[300:], FRAME[:9]]), positive="attack"))
-    assert statuses(found)["P3"] == "found"
-    assert next(each for each in found.pitfalls if each.code == "P3").findings == ("L001",)
+    leak_check = check(train, data(pl.concat([FRAME[300:], FRAME[:9]]), positive="attack"))
+    assert statuses(leak_check)["P3"] == "found"
+    assert next(each for each in leak_check.pitfalls if each.code == "P3").findings == ("L001",)
     constant = check(*parted(FRAME.with_columns(one=pl.lit(1))))
     assert statuses(constant)["P4"] == "not found"
 

@@ -36,10 +36,10 @@ def test_a_class_drawn_again_with_replacement_is_found() -> None:
     generator = np.random.default_rng(1)
     few, many = rows(generator, 60, "attack"), rows(generator, 400, "normal")
     copied = few.sample(340, with_replacement=True, seed=2)
-    found = check(data(shuffled(many, few, copied)))["L013"]
-    assert found.severity == "warning"
-    assert found.evidence["label"] == "attack"
-    assert found.evidence["distinct"] == 60
+    finding = check(data(shuffled(many, few, copied)))["L013"]
+    assert finding.severity == "warning"
+    assert finding.evidence["label"] == "attack"
+    assert finding.evidence["distinct"] == 60
 
 
 def test_copies_on_both_sides_are_a_leak_and_in_training_alone_an_info() -> None:
@@ -76,9 +76,9 @@ def test_rows_made_by_smote_before_the_split_are_a_leak(seed: int) -> None:
     generator = np.random.default_rng(seed)
     few, many = rows(generator, 80, "attack"), rows(generator, 500, "normal")
     frame = shuffled(many, few, smote(generator, few, 420))
-    found = check(*halves(frame))["L014"]
-    assert (found.severity, found.evidence["label"]) == ("leak", "attack")
-    assert found.evidence["share"] > 0.5
+    finding = check(*halves(frame))["L014"]
+    assert (finding.severity, finding.evidence["label"]) == ("leak", "attack")
+    assert finding.evidence["share"] > 0.5
     assert check(data(frame))["L014"].severity == "warning"
 
 
@@ -87,9 +87,9 @@ def test_rows_made_by_smote_in_the_training_part_are_no_leak() -> None:
     few, many = rows(generator, 160, "attack"), rows(generator, 500, "normal")
     train = pl.concat([many[:350], few[:100], smote(generator, few[:100], 250)])
     test = pl.concat([many[350:], few[100:]])
-    found = check(data(train), data(test))
-    assert found["L014"].severity == "info"
-    assert found.honest
+    leak_check = check(data(train), data(test))
+    assert leak_check["L014"].severity == "info"
+    assert leak_check.honest
 
 
 def test_real_rows_do_not_look_made_up() -> None:
@@ -105,9 +105,9 @@ def test_rows_that_were_made_are_told_from_those_they_were_made_of() -> None:
     generator = np.random.default_rng(5)
     few, many = rows(generator, 80, "attack"), rows(generator, 500, "normal")
     frame = pl.concat([many, few, smote(generator, few, 420)])
-    (found,) = made_up(case_of(data(frame), None), 1)
-    assert found[:580].sum() == 0
-    assert found[580:].mean() > 0.95
+    (made_up_row,) = made_up(case_of(data(frame), None), 1)
+    assert made_up_row[:580].sum() == 0
+    assert made_up_row[580:].mean() > 0.95
 
 
 def test_two_columns_are_enough_where_all_digits_are_there() -> None:
@@ -115,15 +115,15 @@ def test_two_columns_are_enough_where_all_digits_are_there() -> None:
     narrow = [rows(generator, 80, "attack"), rows(generator, 500, "normal")]
     few, many = (frame.select("a", "b", "label") for frame in narrow)
     assert "L014" not in check(data(shuffled(many, few)))
-    found = check(data(shuffled(many, few, smote(generator, few, 420))))["L014"]
-    assert found.evidence["label"] == "attack"
+    finding = check(data(shuffled(many, few, smote(generator, few, 420))))["L014"]
+    assert finding.evidence["label"] == "attack"
 
 
 def test_the_nearest_are_those_that_brute_force_finds() -> None:
     generator = np.random.default_rng(6)
     some, others = generator.normal(size=(5, 3)), generator.normal(size=(40_000, 3))
-    found = nearest(some, others, 7)
-    for row, at in zip(some, found, strict=True):
+    neighbour_rows = nearest(some, others, 7)
+    for row, at in zip(some, neighbour_rows, strict=True):
         far = np.square(others - row).sum(axis=1)
         assert set(at) == set(np.argsort(far)[:7])
 
@@ -134,12 +134,12 @@ def test_the_nearest_are_those_that_brute_force_finds() -> None:
 def test_a_prevalence_far_from_the_base_rate_is_a_warning() -> None:
     generator = np.random.default_rng(1)
     frame = shuffled(rows(generator, 100, "attack"), rows(generator, 300, "normal"))
-    found = check(data(frame), base_rate=0.001)["L017"]
-    assert found.severity == "warning"
-    assert found.evidence["prevalence"] == 0.25
-    assert found.evidence["odds_ratio"] == pytest.approx((1 / 3) / (0.001 / 0.999))
+    finding = check(data(frame), base_rate=0.001)["L017"]
+    assert finding.severity == "warning"
+    assert finding.evidence["prevalence"] == 0.25
+    assert finding.evidence["odds_ratio"] == pytest.approx((1 / 3) / (0.001 / 0.999))
     # Of 1,000 attacks and 999,000 others, 990 and 9,990 are flagged.
-    assert "of 91% there" in found.message
+    assert "of 91% there" in finding.message
     assert check(data(frame), base_rate=0.1)["L017"].severity == "info"
     assert "L017" not in check(data(frame), base_rate=0.2)
     assert "L017" not in check(data(frame))
@@ -148,8 +148,8 @@ def test_a_prevalence_far_from_the_base_rate_is_a_warning() -> None:
 def test_few_rows_of_a_class_are_a_warning() -> None:
     generator = np.random.default_rng(1)
     frame = shuffled(rows(generator, 90, "attack"), rows(generator, 300, "normal"))
-    found = check(data(frame))["L018"]
-    assert found.evidence == {"attack": {"rows": 90, "judged": 27}}
+    finding = check(data(frame))["L018"]
+    assert finding.evidence == {"attack": {"rows": 90, "judged": 27}}
     more = shuffled(rows(generator, 100, "attack"), rows(generator, 300, "normal"))
     assert "L018" not in check(data(more))
 

@@ -18,11 +18,11 @@ def test_a_group_on_both_sides_is_a_leak() -> None:
     frame = FRAME.with_columns(host=pl.Series(HOSTS))
     cut = 300 / 400
     assert "L006" not in check(*parted(frame, cut, keep=["host"]), groups=["host"])
-    found = check(*parted(frame, 305 / 400, keep=["host"]), groups=["host"])["L006"]
-    assert found.severity == "leak"
-    assert found.evidence == {"host": {"groups": 10, "shared": 1, "test_rows": 5, "of": 95}}
-    assert found.rows == (1, 2, 3, 4, 5)
-    assert found.columns == ("host",)
+    finding = check(*parted(frame, 305 / 400, keep=["host"]), groups=["host"])["L006"]
+    assert finding.severity == "leak"
+    assert finding.evidence == {"host": {"groups": 10, "shared": 1, "test_rows": 5, "of": 95}}
+    assert finding.rows == (1, 2, 3, 4, 5)
+    assert finding.columns == ("host",)
 
 
 def test_a_missing_group_is_no_group() -> None:
@@ -34,15 +34,15 @@ def test_a_missing_group_is_no_group() -> None:
 def test_a_group_written_as_a_number_equals_it_as_text() -> None:
     whole = FRAME[:200].with_columns(host=pl.int_range(200) % 7)
     texts = FRAME[200:].with_columns(host=(pl.int_range(200) % 7).cast(pl.String))
-    found = check(data(whole, keep=["host"]), data(texts, keep=["host"]), groups=["host"])
-    assert found["L006"].evidence["host"]["shared"] == 7
+    leak_check = check(data(whole, keep=["host"]), data(texts, keep=["host"]), groups=["host"])
+    assert leak_check["L006"].evidence["host"]["shared"] == 7
 
 
 def test_groups_of_one_file_are_a_warning_with_what_a_random_split_leaks() -> None:
     frame = FRAME.with_columns(host=pl.Series(HOSTS))
-    found = check(data(frame, keep=["host"]), groups=["host"])["L006"]
-    assert found.severity == "warning"
-    assert found.evidence["host"]["random_split"] == pytest.approx(1 - 0.3**9)
+    finding = check(data(frame, keep=["host"]), groups=["host"])["L006"]
+    assert finding.severity == "warning"
+    assert finding.evidence["host"]["random_split"] == pytest.approx(1 - 0.3**9)
     alone = FRAME.with_columns(host=pl.int_range(400))
     assert "L006" not in check(data(alone, keep=["host"]), groups=["host"])
 
@@ -57,11 +57,13 @@ def test_families_on_both_sides_are_normal_and_new_ones_are_told() -> None:
     new = frame.with_columns(
         family=pl.when(pl.int_range(400) >= 390).then(pl.lit("worm")).otherwise(pl.col("family"))
     )
-    found = check(*parted(new, family="family"))["L007"]
+    finding = check(*parted(new, family="family"))["L007"]
     worms = int((new["label"][390:] == "attack").sum())
-    assert (found.severity, found.evidence["families"]) == ("info", {"worm": worms})
-    assert list(found.evidence["both"]) == ["dos"]
-    assert found.message.startswith("1 of 2 families of the test part is not in the training part")
+    assert (finding.severity, finding.evidence["families"]) == ("info", {"worm": worms})
+    assert list(finding.evidence["both"]) == ["dos"]
+    assert finding.message.startswith(
+        "1 of 2 families of the test part is not in the training part"
+    )
     grouped = check(*parted(frame, keep=["family"]), groups=["family"])["L006"]
     assert (grouped.severity, grouped.evidence["family"]["shared"]) == ("leak", 2)
 
@@ -86,17 +88,17 @@ def test_the_same_moment_on_both_sides_is_not_later() -> None:
 
 def test_learning_from_later_rows_is_a_leak() -> None:
     frame = timed([(i * 7) % 400 for i in range(400)])
-    found = check(*parted(frame, time="seen"), time="seen")["L008"]
-    assert found.severity == "leak"
+    finding = check(*parted(frame, time="seen"), time="seen")["L008"]
+    assert finding.severity == "leak"
     times = frame["seen"].to_numpy()
-    assert found.evidence["training_rows"] == int((times[:280] > times[280:].min()).sum())
-    assert found.evidence["test_rows"] == int((times[280:] < times[:280].max()).sum())
+    assert finding.evidence["training_rows"] == int((times[:280] > times[280:].min()).sum())
+    assert finding.evidence["test_rows"] == int((times[280:] < times[:280].max()).sum())
 
 
 def test_one_file_is_told_where_to_cut() -> None:
-    found = check(data(timed(list(range(400))), time="seen"), time="seen")["L008"]
-    assert found.severity == "info"
-    assert found.evidence["cut"] == "2024-10-07 00:00:00"
+    finding = check(data(timed(list(range(400))), time="seen"), time="seen")["L008"]
+    assert finding.severity == "info"
+    assert finding.evidence["cut"] == "2024-10-07 00:00:00"
 
 
 def test_without_a_time_column_nothing_is_said_of_time() -> None:
@@ -116,9 +118,9 @@ def test_a_class_that_one_part_does_not_have_is_a_warning() -> None:
     kinds = np.array(["a", "b", "c"])[np.arange(400) % 3]
     train = FRAME[:300].with_columns(label=pl.Series(kinds[:300]))
     test = FRAME[300:].with_columns(label=pl.Series(np.where(kinds == "c", "d", kinds)[300:]))
-    found = check(data(train), data(test))["L019"]
-    assert found.evidence == {"only_in_test": {"d": 33}, "only_in_training": {"c": 100}}
-    assert len(found.rows) == 33
+    finding = check(data(train), data(test))["L019"]
+    assert finding.evidence == {"only_in_test": {"d": 33}, "only_in_training": {"c": 100}}
+    assert len(finding.rows) == 33
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -127,7 +129,7 @@ def test_one_label_against_all_others_is_one_pair_whatever_the_others_are(turned
     one = FRAME[:300].with_columns(label=pl.Series(np.where(kinds == "scan", "dos", kinds)[:300]))
     many = FRAME[300:].with_columns(label=pl.Series(kinds[300:]))
     parts = [data(part, negative="normal") for part in (one, many)]
-    found = check(*(reversed(parts) if turned else parts))
-    assert found.labels == ("normal", "not normal")
-    assert found.positive == "not normal"
-    assert "L019" not in found
+    leak_check = check(*(reversed(parts) if turned else parts))
+    assert leak_check.labels == ("normal", "not normal")
+    assert leak_check.positive == "not normal"
+    assert "L019" not in leak_check

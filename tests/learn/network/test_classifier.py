@@ -128,6 +128,6 @@ def test_a_network_of_swapped_labels_is_told_to_be_inverted(blobs) -> None:
     codes = np.where(attack, 0, 1)  # attack should have been 1
     scores = ANNClassifier(random_state=1).fit(rows, codes).predict_proba(rows)[:, 1]
     labels = np.where(attack, "attack", "normal")
-    found = assay.evaluate(labels, y_score=scores)
-    assert found["roc_auc"] < 0.2
-    assert "E001" in {finding.code for finding in found.findings}
+    evaluation = assay.evaluate(labels, y_score=scores)
+    assert evaluation["roc_auc"] < 0.2
+    assert "E001" in {finding.code for finding in evaluation.findings}

@@ -34,8 +34,8 @@ def test_gradients_are_those_of_finite_differences(classes: int, dropped: bool) 
     generator = np.random.default_rng(1)
     masks = [(generator.random((9, w)) > 0.3) / 0.7 for w in (7, 4)] if dropped else None
     layers.step(*batch, masks)
-    found = layers.gradient.copy()
-    expected = np.empty_like(found)
+    gradient = layers.gradient.copy()
+    expected = np.empty_like(gradient)
     step = 1e-6
     for i, weight in enumerate(layers.flat.copy()):
         ends = []
@@ -44,7 +44,7 @@ def test_gradients_are_those_of_finite_differences(classes: int, dropped: bool) 
             ends.append(layers.step(*batch, masks))
         layers.flat[i] = weight
         expected[i] = (ends[0] - ends[1]) / (2 * step)
-    assert np.allclose(found, expected, rtol=1e-5, atol=1e-8)
+    assert np.allclose(gradient, expected, rtol=1e-5, atol=1e-8)
 
 
 def test_the_loss_of_a_step_is_the_cross_entropy_of_the_logits() -> None:

@@ -63,16 +63,16 @@ def truth(classes: int) -> np.ndarray[Any, np.dtype[np.intp]]:
 
 
 def fitted(recipe: str, settings: Mapping[str, Any], classes: int) -> Any:
-    found = find_recipe(recipe)
+    declaration = find_recipe(recipe)
     labels = LABELS[classes]
     task = Task(
         labels=labels,
         positive=labels[1] if classes == 2 else None,
-        text="title" if found.needs_text else None,
+        text="title" if declaration.needs_text else None,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a network that was given two epochs has not converged
-        return found.pipeline(task, settings).fit(rows(), truth(classes))
+        return declaration.pipeline(task, settings).fit(rows(), truth(classes))
 
 
 def header_of(pipeline: Any, classes: int = 2, **more: Any) -> dict[str, Any]:
@@ -103,9 +103,9 @@ def members(content: bytes) -> dict[str, bytes]:
 
 def archive(parts: Mapping[str, bytes]) -> bytes:
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as found:
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, content in parts.items():
-            found.writestr(name, content)
+            packed.writestr(name, content)
     return stream.getvalue()
 
 

@@ -427,26 +427,26 @@ def test_a_member_with_an_odd_name_is_refused(refused: Refused, name: str) -> No
 
 def test_two_members_of_one_name_are_refused(refused: Refused) -> None:
     stream = io.BytesIO(saved())
-    with zipfile.ZipFile(stream, "a") as found, pytest.warns(UserWarning, match="Duplicate"):
-        found.writestr(SCHEMA, "{}")
+    with zipfile.ZipFile(stream, "a") as packed, pytest.warns(UserWarning, match="Duplicate"):
+        packed.writestr(SCHEMA, "{}")
     assert "two members 'schema.json'" in refused(stream.getvalue())
 
 
 @pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFCHR, stat.S_IFIFO, stat.S_IFDIR])
 def test_links_and_devices_are_refused(refused: Refused, kind: int) -> None:
     stream = io.BytesIO(saved())
-    with zipfile.ZipFile(stream, "a") as found:
+    with zipfile.ZipFile(stream, "a") as packed:
         info = zipfile.ZipInfo("link.npy")
         info.external_attr = (kind | 0o777) << 16
-        found.writestr(info, "/etc/passwd")
+        packed.writestr(info, "/etc/passwd")
     assert "a link or a device" in refused(stream.getvalue())
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_other_ways_to_pack_are_refused(refused: Refused, method: int) -> None:
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", method) as found:
-        found.writestr(SCHEMA, "{}")
+    with zipfile.ZipFile(stream, "w", method) as packed:
+        packed.writestr(SCHEMA, "{}")
     assert "packed in a way" in refused(stream.getvalue())
 
 
@@ -844,8 +844,8 @@ def test_a_schema_that_was_worked_on_is_refused_or_loads(data: st.DataObject) ->
     """Values of the schema replaced by others: never anything but a clean refusal."""
     parts = members(saved())
     schema = json.loads(parts[SCHEMA])
-    found = list(parts_of(schema))
-    part = found[data.draw(st.integers(0, len(found) - 1))]
+    schema_parts = list(parts_of(schema))
+    part = schema_parts[data.draw(st.integers(0, len(schema_parts) - 1))]
     key = data.draw(st.sampled_from(sorted(part)))
     odd = st.sampled_from(
         [None, 0, -1, 10**30, "", "x", "1.npy", [], {}, scalar(10**20), scalar("x"), listed(), True]

@@ -79,8 +79,8 @@ def test_every_recipe_says_the_same_bits_in_a_fresh_process(tmp_path: Path) -> N
         assert save_model(pipeline, paths[-1], header=header_of(pipeline, model[2])) == ()
         said = pipeline.predict_proba(rows())
         expected[name_of(model)] = hashlib.sha256(said.tobytes()).hexdigest()
-    found = in_fresh_process(FRESH, tmp_path / "rows.parquet", *paths)
-    assert dict(zip(expected, found, strict=True)) == expected
+    lines = in_fresh_process(FRESH, tmp_path / "rows.parquet", *paths)
+    assert dict(zip(expected, lines, strict=True)) == expected
 
 
 MAKE = """
@@ -91,7 +91,7 @@ print(*bytes_of_some())
 
 def bytes_of_some() -> list[str]:
     """Hashes of model files, trained anew."""
-    found = []
+    texts = []
     for recipe, settings in (
         ("forest", {"trees": 3}),
         ("network", {"epochs": 1}),
@@ -100,8 +100,8 @@ def bytes_of_some() -> list[str]:
     ):
         pipeline = fitted(recipe, settings, 2)
         content = model_bytes(pipeline, header=header_of(pipeline))
-        found.append(hashlib.sha256(content).hexdigest())
-    return found
+        texts.append(hashlib.sha256(content).hexdigest())
+    return texts
 
 
 @pytest.mark.slow
@@ -154,8 +154,8 @@ def test_a_file_with_the_names_of_an_earlier_version_says_the_same(
 
 
 def test_a_model_file_is_one_that_skops_reads_too() -> None:
-    found = skops.io.loads(saved(), trusted=skops.io.get_untrusted_types(data=saved()))
-    assert type(found) is Pipeline
+    pipeline = skops.io.loads(saved(), trusted=skops.io.get_untrusted_types(data=saved()))
+    assert type(pipeline) is Pipeline
 
 
 def test_no_time_and_no_address_is_in_the_file() -> None:
@@ -225,8 +225,8 @@ def test_types_of_ones_own_load_only_when_each_is_trusted_by_name(tmp_path: Path
         others = [other for other in OWN_TYPES if other != name]
         with pytest.raises(InputError, match=f"not trusted: {name}"):
             load_model(path, trust=others)
-    found = load_model(path, trust=OWN_TYPES)
-    assert (found.pipeline.predict_proba(rows()) == pipeline.predict_proba(rows())).all()
+    loaded_model = load_model(path, trust=OWN_TYPES)
+    assert (loaded_model.pipeline.predict_proba(rows()) == pipeline.predict_proba(rows())).all()
 
 
 @pytest.mark.slow
@@ -251,8 +251,8 @@ print(*save_model(model, "model.skops", header=header))
     monkeypatch.chdir(tmp_path)
     assert in_fresh_process(program) == ["my_models_here.Mine"]
     monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry])
-    found = load_model("model.skops", trust=["my_models_here.Mine"])
-    assert type(found.pipeline).__name__ == "Mine"
+    loaded_model = load_model("model.skops", trust=["my_models_here.Mine"])
+    assert type(loaded_model.pipeline).__name__ == "Mine"
 
 
 def test_a_vocabulary_is_packed_and_the_model_is_left_as_it_was() -> None:
@@ -273,8 +273,8 @@ def test_categories_by_the_hundred_thousand_can_be_saved(tmp_path: Path) -> None
     pipeline = Pipeline(steps).fit(frame, np.arange(size) % 2)
     header = model_header(pipeline, frame, labels=("a", "b"), positive="b", threshold=0.5)
     save_model(pipeline, tmp_path / "model.skops", header=header)
-    found = load_model(tmp_path / "model.skops").pipeline
-    assert found.steps[0][1].categories_ == pipeline.steps[0][1].categories_
+    model = load_model(tmp_path / "model.skops").pipeline
+    assert model.steps[0][1].categories_ == pipeline.steps[0][1].categories_
 
 
 def test_another_version_of_scikit_learn_is_a_note_and_no_error(tmp_path: Path) -> None:

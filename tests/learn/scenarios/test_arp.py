@@ -110,7 +110,7 @@ def test_addresses_are_those_of_one_network(packets: pl.DataFrame) -> None:
 def test_an_address_moves_when_a_lease_ends_or_another_device_takes_over() -> None:
     normal = make_arp(20_000, 1, "hard").filter(label="normal")
     owners = normal.group_by("src_ip").agg(pl.col("host").unique())
-    hosts = {ip.rpartition(".")[2]: set(found) for ip, found in owners.iter_rows()}
+    hosts = {ip.rpartition(".")[2]: set(owner) for ip, owner in owners.iter_rows()}
     assert hosts["1"] == {"router-1", "router-2"}
     assert hosts["10"] == {"server-1", "server-2"}
-    assert sum(len(found) > 1 for found in hosts.values()) > 10
+    assert sum(len(host) > 1 for host in hosts.values()) > 10

@@ -25,9 +25,9 @@ def features(table: pl.DataFrame) -> npt.NDArray[np.float64]:
     """The columns as numbers, infinities and gaps as missing, texts by their place in order."""
     left = table.drop("time", "host", "family", "label")
     coded = left.with_columns(pl.col(pl.String).rank("dense")).cast(pl.Float64)
-    found = coded.fill_null(float("nan")).to_numpy(writable=True)
-    found[np.isinf(found)] = np.nan
-    return found
+    matrix = coded.fill_null(float("nan")).to_numpy(writable=True)
+    matrix[np.isinf(matrix)] = np.nan
+    return matrix
 
 
 def auc(model: object, table: pl.DataFrame, groups: str | None = None) -> float:
@@ -74,8 +74,8 @@ def test_titles_are_told_apart_but_less_so_by_listing_and_least_by_vendor() -> N
     def accuracy(groups: str | None) -> float:
         folds = StratifiedKFold(3, shuffle=True, random_state=0) if not groups else GroupKFold(3)
         of = table[groups].to_numpy() if groups else None
-        found = cross_val_predict(model, titles, truth, cv=folds, groups=of)
-        return float(np.mean(found == truth))
+        predictions = cross_val_predict(model, titles, truth, cv=folds, groups=of)
+        return float(np.mean(predictions == truth))
 
     rows, listings, vendors = accuracy(None), accuracy("listing"), accuracy("vendor")
     majority = table["category"].value_counts()["count"].max() / len(table)

@@ -26,8 +26,8 @@ def test_the_same_seed_gives_the_same_flows(flows: Flows) -> None:
 
 def test_what_is_flagged_at_one_half_never_changes(flows: Flows) -> None:
     attack, flagged = flows.label == "attack", flows.new >= 0.5
-    found = [int((a & f).sum()) for a in (~attack, attack) for f in (~flagged, flagged)]
-    assert found == [18_837, 63, 55, 1_045]
+    counts = [int((a & f).sum()) for a in (~attack, attack) for f in (~flagged, flagged)]
+    assert counts == [18_837, 63, 55, 1_045]
 
 
 def test_every_family_has_its_size(flows: Flows) -> None:

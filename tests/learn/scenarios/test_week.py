@@ -95,10 +95,10 @@ def test_the_attacks_are_those_of_the_story(week: Path) -> None:
 def test_logs_are_in_order_and_read_without_a_word(week: Path) -> None:
     truth = json.loads((week / "truth.json").read_text())
     for name, lines in truth["lines"].items():
-        found = read_events([week / name])
-        read = pl.concat(found)
-        assert (found.rows_refused, found.notes) == (0, [])
-        assert read.height == found.rows_read == lines
+        events = read_events([week / name])
+        read = pl.concat(events)
+        assert (events.rows_refused, events.notes) == (0, [])
+        assert read.height == events.rows_read == lines
         assert read["time"].is_sorted()
     assert sum(truth["lines"].values()) == 12_001
     eve = pl.concat(read_events([week / "eve.json"]))

@@ -34,7 +34,7 @@ def windows(keys: np.ndarray, times: np.ndarray) -> Iterator[list[int]]:
 def test_every_count_is_that_of_a_plain_look_back(rows: list[tuple[int, int, int]]) -> None:
     keys, items, times = arrays(rows)
     window = TimeWindow(keys, times, WIDTH)
-    found = zip(
+    entries = zip(
         windows(keys, times),
         window.counts(),
         window.sums(items),
@@ -43,7 +43,7 @@ def test_every_count_is_that_of_a_plain_look_back(rows: list[tuple[int, int, int
         distinct(keys, items, times, WIDTH),
         strict=True,
     )
-    for inside, count, total, since, changes, different in found:
+    for inside, count, total, since, changes, different in entries:
         row = inside[-1]
         assert count == len(inside)
         assert total == sum(items[inside])

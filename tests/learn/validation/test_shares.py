@@ -28,8 +28,8 @@ def test_two_cuts_by_scikit_learn_leave_the_same_counts() -> None:
     truth = np.repeat([0, 1], [39_552, 34_792])
     rest, validation = train_test_split(truth, test_size=0.1, stratify=truth, random_state=0)
     train, test = train_test_split(rest, test_size=0.2 / 0.9, stratify=rest, random_state=0)
-    found = [np.bincount(part).tolist() for part in (train, test, validation)]
-    assert found == class_counts([39_552, 34_792], TENTHS)
+    counts = [np.bincount(part).tolist() for part in (train, test, validation)]
+    assert counts == class_counts([39_552, 34_792], TENTHS)
 
 
 @given(sizes, st.integers(0, 10**6))

@@ -77,8 +77,8 @@ def test_no_row_is_learned_and_judged_at_once(name: str) -> None:
 @every
 def test_as_many_splits_come_as_are_announced(name: str) -> None:
     splitter, truth, groups = given_to(name)
-    found = list(splitter.split(truth, truth, groups))
-    assert splitter.get_n_splits(truth, truth, groups) == len(found)
+    splits = list(splitter.split(truth, truth, groups))
+    assert splitter.get_n_splits(truth, truth, groups) == len(splits)
 
 
 @every
@@ -225,8 +225,8 @@ def test_a_missing_group_is_refused_with_its_row() -> None:
 
 
 def test_given_folds_are_judged_in_the_order_of_numbers() -> None:
-    found = GivenFolds().splits(rows(None, [0, 1] * 12, list(range(12)) * 2))
-    assert [split.name for split in found] == [str(i) for i in range(12)]
+    splits = GivenFolds().splits(rows(None, [0, 1] * 12, list(range(12)) * 2))
+    assert [split.name for split in splits] == [str(i) for i in range(12)]
 
 
 def test_one_given_fold_is_refused() -> None:

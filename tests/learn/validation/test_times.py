@@ -164,9 +164,9 @@ def test_windows_judge_no_row_twice_and_learn_only_the_past(seconds: list[int], 
 
 
 def test_the_model_to_keep_learns_from_the_newest_window() -> None:
-    found = rows(HOURS)
+    rows_to_split = rows(HOURS)
     splitter = Sliding(2 * DAY, DAY)
-    newest, said = splitter.lasting(found, splitter.splits(found))
+    newest, said = splitter.lasting(rows_to_split, splitter.splits(rows_to_split))
     assert (newest.tolist(), said) == (list(range(32, 40)), "the newest window")
 
 
@@ -179,16 +179,16 @@ def test_the_zone_of_the_machine_does_not_matter(
     with monkeypatch.context() as patch:
         patch.setenv("TZ", zone)
         time.tzset()
-        found = learned(Since("2024-03-31T02:30:00"), [clock[i // 2] for i in range(8)])
+        parts = learned(Since("2024-03-31T02:30:00"), [clock[i // 2] for i in range(8)])
     time.tzset()
-    assert found == [[0, 1]]
+    assert parts == [[0, 1]]
 
 
 def test_where_the_newest_window_has_one_class_the_last_judged_one_is_kept() -> None:
-    found = RowsToSplit.of_arrays(None, [0, 1] * 10 + [0] * 20, HOURS)
+    rows_to_split = RowsToSplit.of_arrays(None, [0, 1] * 10 + [0] * 20, HOURS)
     splitter = Sliding(2 * DAY, DAY)
-    splits = splitter.splits(found)
-    kept, said = splitter.lasting(found, splits)
+    splits = splitter.splits(rows_to_split)
+    kept, said = splitter.lasting(rows_to_split, splits)
     assert said == "the last window that was judged"
     assert kept.tolist() == splits[-1].train.tolist()
 

@@ -115,10 +115,10 @@ class Parts(HTMLParser):
         self.text = " ".join(" ".join(self.words).split())
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = dict(attrs)
-        self.tags.append((tag, found))
+        attributes = dict(attrs)
+        self.tags.append((tag, attributes))
         if tag in ("script", "style"):
-            self._inside = "data" if found.get("type") == "application/json" else tag
+            self._inside = "data" if attributes.get("type") == "application/json" else tag
 
     def handle_endtag(self, tag: str) -> None:
         if tag in ("script", "style"):

@@ -228,14 +228,14 @@ def test_a_brief_count_is_short_and_close(number: int) -> None:
 
 def test_reliability_is_drawn_where_there_are_rows() -> None:
     assert PANEL.reliability is not None
-    found = reliability_of({**PANEL.reliability, "n": (6.0, 0.0, 3.0)})
-    assert len(found.bins) == 2
-    first = found.bins[0]
+    reliability_chart = reliability_of({**PANEL.reliability, "n": (6.0, 0.0, 3.0)})
+    assert len(reliability_chart.bins) == 2
+    first = reliability_chart.bins[0]
     assert (first.x, first.y) == (
         f"{FRAME.left + 0.1 * (FRAME.right - FRAME.left):.1f}",
         f"{FRAME.bottom - 0.05 * (FRAME.bottom - FRAME.top):.1f}",
     )
-    assert "2 of 2 bins" in found.said
+    assert "2 of 2 bins" in reliability_chart.said
     assert "6 rows" in first.title
 
 
@@ -250,9 +250,9 @@ def test_a_long_name_is_cut_and_its_title_holds_more() -> None:
 
 def test_pieces_of_a_sentence_make_the_sentence() -> None:
     text = "At 0.1% it is 95.7% [94.8, 96.1] of [some] 3 rows, or -0.2 [-0.5, 0.1]."
-    found = pieces(text, LIMITS)
-    assert "".join(part for _, part in found) == text
-    marked = [(kind, part) for kind, part in found if kind]
+    parts = pieces(text, LIMITS)
+    assert "".join(part for _, part in parts) == text
+    marked = [(kind, part) for kind, part in parts if kind]
     assert marked == [
         ("number", "0.1%"),
         ("number", "95.7%"),

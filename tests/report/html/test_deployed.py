@@ -12,9 +12,9 @@ from .pages import PANEL
 
 
 def test_known_estimates_have_their_interval_and_others_are_bare_values() -> None:
-    found = deployed_of(PANEL, Limits())
-    assert (found.rate, found.volume_words) == ("1%", "1,000,000")
-    values = {key: value for key, _, value in (*found.shares, *found.per_day)}
+    panel = deployed_of(PANEL, Limits())
+    assert (panel.rate, panel.volume_words) == ("1%", "1,000,000")
+    values = {key: value for key, _, value in (*panel.shares, *panel.per_day)}
     assert list(values) == [*DEPLOYED, *PER_DAY]
     assert (values["precision"].text, values["precision"].interval) == ("0.043", "[0.010, 0.200]")
     # 3 of 4 detected, 1 of 6 flagged wrongly, and 1 row in 100 positive.
@@ -28,9 +28,9 @@ def test_known_estimates_have_their_interval_and_others_are_bare_values() -> Non
 
 
 def test_without_base_rates_the_prevalence_gives_the_test_sets_numbers() -> None:
-    found = deployed_of(replace(PANEL, base_rates=(), volume=10), Limits())
-    values = {key: value.text for key, _, value in (*found.shares, *found.per_day)}
-    assert found.rate == "40.0%"
+    panel = deployed_of(replace(PANEL, base_rates=(), volume=10), Limits())
+    values = {key: value.text for key, _, value in (*panel.shares, *panel.per_day)}
+    assert panel.rate == "40.0%"
     assert (values["precision"], values["accuracy"]) == ("0.750", "0.800")
     assert values["alerts_per_day"] == "4.0"
 
@@ -45,7 +45,7 @@ def test_a_class_without_rows_leaves_everything_undefined(decided: tuple[int, ..
         positives=0,
         negatives=decided[1] + decided[3],
     )
-    found = deployed_of(empty, Limits())
-    values = {key: value for key, _, value in (*found.shares, *found.per_day)}
+    panel = deployed_of(empty, Limits())
+    values = {key: value for key, _, value in (*panel.shares, *panel.per_day)}
     assert values["precision"].text == values["alerts_per_day"].text == "\u2013"
     assert values["precision"].title.startswith("undefined: there are no")

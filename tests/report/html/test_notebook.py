@@ -59,8 +59,8 @@ def parsed(html: str) -> Tags:
 
 @cache
 def cell(case: str) -> str:
-    found = CASES[case]()
-    return render(found.report if isinstance(found, Document) else found)
+    example = CASES[case]()
+    return render(example.report if isinstance(example, Document) else example)
 
 
 @pytest.mark.sampled(8)
@@ -115,9 +115,9 @@ def test_names_are_text_and_nothing_else(name: str) -> None:
 
 
 def test_an_evaluation_shows_values_with_their_intervals() -> None:
-    found = evaluate_counts(tp=6635, fp=167, fn=324, tn=7743, labels=["normal", "attack"])
+    evaluation = evaluate_counts(tp=6635, fp=167, fn=324, tn=7743, labels=["normal", "attack"])
     words = " ".join(
-        "".join(parsed(found._repr_html_().partition("<details>")[0] + "</div>").words).split()
+        "".join(parsed(evaluation._repr_html_().partition("<details>")[0] + "</div>").words).split()
     )
     assert "precision 0.975 [0.971, 0.979]" in words.replace("\n", " ")
     assert "7,743" in words

@@ -31,9 +31,9 @@ FILES = [
 
 
 def policy(parts: Parts) -> dict[str, str]:
-    [found] = [meta["content"] for meta in parts.of("meta") if "http-equiv" in meta]
-    assert found is not None
-    return dict(each.strip().split(" ", 1) for each in found.split(";"))
+    [content] = [meta["content"] for meta in parts.of("meta") if "http-equiv" in meta]
+    assert content is not None
+    return dict(each.strip().split(" ", 1) for each in content.split(";"))
 
 
 def digest(text: str) -> str:
@@ -125,8 +125,8 @@ def test_parts_come_in_the_order_of_reading() -> None:
         ">Findings</h2>",
         ">How it was made</h2>",
     ]
-    found = [page.index(place) for place in places]
-    assert found == sorted(found)
+    indices = [page.index(place) for place in places]
+    assert indices == sorted(indices)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -190,12 +190,12 @@ def test_other_documents_have_a_page_too(made) -> None:
 @given(odd_texts, odd_texts)
 def test_no_name_adds_a_tag_or_an_attribute(one: str, two: str) -> None:
     usual = Parts(render(document_with("one", "two")))
-    found = Parts(render(document_with(one, two)))
+    parts = Parts(render(document_with(one, two)))
     tags = {(tag, key) for tag, attributes in usual.tags for key in (*attributes, "")}
     tags |= {("bdi", "title"), ("span", "class"), ("span", "")}
-    for tag, attributes in found.tags:
+    for tag, attributes in parts.tags:
         assert {(tag, key) for key in (*attributes, "")} <= tags
-    assert found.code == usual.code
+    assert parts.code == usual.code
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if "<" in name])

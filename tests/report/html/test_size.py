@@ -32,8 +32,8 @@ def table(rows: int, name: str = "row") -> Table:
 
 
 def dots(lines: int, name: str = "slice") -> Dots:
-    found = tuple(Dot(f"{name} {i}", SHARE, "11 of 11 detected") for i in range(lines))
-    return Dots("caption", "column", find("recall"), found, SHARE)
+    points = tuple(Dot(f"{name} {i}", SHARE, "11 of 11 detected") for i in range(lines))
+    return Dots("caption", "column", find("recall"), points, SHARE)
 
 
 def of_blocks(*blocks) -> Report:

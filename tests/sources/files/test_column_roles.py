@@ -16,37 +16,37 @@ def rows_of(header: str, row: str, **asked: Any) -> Rows:
 @pytest.mark.parametrize("label", ["label", "y_true", "truth", "class", "target", "Label", "CLASS"])
 @pytest.mark.parametrize("score", ["score", "y_score", "prob", "probability", "Score"])
 def test_well_known_names_are_recognised(label: str, score: str) -> None:
-    found = rows_of(f"id,{score},{label}", "7,0.5,a")
-    assert found.chosen == {"label": label, "score": score}
-    assert found.columns["y_score"].tolist() == [0.5]
+    rows = rows_of(f"id,{score},{label}", "7,0.5,a")
+    assert rows.chosen == {"label": label, "score": score}
+    assert rows.columns["y_score"].tolist() == [0.5]
 
 
 @pytest.mark.parametrize("decision", ["y_pred", "prediction", "decision"])
 def test_a_decision_is_recognised(decision: str) -> None:
-    found = rows_of(f"label,{decision}", "a,b")
-    assert found.chosen == {"label": "label", "decision": decision}
-    assert found.columns["y_pred"].names == ("b",)
+    rows = rows_of(f"label,{decision}", "a,b")
+    assert rows.chosen == {"label": "label", "decision": decision}
+    assert rows.columns["y_pred"].names == ("b",)
 
 
 def test_a_score_and_a_decision_are_both_taken_where_neither_is_named() -> None:
-    found = rows_of("label,prob,prediction", "a,0.5,b")
-    assert found.chosen == {"label": "label", "score": "prob", "decision": "prediction"}
+    rows = rows_of("label,prob,prediction", "a,0.5,b")
+    assert rows.chosen == {"label": "label", "score": "prob", "decision": "prediction"}
 
 
 def test_where_the_score_is_named_no_decision_is_guessed() -> None:
-    found = rows_of("label,prob,prediction", "a,0.5,b", score="prob")
-    assert found.chosen == {"label": "label", "score": "prob"}
+    rows = rows_of("label,prob,prediction", "a,0.5,b", score="prob")
+    assert rows.chosen == {"label": "label", "score": "prob"}
 
 
 def test_where_the_decision_is_named_no_score_is_guessed() -> None:
-    found = rows_of("label,prob,prediction", "a,0.5,b", decision="prediction")
-    assert found.chosen == {"label": "label", "decision": "prediction"}
+    rows = rows_of("label,prob,prediction", "a,0.5,b", decision="prediction")
+    assert rows.chosen == {"label": "label", "decision": "prediction"}
 
 
 def test_where_probabilities_are_named_nothing_else_is_guessed() -> None:
-    found = rows_of("label,score,y_pred,p", "a,3,b,0.5", probabilities={"a": "p"})
-    assert found.chosen == {"label": "label"}
-    assert found.columns["y_proba"]["a"].tolist() == [0.5]
+    rows = rows_of("label,score,y_pred,p", "a,3,b,0.5", probabilities={"a": "p"})
+    assert rows.chosen == {"label": "label"}
+    assert rows.columns["y_proba"]["a"].tolist() == [0.5]
 
 
 def test_several_candidates_are_listed() -> None:
@@ -57,10 +57,10 @@ def test_several_candidates_are_listed() -> None:
 
 
 def test_a_column_with_another_role_is_no_candidate() -> None:
-    found = rows_of("label,class,score", "a,b,1", slices=("class",))
-    assert found.chosen["label"] == "label"
-    found = rows_of("label,score,prob", "a,1,2", weight="score")
-    assert found.chosen["score"] == "prob"
+    rows = rows_of("label,class,score", "a,b,1", slices=("class",))
+    assert rows.chosen["label"] == "label"
+    rows = rows_of("label,score,prob", "a,1,2", weight="score")
+    assert rows.chosen["score"] == "prob"
 
 
 def test_columns_are_listed_where_none_is_known() -> None:
@@ -84,13 +84,13 @@ def test_of_many_columns_some_are_listed() -> None:
 
 
 def test_a_pattern_names_the_probabilities() -> None:
-    found = rows_of("label,p_a,p_b_x,q", "a,0.25,0.75,9", probability_pattern="p_*")
-    assert {k: v.tolist() for k, v in found.columns["y_proba"].items()} == {
+    rows = rows_of("label,p_a,p_b_x,q", "a,0.25,0.75,9", probability_pattern="p_*")
+    assert {k: v.tolist() for k, v in rows.columns["y_proba"].items()} == {
         "a": [0.25],
         "b_x": [0.75],
     }
-    found = rows_of("label,p[a],p[b]", "a,0.25,0.75", probability_pattern="p[*]")
-    assert list(found.columns["y_proba"]) == ["a", "b"]
+    rows = rows_of("label,p[a],p[b]", "a,0.25,0.75", probability_pattern="p[*]")
+    assert list(rows.columns["y_proba"]) == ["a", "b"]
 
 
 @pytest.mark.parametrize("pattern", ["p_a", "p_*_*", "q_*"])
@@ -101,8 +101,8 @@ def test_a_pattern_that_names_nothing_is_refused(pattern: str) -> None:
 
 def test_the_labels_of_probabilities_are_of_the_kind_that_the_labels_are() -> None:
     data = b'{"label": 1, "p_0": 0.25, "p_1": 0.75}\n'
-    found = read(["-"], Request(probability_pattern="p_*"), stdin=io.BytesIO(data))
-    assert list(found.columns["y_proba"]) == [0, 1]
+    rows = read(["-"], Request(probability_pattern="p_*"), stdin=io.BytesIO(data))
+    assert list(rows.columns["y_proba"]) == [0, 1]
 
 
 def test_a_score_and_probabilities_are_not_both_read() -> None:
@@ -111,7 +111,7 @@ def test_a_score_and_probabilities_are_not_both_read() -> None:
 
 
 def test_slices_families_counts_weights_and_clusters_are_read() -> None:
-    found = rows_of(
+    rows = rows_of(
         "label,score,site,kind,n,w,host",
         "a,1,x,y,3,0.5,z",
         slices=("site",),
@@ -120,21 +120,21 @@ def test_slices_families_counts_weights_and_clusters_are_read() -> None:
         weight="w",
         cluster="host",
     )
-    assert {name: part.names for name, part in found.columns["slices"].items()} == {
+    assert {name: part.names for name, part in rows.columns["slices"].items()} == {
         "site": ("x",),
         "kind": ("y",),
     }
-    assert found.family == "kind"
-    assert found.columns["counts"].tolist() == [3]
-    assert found.columns["sample_weight"].tolist() == [0.5]
-    assert found.columns["clusters"].names == ("z",)
-    assert found.chosen["cluster"] == "host"
+    assert rows.family == "kind"
+    assert rows.columns["counts"].tolist() == [3]
+    assert rows.columns["sample_weight"].tolist() == [0.5]
+    assert rows.columns["clusters"].names == ("z",)
+    assert rows.chosen["cluster"] == "host"
 
 
 def test_a_column_may_have_two_roles() -> None:
-    found = rows_of("label,score", "a,1", slices=("label",), family="label", cluster="label")
-    assert found.columns["slices"]["label"].names == ("a",)
-    assert found.columns["clusters"].names == ("a",)
+    rows = rows_of("label,score", "a,1", slices=("label",), family="label", cluster="label")
+    assert rows.columns["slices"]["label"].names == ("a",)
+    assert rows.columns["clusters"].names == ("a",)
 
 
 def test_a_further_file_needs_the_columns_of_the_first(tmp_path: Any) -> None:
@@ -146,7 +146,7 @@ def test_a_further_file_needs_the_columns_of_the_first(tmp_path: Any) -> None:
 
 def test_clusters_may_be_many() -> None:
     data = "label,score,host\n" + "".join(f"a,1,{i}\n" for i in range(3000))
-    found = read(["-"], Request(cluster="host"), stdin=io.BytesIO(data.encode()))
-    clusters = found.columns["clusters"]
+    rows = read(["-"], Request(cluster="host"), stdin=io.BytesIO(data.encode()))
+    clusters = rows.columns["clusters"]
     assert len(clusters.names) == 3000
     assert clusters.codes.dtype == "uint16"

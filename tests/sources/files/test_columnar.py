@@ -55,9 +55,9 @@ def test_labels_keep_their_kind(
     labels: pl.Series, kind: str, names: tuple[str, ...], format_: str
 ) -> None:
     frame = pl.DataFrame({"label": labels, "score": [0.1, 0.2]})
-    found = rows_of(frame, format_).columns["y_true"]
-    assert (found.kind, found.names) == (kind, names)
-    assert sorted(found.codes.tolist()) == [0, 1]
+    column = rows_of(frame, format_).columns["y_true"]
+    assert (column.kind, column.names) == (kind, names)
+    assert sorted(column.codes.tolist()) == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -72,18 +72,18 @@ def test_labels_keep_their_kind(
     ],
 )
 def test_scores_are_the_nearest_floats(scores: pl.Series, dtype: Any) -> None:
-    found = rows_of(pl.DataFrame({"label": [0, 1], "score": scores})).columns["y_score"]
-    assert found.dtype == dtype
-    assert found.tolist() == [float(value) for value in scores.to_list()]
+    values = rows_of(pl.DataFrame({"label": [0, 1], "score": scores})).columns["y_score"]
+    assert values.dtype == dtype
+    assert values.tolist() == [float(value) for value in scores.to_list()]
 
 
 def test_narrow_and_wide_scores_of_several_files_become_wide(tmp_path: Path) -> None:
     for i, dtype in enumerate((pl.Float32, pl.Float64, pl.Float32)):
         frame = pl.DataFrame({"label": ["a"], "score": pl.Series([0.1], dtype=dtype)})
         frame.write_parquet(tmp_path / f"{i}.parquet")
-    found = read([str(tmp_path)], Request()).columns["y_score"]
-    assert found.dtype == np.float64
-    assert found.tolist() == [float(np.float32(0.1)), 0.1, float(np.float32(0.1))]
+    scores = read([str(tmp_path)], Request()).columns["y_score"]
+    assert scores.dtype == np.float64
+    assert scores.tolist() == [float(np.float32(0.1)), 0.1, float(np.float32(0.1))]
 
 
 def test_null_and_nan_labels_are_missing() -> None:
@@ -110,11 +110,11 @@ def test_slices_of_any_type_have_names() -> None:
             "day": pl.Series([0, 1, None]).cast(pl.Date),
         }
     )
-    found = rows_of(frame, slices=("whole", "part", "flag", "day")).columns["slices"]
-    assert found["whole"].names == ("(missing)", "10", "9")
-    assert found["part"].names == ("(missing)", "0.5", "1")
-    assert found["flag"].names == ("(missing)", "false", "true")
-    assert found["day"].names == ("(missing)", "1970-01-01", "1970-01-02")
+    slices = rows_of(frame, slices=("whole", "part", "flag", "day")).columns["slices"]
+    assert slices["whole"].names == ("(missing)", "10", "9")
+    assert slices["part"].names == ("(missing)", "0.5", "1")
+    assert slices["flag"].names == ("(missing)", "false", "true")
+    assert slices["day"].names == ("(missing)", "1970-01-01", "1970-01-02")
 
 
 def test_nested_columns_are_no_slices() -> None:
@@ -136,9 +136,9 @@ def test_row_groups_and_pages_of_any_size_read_the_same(batch: int, tmp_path: Pa
         for version in ("1.0", "2.0"):
             path = tmp_path / "t.parquet"
             pq.write_table(table, path, row_group_size=size, data_page_version=version, **pages)
-            found = read([str(path)], Request(batch_rows=batch)).columns
-            assert [found["y_true"].names[c] for c in found["y_true"].codes] == labels
-            assert found["y_score"].tolist() == scores.tolist()
+            columns = read([str(path)], Request(batch_rows=batch)).columns
+            assert [columns["y_true"].names[c] for c in columns["y_true"].codes] == labels
+            assert columns["y_score"].tolist() == scores.tolist()
 
 
 # -- what polars must not be trusted with ----------------------------------------------------------
@@ -160,17 +160,17 @@ def test_the_footer_and_the_pages_are_described_as_pyarrow_does(tmp_path: Path) 
     about = pq.read_metadata(path)
     size = path.stat().st_size
     with path.open("rb") as file:
-        found = row_groups(file, size, "t")
-        assert [group.rows for group in found] == [300, 300, 300, 100]
-        for i, group in enumerate(found):
+        groups = row_groups(file, size, "t")
+        assert [group.rows for group in groups] == [300, 300, 300, 100]
+        for i, group in enumerate(groups):
             for j, chunk in enumerate(group.chunks):
                 theirs = about.row_group(i).column(j)
                 assert chunk.column == theirs.path_in_schema
                 assert chunk.values == theirs.num_values
                 assert chunk.size == theirs.total_compressed_size
                 assert chunk.unpacked == theirs.total_uncompressed_size
-        score = largest_reads(file, size, found, ["score"], "t")
-        both = largest_reads(file, size, found, ["label", "score"], "t")
+        score = largest_reads(file, size, groups, ["score"], "t")
+        both = largest_reads(file, size, groups, ["label", "score"], "t")
     assert 300 * 8 <= score < both
 
 

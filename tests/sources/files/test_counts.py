@@ -218,9 +218,9 @@ NUMERIC = ("json, int", "json, int and text", "parquet decimal with a scale", "d
 
 def counted(given: str, **asked: Any) -> list[int]:
     rows = read([given], Request(label="label", score="score", count="n", **asked))
-    found: list[int] = rows.columns["counts"].tolist()
+    counts: list[int] = rows.columns["counts"].tolist()
     assert code_arrays(**rows.columns).counts is not None
-    return found
+    return counts
 
 
 @pytest.mark.parametrize("kind", FILES)

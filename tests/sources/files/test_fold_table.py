@@ -15,12 +15,12 @@ TEXT = "model,repeat,fold,n_train,n_test,f1\nold,1,01,80,20,0.5\nnew,1,01,80,20,
 
 
 def test_names_are_text_and_everything_else_is_numbers() -> None:
-    found = read_folds("-", stdin=io.BytesIO(TEXT.encode())).columns
-    assert found["model"] == ["old", "new"]
-    assert found["fold"] == ["01", "01"]
-    assert found["n_train"] == [80, 80]
-    assert found["f1"][0] == 0.5
-    assert math.isnan(found["f1"][1])
+    columns = read_folds("-", stdin=io.BytesIO(TEXT.encode())).columns
+    assert columns["model"] == ["old", "new"]
+    assert columns["fold"] == ["01", "01"]
+    assert columns["n_train"] == [80, 80]
+    assert columns["f1"][0] == 0.5
+    assert math.isnan(columns["f1"][1])
 
 
 def test_files_of_a_folder_that_are_not_read_are_named(tmp_path: Path) -> None:
@@ -37,10 +37,10 @@ def test_every_format_gives_the_same(tmp_path: Path, rows: int) -> None:
     frame.write_parquet(tmp_path / "folds.parquet")
     frame.write_ndjson(tmp_path / "folds.jsonl")
     for name in ("folds.parquet", "folds.jsonl"):
-        found = read_folds(str(tmp_path / name), Request(batch_rows=rows)).columns
-        assert found["fold"] == ["2", "2"]
-        assert found["accuracy"][0] == 0.5
-        assert math.isnan(found["accuracy"][1])
+        columns = read_folds(str(tmp_path / name), Request(batch_rows=rows)).columns
+        assert columns["fold"] == ["2", "2"]
+        assert columns["accuracy"][0] == 0.5
+        assert math.isnan(columns["accuracy"][1])
 
 
 @pytest.mark.parametrize(

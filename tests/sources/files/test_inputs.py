@@ -338,10 +338,10 @@ def test_the_format_may_be_named(tmp_path: Path) -> None:
 def test_inputs_are_hashed_when_asked(tmp_path: Path) -> None:
     path = tmp_path / "f.csv"
     path.write_bytes(GOOD)
-    found, stdin = Hashing([str(path), "-"], Request()).inputs()
+    file_input, stdin = Hashing([str(path), "-"], Request()).inputs()
     assert (stdin.name, stdin.size, stdin.sha256) == ("standard input", None, None)
-    assert (found.name, found.size) == (str(path), len(GOOD))
-    assert found.sha256 == hashlib.sha256(GOOD).hexdigest()
+    assert (file_input.name, file_input.size) == (str(path), len(GOOD))
+    assert file_input.sha256 == hashlib.sha256(GOOD).hexdigest()
 
 
 @pytest.mark.parametrize("format_", ["csv", "jsonl", "parquet", "npz"])
@@ -366,10 +366,10 @@ def test_a_file_that_changes_while_it_is_read_has_no_hash(tmp_path: Path, *, has
     with paths[1].open("ab") as grown:
         grown.write(b"b,2\n")
     os.utime(paths[2], ns=(1, 1))
-    found = hashing.inputs()
+    inputs = hashing.inputs()
     assert hashing.changed == (str(paths[1]), str(paths[2]))
     if hashes:
-        assert [each.sha256 is None for each in found] == [False, True, True]
+        assert [each.sha256 is None for each in inputs] == [False, True, True]
 
 
 def test_progress_counts_the_bytes_of_all_files(tmp_path: Path) -> None:

@@ -36,14 +36,14 @@ def names(column: Any) -> list[str]:
 
 
 def must_be(rows: Rows, table: Columns) -> None:
-    found = rows.columns
-    assert names(found["y_true"]) == list(table["label"])
-    assert found["y_true"].names == tuple(sorted(set(table["label"])))
-    assert found["y_true"].kind == TEXT
-    assert found["y_score"].dtype == np.float64
-    assert bits(found["y_score"]) == bits(table["score"])
-    assert names(found["slices"]["site"]) == list(table["site"])
-    assert found["slices"]["site"].names == tuple(sorted(set(table["site"])))
+    columns = rows.columns
+    assert names(columns["y_true"]) == list(table["label"])
+    assert columns["y_true"].names == tuple(sorted(set(table["label"])))
+    assert columns["y_true"].kind == TEXT
+    assert columns["y_score"].dtype == np.float64
+    assert bits(columns["y_score"]) == bits(table["score"])
+    assert names(columns["slices"]["site"]) == list(table["site"])
+    assert columns["slices"]["site"].names == tuple(sorted(set(table["site"])))
     assert rows.rows_read == len(table["label"])
     assert rows.rows_refused == 0
 

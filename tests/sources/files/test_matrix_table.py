@@ -122,18 +122,18 @@ def test_a_file_holds_a_square_table_with_or_without_labels(
 ) -> None:
     path = tmp_path / "matrix.txt"
     path.write_text(content, "utf-8", newline="")
-    found = read_matrix(str(path))
-    assert found.rows == THREE
-    assert found.labels == (None if labels is None else tuple(labels))
+    matrix = read_matrix(str(path))
+    assert matrix.rows == THREE
+    assert matrix.labels == (None if labels is None else tuple(labels))
 
 
 def test_json_tells_the_positive_and_the_orientation(tmp_path: Path) -> None:
     path = tmp_path / "matrix.json"
     table = {"matrix": [[5, 1], [2, 8]], "labels": [False, True], "positive": True}
     path.write_text(json.dumps({**table, "orientation": "predicted-rows"}))
-    found = read_matrix(str(path))
-    assert (found.labels, found.positive) == (("false", "true"), "true")
-    assert found.orientation == "predicted-rows"
+    matrix = read_matrix(str(path))
+    assert (matrix.labels, matrix.positive) == (("false", "true"), "true")
+    assert matrix.orientation == "predicted-rows"
 
 
 def test_standard_input_is_a_file_too(monkeypatch: pytest.MonkeyPatch) -> None:

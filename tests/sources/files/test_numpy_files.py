@@ -30,8 +30,8 @@ def saved(tmp_path: Path, **arrays: Any) -> str:
 def test_labels_keep_their_kind(
     labels: Any, kind: str, names: tuple[str, ...], tmp_path: Path
 ) -> None:
-    found = read([saved(tmp_path, label=labels, score=np.ones(2))], Request()).columns["y_true"]
-    assert (found.kind, found.names, found.codes.tolist()) == (kind, names, [1, 0])
+    column = read([saved(tmp_path, label=labels, score=np.ones(2))], Request()).columns["y_true"]
+    assert (column.kind, column.names, column.codes.tolist()) == (kind, names, [1, 0])
 
 
 @pytest.mark.parametrize(
@@ -48,9 +48,9 @@ def test_labels_keep_their_kind(
 )
 def test_scores_become_native_floats(dtype: str, expected: str, tmp_path: Path) -> None:
     scores = np.array([0, 1, 1]).astype(dtype)
-    found = read([saved(tmp_path, label=np.array(["a", "b", "a"]), score=scores)], Request())
-    assert found.columns["y_score"].dtype == np.dtype(expected)
-    assert found.columns["y_score"].tolist() == [0, 1, 1]
+    rows = read([saved(tmp_path, label=np.array(["a", "b", "a"]), score=scores)], Request())
+    assert rows.columns["y_score"].dtype == np.dtype(expected)
+    assert rows.columns["y_score"].tolist() == [0, 1, 1]
 
 
 def test_times_become_days(tmp_path: Path) -> None:

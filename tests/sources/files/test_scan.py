@@ -26,9 +26,9 @@ Found = list[tuple[bytes, str | None]]
 
 
 def whole(text: bytes, fields: int = 2) -> Found:
-    found = scan(text, b",", fields, final=True)
-    ends = zip(found.starts.tolist(), found.ends.tolist(), strict=True)
-    return [(text[a:b], found.broken.get(i)) for i, (a, b) in enumerate(ends)]
+    records = scan(text, b",", fields, final=True)
+    ends = zip(records.starts.tolist(), records.ends.tolist(), strict=True)
+    return [(text[a:b], records.broken.get(i)) for i, (a, b) in enumerate(ends)]
 
 
 def in_chunks(text: bytes, size: int, fields: int = 2) -> Found:
@@ -38,10 +38,10 @@ def in_chunks(text: bytes, size: int, fields: int = 2) -> Found:
     chunks = [text[i : i + size] for i in range(0, len(text), size)]
     for chunk in [*chunks, None]:
         buffer = rest + (chunk or b"")
-        found = scan(buffer, b",", fields, final=chunk is None)
-        ends = zip(found.starts.tolist(), found.ends.tolist(), strict=True)
-        result += [(buffer[a:b], found.broken.get(i)) for i, (a, b) in enumerate(ends)]
-        rest = buffer[found.used :]
+        records = scan(buffer, b",", fields, final=chunk is None)
+        ends = zip(records.starts.tolist(), records.ends.tolist(), strict=True)
+        result += [(buffer[a:b], records.broken.get(i)) for i, (a, b) in enumerate(ends)]
+        rest = buffer[records.used :]
     return result
 
 
@@ -189,9 +189,9 @@ def test_what_the_csv_module_writes_is_sound(rows: list[list[str]]) -> None:
     clean = [[field.replace("\0", "") for field in row] for row in rows]
     text = io.StringIO(newline="")
     csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\r\n").writerows(clean)
-    found = whole(text.getvalue().encode())
-    assert [reason for _, reason in found] == [None] * len(clean)
-    parsed = [next(csv.reader(io.StringIO(r.decode(), newline=""))) for r, _ in found]
+    scanned = whole(text.getvalue().encode())
+    assert [reason for _, reason in scanned] == [None] * len(clean)
+    parsed = [next(csv.reader(io.StringIO(r.decode(), newline=""))) for r, _ in scanned]
     assert parsed == clean
 
 

@@ -44,38 +44,41 @@ def both(new: str, old: str, request: Request = REQUEST, **options) -> MatchedRo
 
 def test_models_of_one_file_need_no_id(tmp_path: Path) -> None:
     file = written(tmp_path / "p.csv", "label,a,b,host\n1,0.9,2,x\n0,0.1,-3,y\n")
-    found = read_models(
+    matched_rows = read_models(
         [file], Request(label="label", cluster="host"), [Model("A", "a"), Model("B", "b")]
     )
-    assert {name: s.tolist() for name, s in found.scores.items()} == {"A": [0.9, 0.1], "B": [2, -3]}
-    assert found.decisions == {}
-    assert found.ids is None
-    assert found.rows.tolist() == [1, 2]
-    assert found.columns["y_true"].names == ("0", "1")
-    assert found.columns["clusters"].names == ("x", "y")
+    assert {name: s.tolist() for name, s in matched_rows.scores.items()} == {
+        "A": [0.9, 0.1],
+        "B": [2, -3],
+    }
+    assert matched_rows.decisions == {}
+    assert matched_rows.ids is None
+    assert matched_rows.rows.tolist() == [1, 2]
+    assert matched_rows.columns["y_true"].names == ("0", "1")
+    assert matched_rows.columns["clusters"].names == ("x", "y")
 
 
 def test_columns_of_labels_are_decisions(tmp_path: Path) -> None:
     text = "label,a,b\nnormal,normal,scan\nscan,normal,scan\nflood,flood,normal\n"
     file = written(tmp_path / "p.csv", text)
-    found = read_models([file], REQUEST, [Model("A", "a"), Model("B", "b")])
-    assert found.scores == {}
-    names = [found.decisions["B"].names[code] for code in found.decisions["B"].codes]
+    matched_rows = read_models([file], REQUEST, [Model("A", "a"), Model("B", "b")])
+    assert matched_rows.scores == {}
+    names = [matched_rows.decisions["B"].names[code] for code in matched_rows.decisions["B"].codes]
     assert names == ["scan", "scan", "normal"]
 
 
 def test_a_decision_may_name_a_label_that_never_was_true(tmp_path: Path) -> None:
     file = written(tmp_path / "p.csv", "label,a,b\nnormal,normal,worm\nscan,normal,scan\n")
-    found = read_models([file], REQUEST, [Model("A", "a"), Model("B", "b")])
-    assert found.decisions["B"].names == ("scan", "worm")
+    matched_rows = read_models([file], REQUEST, [Model("A", "a"), Model("B", "b")])
+    assert matched_rows.decisions["B"].names == ("scan", "worm")
 
 
 def test_numbers_that_are_labels_are_decisions_and_others_scores(tmp_path: Path) -> None:
     frame = pl.DataFrame({"label": [0, 1, 1], "a": [0.0, 1.0, 0.0], "b": [True, False, True]})
     frame.write_parquet(tmp_path / "p.parquet")
     models = [Model("A", "a"), Model("B", "b")]
-    found = read_models([str(tmp_path / "p.parquet")], REQUEST, models)
-    assert {name: d.names for name, d in found.decisions.items()} == {
+    matched_rows = read_models([str(tmp_path / "p.parquet")], REQUEST, models)
+    assert {name: d.names for name, d in matched_rows.decisions.items()} == {
         "A": ("0", "1"),
         "B": ("0", "1"),
     }
@@ -111,8 +114,8 @@ def test_scores_that_begin_like_labels_are_scores_in_the_end(tmp_path: Path) -> 
     frame = pl.DataFrame({"label": [0, 1, 0, 1, 0], "a": [0.0, 1.0, 1.0, 0.0, 0.25]})
     frame.write_parquet(tmp_path / "p.parquet")
     request = Request(label="label", batch_rows=2)
-    found = read_models([str(tmp_path / "p.parquet")], request, [Model("A", "a")])
-    assert found.scores["A"].tolist() == [0, 1, 1, 0, 0.25]
+    matched_rows = read_models([str(tmp_path / "p.parquet")], request, [Model("A", "a")])
+    assert matched_rows.scores["A"].tolist() == [0, 1, 1, 0, 0.25]
 
 
 @pytest.mark.parametrize("chunk", [16, 1 << 22])
@@ -130,11 +133,11 @@ def test_what_is_no_number_can_be_left_out(tmp_path: Path) -> None:
     text = "label,a,b\n1,0.5,1.5\n0,oops,2.5\n1,0.25,\n0,0.125,3.5\n"
     file = written(tmp_path / "p.csv", text)
     request = Request(label="label", on_bad_row="skip")
-    found = read_models([file], request, [Model("A", "a"), Model("B", "b")])
-    assert found.scores["A"].tolist() == [0.5, 0.125]
-    assert found.rows.tolist() == [1, 4]
-    assert (found.rows_read, found.rows_refused) == (4, 2)
-    assert sorted(at.line for at in found.refused) == [3, 4]
+    matched_rows = read_models([file], request, [Model("A", "a"), Model("B", "b")])
+    assert matched_rows.scores["A"].tolist() == [0.5, 0.125]
+    assert matched_rows.rows.tolist() == [1, 4]
+    assert (matched_rows.rows_read, matched_rows.rows_refused) == (4, 2)
+    assert sorted(at.line for at in matched_rows.refused) == [3, 4]
 
 
 def test_a_column_of_names_is_refused_as_scores(tmp_path: Path) -> None:
@@ -148,11 +151,11 @@ def test_a_column_of_names_is_refused_as_scores(tmp_path: Path) -> None:
 
 
 def test_rows_of_two_files_are_matched_by_id_whatever_their_order(new: str, old: str) -> None:
-    found = both(new, old)
-    assert found.scores["new"].tolist() == [0.9, 0.1, 0.4]
-    assert found.scores["old"].tolist() == [0.7, 0.3, 0.5]
-    assert list(found.ids) == ["007", "8", "9"]
-    assert found.files == (old,)
+    matched_rows = both(new, old)
+    assert matched_rows.scores["new"].tolist() == [0.9, 0.1, 0.4]
+    assert matched_rows.scores["old"].tolist() == [0.7, 0.3, 0.5]
+    assert list(matched_rows.ids) == ["007", "8", "9"]
+    assert matched_rows.files == (old,)
 
 
 def test_ids_are_text_and_whole_numbers_have_no_point(tmp_path: Path, new: str) -> None:
@@ -230,22 +233,22 @@ def test_ids_without_a_match_are_counted_on_both_sides(tmp_path: Path, new: str)
 
 def test_ids_without_a_match_can_be_left_out_and_are_counted(tmp_path: Path, new: str) -> None:
     other = written(tmp_path / "old.csv", "id,score\n8,0.3\n10,0.1\n007,0.2\n")
-    found = both(new, other, Request(label="label", on_bad_row="skip"))
-    assert list(found.ids) == ["007", "8"]
-    assert found.scores["old"].tolist() == [0.2, 0.3]
-    assert (found.rows_read, found.rows_refused) == (3, 1)
-    assert [at.row for at in found.refused] == [3]
-    assert "1 of 3 ids of" in found.notes[0]
-    assert len(found.columns["y_true"].codes) == 2
+    matched_rows = both(new, other, Request(label="label", on_bad_row="skip"))
+    assert list(matched_rows.ids) == ["007", "8"]
+    assert matched_rows.scores["old"].tolist() == [0.2, 0.3]
+    assert (matched_rows.rows_read, matched_rows.rows_refused) == (3, 1)
+    assert [at.row for at in matched_rows.refused] == [3]
+    assert "1 of 3 ids of" in matched_rows.notes[0]
+    assert len(matched_rows.columns["y_true"].codes) == 2
 
 
 def test_a_row_left_out_of_one_file_is_left_out_of_all(tmp_path: Path, new: str) -> None:
     other = written(tmp_path / "old.csv", OLD.replace("0.7", "none"))
     with pytest.raises(ScoreError, match=r"old\.csv, line 3"):
         both(new, other)
-    found = both(new, other, Request(label="label", on_bad_row="skip"))
-    assert list(found.ids) == ["8", "9"]
-    assert any("1 of 3 rows of" in note and "line 3" in note for note in found.notes)
+    matched_rows = both(new, other, Request(label="label", on_bad_row="skip"))
+    assert list(matched_rows.ids) == ["8", "9"]
+    assert any("1 of 3 rows of" in note and "line 3" in note for note in matched_rows.notes)
 
 
 def test_files_without_a_row_in_common_are_refused_even_so(tmp_path: Path, new: str) -> None:
@@ -281,9 +284,9 @@ def test_decisions_of_two_files_are_of_the_kind_of_the_truth(tmp_path: Path) -> 
     frame = pl.DataFrame({"id": ["b", "a"], "said": [0, 1]})
     frame.write_parquet(tmp_path / "old.parquet")
     models = [Model("new", "said"), Model("old", "said", str(tmp_path / "old.parquet"))]
-    found = read_models([main], REQUEST, models, id_column="id")
-    assert {d.kind for d in found.decisions.values()} == {"text"}
-    assert found.decisions["old"].codes.tolist() == [1, 0]
+    matched_rows = read_models([main], REQUEST, models, id_column="id")
+    assert {d.kind for d in matched_rows.decisions.values()} == {"text"}
+    assert matched_rows.decisions["old"].codes.tolist() == [1, 0]
 
 
 # -- where a column is -----------------------------------------------------------------------------
@@ -300,16 +303,16 @@ def test_a_column_with_a_colon_in_the_main_file_wins(tmp_path: Path, old: str) -
     column = f"{old}:score"
     frame = pl.DataFrame({"label": ["attack", "normal"], column: [0.25, 0.5]})
     frame.write_parquet(tmp_path / "p.parquet")
-    found = read_models([str(tmp_path / "p.parquet")], REQUEST, [Model("A", column)])
-    assert found.scores["A"].tolist() == [0.25, 0.5]
-    assert found.files == ()
+    matched_rows = read_models([str(tmp_path / "p.parquet")], REQUEST, [Model("A", column)])
+    assert matched_rows.scores["A"].tolist() == [0.25, 0.5]
+    assert matched_rows.files == ()
 
 
 def test_the_main_file_may_be_named_again(new: str) -> None:
     models = [Model("A", "score"), Model("B", f"{new}:score"), Model("C", "score", new)]
-    found = read_models([new], REQUEST, models)
-    assert found.files == ()
-    assert found.scores["B"].tolist() == found.scores["C"].tolist() == [0.9, 0.1, 0.4]
+    matched_rows = read_models([new], REQUEST, models)
+    assert matched_rows.files == ()
+    assert matched_rows.scores["B"].tolist() == matched_rows.scores["C"].tolist() == [0.9, 0.1, 0.4]
 
 
 def test_standard_input_is_read_once(new: str, old: str) -> None:
@@ -377,9 +380,9 @@ def test_matching_does_not_depend_on_order_or_pieces(order, rows, chunk) -> None
         main = written(Path(folder, "new.csv"), head + "\n".join(lines) + "\n")
         mixed = [lines[i] for i in order]
         other = written(Path(folder, "old.csv"), head + "\n".join(mixed) + "\n")
-        found = both(main, other, Request(label="label", batch_rows=rows, chunk_bytes=chunk))
-    assert found.scores["old"].tolist() == found.scores["new"].tolist() == scores
-    assert list(found.ids) == names
+        matched_rows = both(main, other, Request(label="label", batch_rows=rows, chunk_bytes=chunk))
+    assert matched_rows.scores["old"].tolist() == matched_rows.scores["new"].tolist() == scores
+    assert list(matched_rows.ids) == names
 
 
 def test_many_rows_are_matched_within_seconds_of_work(tmp_path: Path) -> None:
@@ -395,6 +398,6 @@ def test_many_rows_are_matched_within_seconds_of_work(tmp_path: Path) -> None:
     frame.write_parquet(tmp_path / "new.parquet")
     frame.reverse().write_parquet(tmp_path / "old.parquet")
     start = time.process_time()
-    found = both(str(tmp_path / "new.parquet"), str(tmp_path / "old.parquet"))
+    matched_rows = both(str(tmp_path / "new.parquet"), str(tmp_path / "old.parquet"))
     assert time.process_time() - start < 5
-    assert np.array_equal(found.scores["new"], found.scores["old"])
+    assert np.array_equal(matched_rows.scores["new"], matched_rows.scores["old"])

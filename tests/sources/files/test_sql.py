@@ -17,16 +17,16 @@ from .writing import TABLE, WRITERS
 
 @pytest.fixture
 def databases(tmp_path: Path) -> dict[str, Path]:
-    found = {"sqlite": tmp_path / "t.sqlite", "duckdb": tmp_path / "t.duckdb"}
-    light = sqlite3.connect(found["sqlite"])
-    heavy = duckdb.connect(str(found["duckdb"]))
+    paths = {"sqlite": tmp_path / "t.sqlite", "duckdb": tmp_path / "t.duckdb"}
+    light = sqlite3.connect(paths["sqlite"])
+    heavy = duckdb.connect(str(paths["duckdb"]))
     for connection in (light, heavy):
         connection.execute("CREATE TABLE t (label VARCHAR, score DOUBLE, n INTEGER)")
         connection.execute("INSERT INTO t VALUES ('a', 0.5, 1), ('b', 0.25, 2), (NULL, 1, 3)")
     light.commit()
     light.close()
     heavy.close()
-    return found
+    return paths
 
 
 ENGINES = ["sqlite", "duckdb"]
@@ -229,11 +229,11 @@ def test_values_of_duckdb_keep_their_meaning(tmp_path: Path) -> None:
     given = f"duckdb:{path}?SELECT * FROM t ORDER BY score"
     rows = read([given], Request(slices=("id", "big", "list", "raw"), time="day"))
     assert (rows.columns["y_true"].kind, rows.columns["y_true"].names) == ("numbers", ("0", "1"))
-    found = {name: part.names for name, part in rows.columns["slices"].items()}
+    names = {name: part.names for name, part in rows.columns["slices"].items()}
     assert rows.columns["times"].names == ("2024-03-01", "2024-03-02")
-    assert found["big"] == ("0", "10000000000000000000")
-    assert found["id"][1] == "00000000-0000-0000-0000-000000000001"
-    assert found["list"] == ("[0]", "[1]")
+    assert names["big"] == ("0", "10000000000000000000")
+    assert names["id"][1] == "00000000-0000-0000-0000-000000000001"
+    assert names["list"] == ("[0]", "[1]")
     rows = read([given], Request(score="exact", time="moment"))
     assert rows.columns["y_score"].tolist() == [0.125, 1.125]
     assert rows.columns["times"].names == ("2024-03-01",)
@@ -312,8 +312,8 @@ def orphaned(tmp_path: Path) -> Path:
 
 def test_a_journal_whose_writer_died_is_read_and_left_as_it_is(orphaned: Path) -> None:
     before = {path.name: path.read_bytes() for path in orphaned.parent.iterdir()}
-    found = read([f"sqlite:{orphaned}?SELECT * FROM t ORDER BY score"], Request())
-    assert found.columns["y_score"].tolist() == [0.25, 0.5]
+    rows = read([f"sqlite:{orphaned}?SELECT * FROM t ORDER BY score"], Request())
+    assert rows.columns["y_score"].tolist() == [0.25, 0.5]
     assert {path.name: path.read_bytes() for path in orphaned.parent.iterdir()} == before
     assert set(before) == {"dead.sqlite", "dead.sqlite-wal"}
 

@@ -107,8 +107,8 @@ def test_lines_above_the_header_are_left_out(packed: Any, end: str, chunk: int) 
 @pytest.mark.parametrize("chunk", [1, 1000])
 def test_lines_are_counted_from_the_first_of_the_file(chunk: int) -> None:
     data = f"{TITLE}label,score\na,1\nb,x\nc\n\nd,2\n".encode()
-    found = rows_of(data, skip_lines=3, on_bad_row="skip", chunk_bytes=chunk)
-    assert [(at.row, at.line) for at in found.refused] == [(2, 6), (3, 7), (4, 8)]
+    rows = rows_of(data, skip_lines=3, on_bad_row="skip", chunk_bytes=chunk)
+    assert [(at.row, at.line) for at in rows.refused] == [(2, 6), (3, 7), (4, 8)]
     with pytest.raises(InputError, match="line 4: the header has 'a' more than once"):
         rows_of(f"{TITLE}a,a\n".encode(), skip_lines=3, chunk_bytes=chunk)
 
@@ -138,60 +138,60 @@ def test_a_text_of_nothing_but_such_lines_is_empty(lines: int) -> None:
 def test_a_quote_may_be_named(quote: str) -> None:
     text = f'{quote}label{quote},score\r\n{quote}a,{quote * 2}"\n{quote},0.5\r\n"b",1\r\n'
     for chunk in (1, 1000):
-        found = rows_of(text.encode(), quote=quote, chunk_bytes=chunk)
-        assert set(found.columns["y_true"].names) == {f'a,{quote}"\n', '"b"'}
-        assert found.columns["y_score"].tolist() == [0.5, 1]
+        rows = rows_of(text.encode(), quote=quote, chunk_bytes=chunk)
+        assert set(rows.columns["y_true"].names) == {f'a,{quote}"\n', '"b"'}
+        assert rows.columns["y_score"].tolist() == [0.5, 1]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_where_there_are_no_quotes_they_are_signs_like_others(end: str) -> None:
     text = f'label,"score"{end}"a,0.5{end}9" disk,1{end}'
-    found = rows_of(text.encode(), quote="none", score='"score"')
-    assert found.columns["y_true"].names == ('"a', '9" disk')
-    assert found.columns["y_score"].tolist() == [0.5, 1]
+    rows = rows_of(text.encode(), quote="none", score='"score"')
+    assert rows.columns["y_true"].names == ('"a', '9" disk')
+    assert rows.columns["y_score"].tolist() == [0.5, 1]
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 3, 5, 1000])
 def test_blanks_before_quotes_are_no_part_of_a_field(chunk: int) -> None:
     text = b'note, "label", "score"\n "x,y",\t"a, ""b""",  "0.5"\nz, c ,1\n"v\nw", "d", 2\n'
-    found = rows_of(text, label="label", score="score", slices=("note",), chunk_bytes=chunk)
-    assert found.columns["y_true"].names == (" c ", 'a, "b"', "d")
-    assert found.columns["y_score"].tolist() == [0.5, 1, 2]
-    assert found.columns["slices"]["note"].names == ("v\nw", "x,y", "z")
+    rows = rows_of(text, label="label", score="score", slices=("note",), chunk_bytes=chunk)
+    assert rows.columns["y_true"].names == (" c ", 'a, "b"', "d")
+    assert rows.columns["y_score"].tolist() == [0.5, 1, 2]
+    assert rows.columns["slices"]["note"].names == ("v\nw", "x,y", "z")
 
 
 def test_a_tab_that_delimits_is_no_blank() -> None:
-    found = rows_of(b'label\tnote\tscore\na\t "b"\t1\n\t"c"\t2\n', unlabelled=True)
-    assert found.columns["y_true"].names == ("a",)
-    assert found.unlabelled is not None
-    assert found.unlabelled["y_score"].tolist() == [2]
+    rows = rows_of(b'label\tnote\tscore\na\t "b"\t1\n\t"c"\t2\n', unlabelled=True)
+    assert rows.columns["y_true"].names == ("a",)
+    assert rows.unlabelled is not None
+    assert rows.unlabelled["y_score"].tolist() == [2]
 
 
 def test_labels_keep_their_blanks_and_numbers_may_have_some() -> None:
-    found = rows_of(b"label,score\n a ,  0.5\t\na,1\n")
-    assert found.columns["y_true"].names == (" a ", "a")
-    assert found.columns["y_score"].tolist() == [0.5, 1]
+    rows = rows_of(b"label,score\n a ,  0.5\t\na,1\n")
+    assert rows.columns["y_true"].names == (" a ", "a")
+    assert rows.columns["y_score"].tolist() == [0.5, 1]
 
 
 def test_an_unnamed_first_column_is_an_index_and_not_used() -> None:
-    found = rows_of(b",label,score\n0,a,1\n")
-    assert found.notes == ("the first column of standard input has no name and is not used",)
+    rows = rows_of(b",label,score\n0,a,1\n")
+    assert rows.notes == ("the first column of standard input has no name and is not used",)
 
 
 def test_quoted_headers_are_read() -> None:
-    found = rows_of(b'"label","a ""score""\nof two lines"\na,1\n', score='a "score"\nof two lines')
-    assert found.columns["y_score"].tolist() == [1]
+    rows = rows_of(b'"label","a ""score""\nof two lines"\na,1\n', score='a "score"\nof two lines')
+    assert rows.columns["y_score"].tolist() == [1]
     with pytest.raises(InputError, match="line 4"):
         rows_of(b'"label","a\nb"\na,1\nb,x\n', score="a\nb")
 
 
 def test_json_keys_may_come_late_and_be_left_out() -> None:
     data = b'{"score": 1}\n{"label": "a", "score": 2, "site": "x"}\n'
-    found = rows_of(data, unlabelled=True, slices=("site",))
-    assert found.columns["slices"]["site"].names == ("x",)
-    assert found.unlabelled is not None
-    assert found.unlabelled["y_score"].tolist() == [1]
-    assert "slices" not in found.unlabelled
+    rows = rows_of(data, unlabelled=True, slices=("site",))
+    assert rows.columns["slices"]["site"].names == ("x",)
+    assert rows.unlabelled is not None
+    assert rows.unlabelled["y_score"].tolist() == [1]
+    assert "slices" not in rows.unlabelled
 
 
 def test_json_values_keep_their_kind() -> None:
@@ -215,8 +215,8 @@ def test_large_json_numbers_are_kept() -> None:
 def test_json_slices_may_mix_kinds() -> None:
     data = b"".join(b'{"label": 1, "score": 1, "s": %s}\n' % s for s in (b"true", b'"x"', b"[1]"))
     for chunk in (1, 1000):
-        found = rows_of(data, slices=("s",), chunk_bytes=chunk).columns["slices"]["s"]
-        assert found.names == ("[1]", "true", "x")
+        column = rows_of(data, slices=("s",), chunk_bytes=chunk).columns["slices"]["s"]
+        assert column.names == ("[1]", "true", "x")
 
 
 def test_json_records_can_not_pass_for_several() -> None:
@@ -224,10 +224,10 @@ def test_json_records_can_not_pass_for_several() -> None:
     data = b'{"label":1,"score":1},{"label":1,"score":1}\n{"label":1,"score":1,"x":[1\n2]}\n'
     with pytest.raises(InputError, match="line 1: found no JSON object"):
         rows_of(data, input_format="jsonl")
-    found = read(
+    rows = read(
         ["-"], Request(on_bad_row="skip"), stdin=io.BytesIO(b'{"label":1,"score":1}\n' + data)
     )
-    assert (found.rows_read, found.rows_refused) == (4, 3)
+    assert (rows.rows_read, rows.rows_refused) == (4, 3)
 
 
 def test_progress_is_told_up_to_the_end() -> None:
@@ -254,9 +254,9 @@ def test_json_of_nothing_but_blanks_is_empty() -> None:
 
 def test_json_pairs_of_surrogates_are_characters() -> None:
     data = b'{"label": "\\ud83d\\ude00", "score": 1}\n{"label": "\\udc00", "score": 1}\n'
-    found = rows_of(data, on_bad_row="skip")
-    assert found.columns["y_true"].names == ("\U0001f600",)
-    assert found.refused[0].reason == "text that is not Unicode (half of a surrogate pair)"
+    rows = rows_of(data, on_bad_row="skip")
+    assert rows.columns["y_true"].names == ("\U0001f600",)
+    assert rows.refused[0].reason == "text that is not Unicode (half of a surrogate pair)"
 
 
 @pytest.mark.parametrize("size", [1 << 22, 1 << 26])

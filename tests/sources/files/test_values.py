@@ -80,6 +80,6 @@ def test_whole_numbers_of_any_width_are_told_apart(dtype: Any) -> None:
 def test_distinct_values_are_those_that_occur(values: list[Any]) -> None:
     distinct, codes = distinct_of(series_of("x", values))
     # A missing float is nan, which differs from everything.
-    found = [None if str(distinct[code]) == "nan" else distinct[code] for code in codes]
-    assert found == values
+    numbers = [None if str(distinct[code]) == "nan" else distinct[code] for code in codes]
+    assert numbers == values
     assert sorted(set(codes.tolist())) == list(range(len(distinct)))

@@ -25,8 +25,8 @@ def events(tmp_path: Path, text: str, **asked: Any) -> Events:
     return Events([tmp_path / "fast.log"], **asked)
 
 
-def row(found: Events) -> dict[str, Any]:
-    return pl.concat(found).row(0, named=True)
+def row(log: Events) -> dict[str, Any]:
+    return pl.concat(log).row(0, named=True)
 
 
 def test_an_alert_of_suricata(tmp_path: Path) -> None:

@@ -66,9 +66,9 @@ ODD += [
 
 
 def read(file: Path, **asked: Any) -> tuple[Events, pl.DataFrame]:
-    found = Events([file], timezone="UTC", fields=["alert.severity", "msg"], **asked)
-    batches = [batch.drop("alert.severity", "msg") for batch in found]
-    return found, pl.concat(batches) if batches else pl.DataFrame()
+    events = Events([file], timezone="UTC", fields=["alert.severity", "msg"], **asked)
+    batches = [batch.drop("alert.severity", "msg") for batch in events]
+    return events, pl.concat(batches) if batches else pl.DataFrame()
 
 
 @pytest.mark.sampled(2)
@@ -87,19 +87,19 @@ def test_every_line_of_a_damaged_log_is_used_or_refused(
             text[at : at + int(random.integers(0, 3))] = ODD[int(random.integers(0, len(ODD)))]
         file.write_bytes(text)
         try:
-            found, rows = read(file, on_bad_row="skip")
+            events, rows = read(file, on_bad_row="skip")
         except InputError:
             continue
-        assert found.rows_read == rows.height + found.rows_refused
+        assert events.rows_read == rows.height + events.rows_refused
         again, same = read(file, on_bad_row="skip", chunk_bytes=int(random.integers(64, 300)))
         assert same.equals(rows)
         assert [(at.line, at.reason) for at in again.refused] == [
-            (at.line, at.reason) for at in found.refused
+            (at.line, at.reason) for at in events.refused
         ]
-        if found.rows_refused:
-            with pytest.raises(InputError, match=f"line {found.refused[0].line}: "):
+        if events.rows_refused:
+            with pytest.raises(InputError, match=f"line {events.refused[0].line}: "):
                 read(file)
-        refused, used = refused + found.rows_refused, used + rows.height
+        refused, used = refused + events.rows_refused, used + rows.height
     assert min(refused, used) > times / 4
 
 

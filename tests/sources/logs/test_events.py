@@ -24,8 +24,8 @@ def lines(*seconds: int) -> str:
     return "".join(f'{{"ts":{DAY + second}}}\n' for second in seconds)
 
 
-def seconds(found: Events) -> list[int]:
-    return [(time // 10**6) - DAY for time in pl.concat(found)["time"].to_list()]
+def seconds(events: Events) -> list[int]:
+    return [(time // 10**6) - DAY for time in pl.concat(events)["time"].to_list()]
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1)])
@@ -37,11 +37,11 @@ def test_rotated_files_are_read_in_the_order_of_time(
     middle.write_text("garbage\n" + lines(3))
     newest.write_text(lines(4))
     files = [oldest, middle, newest]
-    found = read_events([files[i] for i in order], on_bad_row="skip")
-    assert seconds(found) == [1, 2, 3, 4]
+    events = read_events([files[i] for i in order], on_bad_row="skip")
+    assert seconds(events) == [1, 2, 3, 4]
     names = ", ".join(map(str, files))
-    assert found.notes == [f"the logs were read in the order of the first time in each: {names}"]
-    assert [(at.file, at.line) for at in found.refused] == [(str(middle), 1)]
+    assert events.notes == [f"the logs were read in the order of the first time in each: {names}"]
+    assert [(at.file, at.line) for at in events.refused] == [(str(middle), 1)]
 
 
 def test_a_folder_is_its_logs(tmp_path: Path) -> None:
@@ -92,9 +92,9 @@ def test_a_last_line_that_was_cut_off_is_named(tmp_path: Path) -> None:
 def test_a_last_line_without_a_line_end_is_told(tmp_path: Path) -> None:
     file = tmp_path / "eve.json"
     file.write_text(lines(1, 2).rstrip())
-    found = read_events([file])
-    assert seconds(found) == [1, 2]
-    assert found.notes == [
+    events = read_events([file])
+    assert seconds(events) == [1, 2]
+    assert events.notes == [
         f"{file}, line 2: no line end follows the last line; it was read as it stands"
     ]
 
@@ -105,12 +105,12 @@ def test_a_packed_log_that_was_cut_off_gives_what_it_has(tmp_path: Path) -> None
     file.write_bytes(packed[: len(packed) // 2])
     with pytest.raises(InputError, match="its gzip data end in the middle"):
         list(read_events([file]))
-    found = read_events([file], on_bad_row="skip")
-    read = seconds(found)
+    events = read_events([file], on_bad_row="skip")
+    read = seconds(events)
     assert read == list(range(len(read)))
     assert len(read) > 1000
-    assert found.rows_refused == 1
-    assert found.notes == [
+    assert events.rows_refused == 1
+    assert events.notes == [
         f"{file} can't be unpacked: its gzip data end in the middle; what comes before was read"
     ]
 
@@ -118,9 +118,9 @@ def test_a_packed_log_that_was_cut_off_gives_what_it_has(tmp_path: Path) -> None
 def test_empty_logs_have_no_events(tmp_path: Path) -> None:
     for content in ("", "\n\n"):
         (tmp_path / "eve.json").write_text(content)
-        found = read_events([tmp_path / "eve.json"])
-        assert list(found) == []
-        assert found.notes == [f"{tmp_path / 'eve.json'} is empty"]
+        events = read_events([tmp_path / "eve.json"])
+        assert list(events) == []
+        assert events.notes == [f"{tmp_path / 'eve.json'} is empty"]
     (tmp_path / "other.json").write_text(lines(1))
     both = read_events([tmp_path / "eve.json", tmp_path / "other.json"])
     assert seconds(both) == [1]
@@ -161,8 +161,8 @@ def test_files_that_are_not_there_or_there_twice(tmp_path: Path) -> None:
 
 
 def test_standard_input() -> None:
-    found = read_events(["-"], stdin=io.BytesIO(lines(1, 2).encode()))
-    assert seconds(found) == [1, 2]
+    events = read_events(["-"], stdin=io.BytesIO(lines(1, 2).encode()))
+    assert seconds(events) == [1, 2]
 
 
 def test_progress_is_told_in_bytes(tmp_path: Path) -> None:

@@ -33,14 +33,14 @@ def events(tmp_path: Path, text: str | bytes, **asked: Any) -> Events:
     return Events([file], **asked)
 
 
-def table(found: Events) -> pl.DataFrame:
-    batches = list(found)
-    assert found.rows_read == sum(map(len, batches)) + found.rows_refused
+def table(log: Events) -> pl.DataFrame:
+    batches = list(log)
+    assert log.rows_read == sum(map(len, batches)) + log.rows_refused
     return pl.concat(batches, how="vertical_relaxed")
 
 
-def row(found: Events) -> dict[str, Any]:
-    return table(found).row(0, named=True)
+def row(log: Events) -> dict[str, Any]:
+    return table(log).row(0, named=True)
 
 
 def test_an_alert_of_suricata(tmp_path: Path) -> None:
@@ -276,8 +276,8 @@ def test_pieces_of_any_size_give_what_json_and_datetime_give(
     batches = list(cut)
     assert all(len(one) == batch for one in batches[:-1])
     read = pl.concat([one.drop("alert.severity") for one in batches])
-    found = read.select("time", "kind", "src_ip", "dst_port", "host").rows()
-    assert found == [expected(record) for record in made]
+    rows = read.select("time", "kind", "src_ip", "dst_port", "host").rows()
+    assert rows == [expected(record) for record in made]
     assert read["line"].to_list() == list(range(1, len(made) + 1))
     whole = table(events(tmp_path, text, **asked))
     assert whole.drop("alert.severity").equals(read)
@@ -293,6 +293,6 @@ def test_pieces_of_any_size_give_what_json_and_datetime_give(
 
 def test_read_events_is_an_iterator_of_batches(tmp_path: Path) -> None:
     (tmp_path / "eve.json").write_text(json.dumps(EVE) + "\n")
-    found = read_events([tmp_path / "eve.json"])
-    assert len(next(found)) == 1
-    assert next(found, None) is None
+    log = read_events([tmp_path / "eve.json"])
+    assert len(next(log)) == 1
+    assert next(log, None) is None

@@ -30,8 +30,8 @@ def read(*texts: object, timezone: str | None = None, year: int | None = None) -
 
 
 def reasons(*texts: str, timezone: str | None = None, year: int | None = None) -> list[str]:
-    found = Clock(timezone, year).read(pl.Series(texts))
-    return [problem.why(int(problem.rows.argmax())) for problem in found.problems]
+    clock_reading = Clock(timezone, year).read(pl.Series(texts))
+    return [problem.why(int(problem.rows.argmax())) for problem in clock_reading.problems]
 
 
 @pytest.mark.parametrize(
@@ -110,9 +110,9 @@ def test_what_is_no_moment_is_refused_with_what_was_found(text: str) -> None:
 
 
 def test_a_missing_moment_is_missing() -> None:
-    found = Clock().read(pl.Series(["", None, "2026-11-02T04:36:54Z"]))
-    assert [problem.rows.tolist() for problem in found.problems] == [[True, True, False]]
-    assert found.problems[0].kind == "time: missing"
+    clock_reading = Clock().read(pl.Series(["", None, "2026-11-02T04:36:54Z"]))
+    assert [problem.rows.tolist() for problem in clock_reading.problems] == [[True, True, False]]
+    assert clock_reading.problems[0].kind == "time: missing"
 
 
 def test_a_leap_second_is_the_next_second() -> None:

@@ -36,9 +36,9 @@ def events(tmp_path: Path, text: str | bytes, **asked: Any) -> Events:
     return Events([file], **asked)
 
 
-def table(found: Events) -> pl.DataFrame:
-    batches = list(found)
-    assert found.rows_read == sum(map(len, batches)) + found.rows_refused
+def table(log: Events) -> pl.DataFrame:
+    batches = list(log)
+    assert log.rows_read == sum(map(len, batches)) + log.rows_refused
     return pl.concat(batches, how="vertical_relaxed")
 
 
@@ -145,18 +145,18 @@ def test_headers_that_can_not_be_right(tmp_path: Path) -> None:
 
 
 def test_a_log_without_times_is_refused_line_by_line(tmp_path: Path) -> None:
-    found = events(tmp_path, header("odd", ("a", "b")) + "1\t2\n3\t4\n", on_bad_row="skip")
-    assert list(found) == []
-    assert [(at.line, at.reason) for at in found.refused] == [
+    log = events(tmp_path, header("odd", ("a", "b")) + "1\t2\n3\t4\n", on_bad_row="skip")
+    assert list(log) == []
+    assert [(at.line, at.reason) for at in log.refused] == [
         (9, "time: there is none"),
         (10, "time: there is none"),
     ]
 
 
 def test_a_log_without_records_has_no_events(tmp_path: Path) -> None:
-    found = events(tmp_path, header() + "#close\tnow\n")
-    assert list(found) == []
-    assert (found.rows_read, found.notes) == (0, [f"{tmp_path / 'conn.log'} holds no events"])
+    log = events(tmp_path, header() + "#close\tnow\n")
+    assert list(log) == []
+    assert (log.rows_read, log.notes) == (0, [f"{tmp_path / 'conn.log'} holds no events"])
 
 
 moments = st.integers(10**14, 4 * 10**15)

@@ -17,8 +17,8 @@ TRAINED = {"normal": 20_000, "attack": 15_000}
 
 def first(cells, key, value, **more):
     """The likeliest mistake behind one number."""
-    found = explanations(cells, key, {key: value}, **more)
-    return found[0].mistake if found else None
+    reasons = explanations(cells, key, {key: value}, **more)
+    return reasons[0].mistake if reasons else None
 
 
 @pytest.mark.parametrize(
@@ -45,8 +45,8 @@ def first(cells, key, value, **more):
     ],
 )
 def test_mistake_with_one_number_of_two_classes_is_named(key, value, mistake) -> None:
-    found = explanations(FOREST, key, {key: value})
-    assert mistake in {name for one in found[:2] for name in (one.mistake, *one.also)}
+    reasons = explanations(FOREST, key, {key: value})
+    assert mistake in {name for one in reasons[:2] for name in (one.mistake, *one.also)}
 
 
 @pytest.mark.parametrize(
@@ -64,8 +64,8 @@ def test_mistake_with_one_number_of_two_classes_is_named(key, value, mistake) ->
     ],
 )
 def test_mistake_with_one_number_of_three_classes_is_named(key, value, mistake) -> None:
-    found = explanations(DARKNET, key, {key: value})
-    assert mistake in {name for one in found[:2] for name in (one.mistake, *one.also)}
+    reasons = explanations(DARKNET, key, {key: value})
+    assert mistake in {name for one in reasons[:2] for name in (one.mistake, *one.also)}
 
 
 def test_harmonic_arithmetic_and_geometric_mean_are_told_apart() -> None:
@@ -75,10 +75,10 @@ def test_harmonic_arithmetic_and_geometric_mean_are_told_apart() -> None:
 
 
 def test_matrix_with_two_cells_exchanged_is_found_though_other_numbers_are_right() -> None:
-    found = explanations(NETWORK, "accuracy", {"accuracy": "7.36%", "recall": "91.18%"})
-    assert found[0].mistake == "cells-swapped:fn,tp"
-    assert found[0].value == 1094 / 14869
-    assert "spoil 1 of the right" in found[0].text
+    reasons = explanations(NETWORK, "accuracy", {"accuracy": "7.36%", "recall": "91.18%"})
+    assert reasons[0].mistake == "cells-swapped:fn,tp"
+    assert reasons[0].value == 1094 / 14869
+    assert "spoil 1 of the right" in reasons[0].text
 
 
 def test_mistake_with_the_whole_matrix_explains_all_numbers_and_comes_first() -> None:
@@ -114,9 +114,9 @@ def test_training_rows_counted_with_the_test_are_told() -> None:
     more = sum(TRAINED.values())
     accuracy = f"{(14378 + more) / (14869 + more):.4f}"
     recall = f"{(6635 + 15_000) / (6959 + 15_000):.4f}"
-    found = judged(claim_of(FOREST, {"accuracy": accuracy, "recall": recall}, train=TRAINED))
-    assert found["accuracy"].explanations[0].mistake == "train-and-test"
-    assert found["recall"].explanations[0].explains == 2
+    numbers = judged(claim_of(FOREST, {"accuracy": accuracy, "recall": recall}, train=TRAINED))
+    assert numbers["accuracy"].explanations[0].mistake == "train-and-test"
+    assert numbers["recall"].explanations[0].explains == 2
     cells = {"tn": 19_990, "fp": 10, "fn": 40, "tp": 14_960}
     recall = f"{(6635 + 14_960) / (6959 + 15_000):.5f}"
     assert first(FOREST, "recall", recall, train=cells) == "train-and-test"
@@ -124,13 +124,13 @@ def test_training_rows_counted_with_the_test_are_told() -> None:
 
 def test_training_rows_of_a_usual_split_and_of_a_named_set_are_tried() -> None:
     accuracy = f"{(14378 + 4 * 14869) / (5 * 14869):.5f}"
-    found = explanations(FOREST, "accuracy", {"accuracy": accuracy})
-    assert found[0].mistake == "train-and-test"
-    assert "80/20" in found[0].text
+    reasons = explanations(FOREST, "accuracy", {"accuracy": accuracy})
+    assert reasons[0].mistake == "train-and-test"
+    assert "80/20" in reasons[0].text
     test_part = {"tn": 9_000, "fp": 711, "fn": 2_833, "tp": 10_000}
     accuracy = f"{(19_000 + 125_973) / (22_544 + 125_973):.5f}"
-    found = explanations(test_part, "accuracy", {"accuracy": accuracy}, dataset="NSL-KDD")
-    assert "KDDTrain+" in found[0].text
+    reasons = explanations(test_part, "accuracy", {"accuracy": accuracy}, dataset="NSL-KDD")
+    assert "KDDTrain+" in reasons[0].text
 
 
 # -- scores ----------------------------------------------------------------------------------------
@@ -196,23 +196,23 @@ def test_mean_of_folds_with_the_point_moved_is_told() -> None:
 def test_standard_error_and_interval_with_a_wrong_n_are_told(n, said) -> None:
     p = 14378 / 14869
     error = math.sqrt(p * (1 - p) / n)
-    found = explanations(FOREST, "accuracy.se", {"accuracy.se": f"{error:.3e}"}, train=TRAINED)
-    assert found[0].mistake == "wrong-n"
-    assert said in found[0].text
+    reasons = explanations(FOREST, "accuracy.se", {"accuracy.se": f"{error:.3e}"}, train=TRAINED)
+    assert reasons[0].mistake == "wrong-n"
+    assert said in reasons[0].text
     ends = [f"{p - 1.96 * error:.5f}", f"{p + 1.96 * error:.5f}"]
-    found = explanations(FOREST, "accuracy.ci", {"accuracy.ci": ends}, train=TRAINED)
-    assert found[0].mistake == "wrong-n"
-    assert said in found[0].text
+    reasons = explanations(FOREST, "accuracy.ci", {"accuracy.ci": ends}, train=TRAINED)
+    assert reasons[0].mistake == "wrong-n"
+    assert said in reasons[0].text
 
 
 def test_interval_of_three_standard_errors_is_told() -> None:
     p = 14378 / 14869
     reach = 3 * math.sqrt(p * (1 - p) / 14869)
-    found = explanations(
+    reasons = explanations(
         FOREST, "accuracy.ci", {"accuracy.ci": [f"{p - reach:.5f}", f"{p + reach:.5f}"]}
     )
-    assert found[0].mistake == "wrong-z"
-    assert "A z of 3" in found[0].text
+    assert reasons[0].mistake == "wrong-z"
+    assert "A z of 3" in reasons[0].text
 
 
 def test_error_from_a_variance_ten_times_too_large_carries_into_the_interval() -> None:
@@ -274,8 +274,8 @@ def test_number_that_no_reading_gives_is_not_explained() -> None:
 def test_two_mistakes_at_once_need_four_digits() -> None:
     # 1 - FDR is the precision; a FPR taken for the FDR and then turned over, one place too far.
     npv_complement = 1 - 7743 / (7743 + 324)
-    found = explanations(FOREST, "precision", {"precision": f"{npv_complement / 10:.6f}"})
-    assert "+" in found[0].mistake
+    reasons = explanations(FOREST, "precision", {"precision": f"{npv_complement / 10:.6f}"})
+    assert "+" in reasons[0].mistake
     assert explanations(FOREST, "precision", {"precision": f"{npv_complement / 10:.5f}"}) == ()
 
 
@@ -290,13 +290,13 @@ def test_chance_is_high_where_few_digits_are_printed_and_said_to_be() -> None:
 
 def test_percent_without_its_sign_is_explained_as_the_claim_reads_it() -> None:
     reported = {"accuracy": "96.70", "fpr": "2.46", "recall": "95.34"}
-    found = explanations(FOREST, "fpr", reported)
-    assert found[0].mistake == "fdr-for-fpr"
+    reasons = explanations(FOREST, "fpr", reported)
+    assert reasons[0].mistake == "fdr-for-fpr"
 
 
 def test_hostile_label_does_not_break_a_sentence() -> None:
     cells = {"labels": ["\x1b[31m", "x" * 500, "c"], "matrix": DARKNET["matrix"]}
-    found = explanations(cells, "f1.macro", {"f1.macro": "0.9000"})
-    for one in found:
+    reasons = explanations(cells, "f1.macro", {"f1.macro": "0.9000"})
+    for one in reasons:
         assert "\x1b" not in one.text
         assert len(one.text) < 600

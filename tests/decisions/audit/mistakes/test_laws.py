@@ -56,10 +56,10 @@ def numbers_of(table: ClaimMatrix, reported: dict[str, str]) -> tuple[Claim, lis
             )
             continue
         verdicts = [judge(number, value) for value in values]
-        found = next(
+        verdict = next(
             (v for v in verdicts if v is not NumberVerdict.INCONSISTENT), NumberVerdict.INCONSISTENT
         )
-        judged.append(JudgedNumber(text, key.measure.name, number.text, float(values[0]), found))
+        judged.append(JudgedNumber(text, key.measure.name, number.text, float(values[0]), verdict))
     return claim, judged
 
 
@@ -101,16 +101,16 @@ def test_every_explanation_gives_the_printed_digits_of_an_inconsistent_number(ro
 @given(tables)
 def test_swaps_have_the_values_of_the_matrices_that_they_leave(rows) -> None:
     table = table_of(rows)
-    found = swaps(table)
+    exchanges = swaps(table)
     size = len(rows)
     every = list(combinations([(i, j) for i in range(size) for j in range(size)], 2))
     unlike = [((i, j), (k, m)) for (i, j), (k, m) in every if rows[i][j] != rows[k][m]]
-    assert list(found.pairs) == unlike
+    assert list(exchanges.pairs) == unlike
     keys = ["accuracy", "mcc", "recall.A", "precision.B", "f1.macro"]
     for text in keys:
         quantity = table.quantity(key_of(text))
-        for place, value in enumerate(found.values(quantity)):
-            exact = quantity.value(found.variant(place).table.confusion)
+        for place, value in enumerate(exchanges.values(quantity)):
+            exact = quantity.value(exchanges.variant(place).table.confusion)
             if math.isnan(exact):
                 # Floats may leave a speck of what is undefined.
                 continue
@@ -120,9 +120,9 @@ def test_swaps_have_the_values_of_the_matrices_that_they_leave(rows) -> None:
 @pytest.mark.parametrize("size", [11, 14])
 def test_many_classes_swap_cells_of_one_row_or_column_or_transposed(size) -> None:
     rng = np.random.default_rng(1)
-    found = swaps(table_of_size(rng.permutation(size * size).reshape(size, size)))
+    exchanges = swaps(table_of_size(rng.permutation(size * size).reshape(size, size)))
     pairs = math.comb(size, 2)
-    assert len(found.pairs) == 2 * size * pairs + pairs
+    assert len(exchanges.pairs) == 2 * size * pairs + pairs
 
 
 def table_of_size(matrix: np.ndarray) -> ClaimMatrix:
@@ -135,32 +135,34 @@ def test_correlation_of_codes_is_that_of_numpy(rows) -> None:
     confusion = table_of(rows).confusion
     truth = np.repeat(np.arange(3), [sum(row) for row in rows])
     said = np.concatenate([np.repeat(np.arange(3), row) for row in rows])
-    found = list(correlations(confusion))
+    candidates = list(correlations(confusion))
     if len(set(truth)) < 2 or len(set(said)) < 2:
         return
-    assert len(found) <= 3
+    assert len(candidates) <= 3
     expected = np.corrcoef(truth, said)[0, 1]
-    assert float(found[0].value) == pytest.approx(expected, abs=1e-9)
+    assert float(candidates[0].value) == pytest.approx(expected, abs=1e-9)
 
 
 ends = st.tuples(st.integers(-50, 150), st.integers(0, 30)).map(lambda t: (t[0], t[0] + t[1]))
 
 
 @given(st.lists(ends), st.integers(-20, 50), st.integers(1, 100))
-def test_share_of_numbers_in_spans_is_what_counting_gives(found, low, length) -> None:
+def test_share_of_numbers_in_spans_is_what_counting_gives(pairs, low, length) -> None:
     high = low + length
-    lows, highs = (np.array([e[k] for e in found], float) for k in (0, 1))
-    counted = sum(any(a <= x <= b for a, b in found) for x in range(low, high + 1))
+    lows, highs = (np.array([e[k] for e in pairs], float) for k in (0, 1))
+    counted = sum(any(a <= x <= b for a, b in pairs) for x in range(low, high + 1))
     assert share((lows, highs), low, high) == pytest.approx(counted / (length + 1))
 
 
 @settings(max_examples=30)
 @given(st.lists(st.fractions(0, 1, max_denominator=997), max_size=20), st.integers(1, 3))
-def test_chance_is_the_share_of_printed_numbers_that_some_value_would_give(found, places) -> None:
+def test_chance_is_the_share_of_printed_numbers_that_some_value_would_give(
+    fractions, places
+) -> None:
     reported = printed("0." + "7" * places)
-    values = [Enclosure.of(value) for value in found]
+    values = [Enclosure.of(value) for value in fractions]
     every = [Fraction(k, 10**places) for k in range(10**places)]
-    given_by_some = sum(any(abs(x - value) < reported.unit for value in found) for x in every)
+    given_by_some = sum(any(abs(x - value) < reported.unit for value in fractions) for x in every)
     computed = chance(spans(values, reported), reported, (0, 1))
     assert computed == pytest.approx(given_by_some / 10**places)
 
@@ -183,9 +185,11 @@ def candidate(
     )
 
 
-def names(*found: tuple[Candidate, DigitFit], explains: dict[str, int] | None = None) -> list[str]:
-    counts = {one.mistake: 1 for one, _ in found} | (explains or {})
-    return [group.first.mistake for group in grouped(found, printed("0.9500"), counts)]
+def names(
+    *candidates: tuple[Candidate, DigitFit], explains: dict[str, int] | None = None
+) -> list[str]:
+    counts = {one.mistake: 1 for one, _ in candidates} | (explains or {})
+    return [group.first.mistake for group in grouped(candidates, printed("0.9500"), counts)]
 
 
 def test_mistake_that_explains_more_comes_first_then_what_spoils_less_then_the_simpler() -> None:
@@ -194,18 +198,18 @@ def test_mistake_that_explains_more_comes_first_then_what_spoils_less_then_the_s
     usual = candidate("usual", "0.9503")
     often = candidate("often", "0.9504", Plausibility.SWAP, spoils=1)
     cut = candidate("cut", "0.9505")
-    found = [(one, DigitFit.ROUNDED) for one in (spoiling, rare, usual, often)] + [
+    pairs = [(one, DigitFit.ROUNDED) for one in (spoiling, rare, usual, often)] + [
         (cut, DigitFit.CUT)
     ]
-    assert names(*found, explains={"often": 2}) == ["often", "usual", "cut", "rare", "spoiling"]
+    assert names(*pairs, explains={"often": 2}) == ["often", "usual", "cut", "rare", "spoiling"]
 
 
 def test_mistakes_of_one_value_are_one_explanation() -> None:
     one, other = candidate("one", "0.95"), candidate("other", "0.95")
-    found = grouped(
+    mistake_groups = grouped(
         [(one, DigitFit.ROUNDED), (other, DigitFit.ROUNDED)],
         printed("0.95"),
         {"one": 1, "other": 1},
     )
-    assert [group.first.mistake for group in found] == ["one"]
-    assert found[0].also == ("other",)
+    assert [group.first.mistake for group in mistake_groups] == ["one"]
+    assert mistake_groups[0].also == ("other",)

@@ -30,9 +30,9 @@ def kinds() -> list[str]:
 @pytest.mark.parametrize("name", kinds())
 def test_injected_mistake_is_among_the_first_two_explanations(claims, name) -> None:
     kind = next(kind for kind in claims.KINDS if kind.name == name)
-    found = claims.measure(kind, CLAIMS, seed=7)
-    assert found.flagged >= CLAIMS / 2
-    assert found.named >= 0.9
+    measurement = claims.measure(kind, CLAIMS, seed=7)
+    assert measurement.flagged >= CLAIMS / 2
+    assert measurement.named >= 0.9
 
 
 @pytest.mark.slow

@@ -37,6 +37,6 @@ def trained(given: Scenario) -> dict:
 
 
 if __name__ == "__main__":
-    found = {name: trained(scenario(sizes)) for name, sizes in SIZES.items()}
-    found["made by"] = f"PyTorch {torch.__version__}"
-    Path(__file__).with_name("trajectories.json").write_text(json.dumps(found) + "\n")
+    trajectories = {name: trained(scenario(sizes)) for name, sizes in SIZES.items()}
+    trajectories["made by"] = f"PyTorch {torch.__version__}"
+    Path(__file__).with_name("trajectories.json").write_text(json.dumps(trajectories) + "\n")
