@@ -30,8 +30,8 @@ LINES = (
     "threshold two.csv --max-alerts 1 --volume 1",
     "gate two.csv --baseline two.csv --label label --score score --id id --rule 'new(recall)>=0.1'",
     (
-        "gate bad.csv --baseline bad.csv --id id --on-bad-row skip --joint --rule 'new(recall)>=0.1' "
-        "--label label --score score"
+        "gate bad.csv --baseline bad.csv --id id --on-bad-row skip --joint "
+        "--rule 'new(recall)>=0.1' --label label --score score"
     ),
     "monitor two.csv --time time --rule 'precision >= 0.1'",
     "incidents two.csv --incident incident --time time --score score",
