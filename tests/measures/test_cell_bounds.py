@@ -108,7 +108,7 @@ def test_bounds_hold_the_exact_value_in_a_thousand_of_a_thousand_sets(first: int
 
 
 @pytest.mark.parametrize("shape", ["probabilities", "saturated", "tiny", "tiny below one"])
-def test_twelve_bits_are_close_where_scores_crowd_at_0_and_1_or_nowhere(shape: str) -> None:
+def test_twelve_bits_are_close_for_many_rows_that_crowd_at_0_and_1_or_nowhere(shape: str) -> None:
     random = np.random.default_rng(1)
     truth = (random.random(100_000) < 0.05).astype(np.uint8)
     values = SHAPES[shape](random.normal(size=len(truth)) * 1.5 + 1.5 * truth)
