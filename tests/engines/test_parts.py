@@ -86,6 +86,28 @@ def test_scores_that_a_watched_process_has_no_room_for_are_kept_as_less(
         assert _kept(Parts(_feed(_columns()), again).count(Ask())[0]) == Exact()
 
 
+@pytest.mark.parametrize(("again", "note"), [(True, CUT), (False, COARSE)])
+def test_a_watched_process_keeps_less_before_it_has_no_room_to_add_up(
+    again: bool, note: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed, left = _feed(_columns()), iter([1 << 20] * 5)
+    seen: list[int] = []
+
+    def room() -> int:
+        # Of the first lots there is room for many times what they hold, then for too little.
+        seen.append(1)
+        return next(left, 1 << 12)
+
+    monkeypatch.setattr("assay.engines.parts.room", room)
+    tally, notes = Parts(feed, again=again, limit=1 << 17).count(Ask(), "auto")
+    assert notes == (note,)
+    assert tally.rows == ROWS
+    # Looked at after each part, of which there are 30, until one was too much.
+    assert len(seen) < 30
+    monkeypatch.setattr("assay.engines.parts.room", lambda: 1 << 30)
+    assert Parts(feed, again=again, limit=1 << 17).count(Ask(), "auto")[1] == ()
+
+
 @pytest.mark.parametrize("limit", [None, 1 << 30])
 @pytest.mark.parametrize("mode", ["auto", "exact"])
 def test_every_score_is_kept_while_it_fits(mode: str, limit: int | None) -> None:

@@ -146,7 +146,7 @@ def test_a_short_row_is_refused_or_listed(tmp_path: Path) -> None:
 def test_a_file_without_usable_rows_is_empty(tmp_path: Path) -> None:
     with pytest.raises(EmptyInput, match="there are no rows"):
         read_data(written(tmp_path, "a,label\n"), label="label")
-    with pytest.raises(EmptyInput, match="none is left"):
+    with pytest.raises(EmptyInput, match="the only row was refused"):
         read_data(written(tmp_path, "a,label\n1,\n"), label="label", on_bad_row="skip")
 
 

@@ -32,8 +32,9 @@ _AHEAD = 2
 _NARROW_LOTS = 4
 # Adding tallies and judging them takes so many times what they hold.
 _FACTOR = 3
-# A process takes so many times that beside it, with what the allocator does not give back.
-_BESIDE = 3.5
+# A process takes so many times that beside it, with what the allocator does not give back; while
+# rows come, to add up the tallies so far takes as much again as they hold.
+_BESIDE, _AGAIN = 3.5, 2
 
 
 class Accumulator:
@@ -184,7 +185,8 @@ class Parts:
                     "input to a file first, give the table that a reader reads, or say mode='grid'"
                 )
             return self._cut(ask), ()
-        counting, fits = self._counted(ask, coarsen=mode == AUTO and not self.again)
+        coarsen = mode == AUTO and not self.again
+        counting, fits = self._counted(ask, coarsen=coarsen, wary=mode == AUTO)
         if mode == AUTO and fits and not _has_room(counting):
             fits = False
             if not self.again:
@@ -201,16 +203,20 @@ class Parts:
         except _DoesNotFit:
             return self._counted(replace(ask, scores=Grid()))[0].done(), (COARSE,)
 
-    def _counted(self, ask: Ask, *, coarsen: bool = False) -> tuple[Accumulator, bool]:
+    def _counted(
+        self, ask: Ask, *, coarsen: bool = False, wary: bool = False
+    ) -> tuple[Accumulator, bool]:
         """All rows counted, and whether their scores fit; where not, all or as many as did.
 
-        A grid is the coarsest that there is, so all rows are counted into one.
+        A grid is the coarsest that there is, so all rows are counted into one. Who is ``wary`` has
+        another way, and takes it before the process has no room to add up what it holds.
         """
         counting, fits = Accumulator(ask, limit=self.limit), True
         bounded = not isinstance(ask.scores, Grid)
         for part in self._parts():
             counting.add(part)
-            if bounded and fits and self._exceeds(counting.nbytes):
+            held = counting.nbytes if bounded and fits else 0
+            if held and (self._exceeds(held) or (wary and not _has_left(_AGAIN * held))):
                 fits = False
                 if not coarsen:
                     return counting, fits
@@ -253,8 +259,13 @@ class Parts:
 def _has_room(counting: Accumulator) -> bool:
     """Whether the process may take what adding and judging all rows needs."""
     counting.count_waiting()
+    return _has_left(_BESIDE * counting.nbytes)
+
+
+def _has_left(size: float) -> bool:
+    """Whether the process may take so many bytes yet."""
     left = room()
-    return left is None or _BESIDE * counting.nbytes <= left
+    return left is None or size <= left
 
 
 def _is_narrow(rows: Coded) -> bool:

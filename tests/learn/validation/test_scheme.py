@@ -131,7 +131,7 @@ def test_the_row_in_the_file_is_named(data: Data) -> None:
     hosts = data.columns["host"].to_list()
     columns = {**data.columns, "host": pl.Series("host", [*hosts[:5], None, *hosts[6:]])}
     hole = replace(data, columns=columns, rows=data.rows + 100)
-    with pytest.raises(InputError, match="the first of them row 106"):
+    with pytest.raises(InputError, match="in 1 row, row 106"):
         parse_scheme("group:host").splitter(hole, 42).splits()
 
 

@@ -231,7 +231,7 @@ CASES: dict[str, tuple[str, bytes | str, dict[str, Any], tuple[str, ...]]] = {
         "f.parquet",
         parquet_bytes(label=[0.5, 1.0], score=[1, 2]),
         {},
-        ("f.parquet, row 1", "0.5", "y_score="),
+        ("f.parquet, row 1", "0.5", "score="),
     ),
     "Parquet label of times": (
         "f.parquet",
