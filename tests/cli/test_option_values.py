@@ -199,3 +199,15 @@ def test_below_a_title_and_in_other_quotes_the_rows_are_the_same(odd_cli):
     assert {name: one.out for name, one in after.items()} == {
         name: one.out for name, one in before.items()
     }
+
+
+def test_an_option_that_is_given_twice_is_told(cli: Callable[..., Any], tmp_path: Path) -> None:
+    first, last = tmp_path / "a.json", tmp_path / "b.json"
+    cells = ("evaluate", "--cells", "tp=5,fp=1,fn=2,tn=9")
+    told = cli(*cells, "-o", first, "--out", last)
+    assert told.code == 0
+    assert "note: --out is given 2 times; the last one counts" in told.err
+    assert last.exists()
+    assert not first.exists()
+    assert "times" not in cli(*cells, "-o", first, "-o", last, "--quiet").err
+    assert "times" not in cli(*cells, "--base-rate", "0.1", "--base-rate", "0.2").err

@@ -21,6 +21,7 @@ CLAIM = '[[claim]]\nname = "x"\nreported = { accuracy = "0.5" }\n'
 MANY = re.compile(r"\b1 (?:more |further |other |false |labelled )?(?:[a-z]+s|strata)\b(?! a day)")
 # Verbs, and what is one of many.
 VERBS = re.compile(r"\b1 (?:is|was|has|holds|alarms)\b")
+RULE = "--label label --score score --id id --rule 'new(recall) >= 0.1'"
 LINES = (
     "evaluate two.csv --volume 1 --base-rate 0.5 --top 1 --slice host --family host",
     "evaluate bad.csv --on-bad-row skip",
@@ -28,11 +29,8 @@ LINES = (
     "threshold two.csv --max-fpr 0.5 --volume 1",
     "threshold two.csv --min-dr 0.5",
     "threshold two.csv --max-alerts 1 --volume 1",
-    "gate two.csv --baseline two.csv --label label --score score --id id --rule 'new(recall)>=0.1'",
-    (
-        "gate bad.csv --baseline bad.csv --id id --on-bad-row skip --joint "
-        "--rule 'new(recall)>=0.1' --label label --score score"
-    ),
+    f"gate two.csv --baseline two.csv {RULE}",
+    f"gate bad.csv --baseline bad.csv --on-bad-row skip --joint {RULE}",
     "monitor two.csv --time time --rule 'precision >= 0.1'",
     "incidents two.csv --incident incident --time time --score score",
     "incidents --alerts eve.json --schedule schedule.csv",

@@ -353,6 +353,15 @@ def test_a_misspelt_name_brings_the_right_one() -> None:
         find("precison")
 
 
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("F1-Score", "f1"), ("Macro F1", "f1"), ("RECAL", "recall"), ("ROC-AUC", "roc_auc")],
+)
+def test_a_name_as_papers_write_it_brings_the_right_one(written: str, meant: str) -> None:
+    with pytest.raises(UnknownMeasure, match=f"did you mean {meant}"):
+        find(written)
+
+
 def test_a_name_like_no_other_brings_no_hint() -> None:
     with pytest.raises(UnknownMeasure) as refused:
         find("zzzzzzzz")

@@ -16,7 +16,7 @@ from typing import Any, NoReturn, TypeAlias
 
 import click
 
-from assay.cli.messages import OutputError
+from assay.cli.messages import OutputError, say
 from assay.errors import InputError
 
 Function: TypeAlias = Callable[..., Any]
@@ -47,6 +47,27 @@ class Command(click.Command):
     ) -> None:
         super().__init__(*args, **settings)
         self.examples = examples
+
+    def make_parser(self, ctx: click.Context) -> Any:
+        """What reads the command line; of an option that counts once the last one typed counts.
+
+        Scripts lean on that to change what they say elsewhere, but it is said: of two files to
+        write, one would be missing.
+        """
+        parser: Any = super().make_parser(ctx)
+        parse = parser.parse_args
+
+        def parse_aloud(args: list[str]) -> Any:
+            values, rest, order = parse(args)
+            for param in dict.fromkeys(order):
+                once = isinstance(param, click.Option) and not (param.multiple or param.is_flag)
+                if once and order.count(param) > 1 and not values.get("quiet"):
+                    name = max(param.opts, key=len)
+                    say(f"note: {name} is given {order.count(param)} times; the last one counts")
+            return values, rest, order
+
+        parser.parse_args = parse_aloud
+        return parser
 
     def sections(self, ctx: click.Context) -> dict[str, list[click.Option]]:
         """The options by their heading, in the order of declaration."""

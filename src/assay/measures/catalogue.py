@@ -102,7 +102,12 @@ def find(name: str, *, beta: float | None = None) -> Measure:
     number = _F_BETA.fullmatch(name)
     if number and 1 / LARGEST_BETA <= float(number[1]) <= LARGEST_BETA:
         return f_beta(float(number[1]))
-    close = difflib.get_close_matches(name, table, n=3)
+    # As papers write it, F1-Score or Macro F1, and else by its letters.
+    key = heading_of(name).key
+    plain = name.strip().casefold().replace("-", "_").replace(" ", "_")
+    close = (
+        [key] if key is not None and key in table else difflib.get_close_matches(plain, table, n=3)
+    )
     hint = f"; did you mean {' or '.join(close)}?" if close else ""
     raise UnknownMeasure(f"there is no measure {name!r}{hint}")
 

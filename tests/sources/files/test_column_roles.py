@@ -63,6 +63,16 @@ def test_a_column_with_another_role_is_no_candidate() -> None:
     assert rows.chosen["score"] == "prob"
 
 
+def test_a_message_tells_what_a_column_was_said_to_be() -> None:
+    with pytest.raises(InputError, match="Column 'prob' is the weight, as was said"):
+        rows_of("label,prob", "a,1", weight="prob")
+    with pytest.raises(InputError, match="'label' can't be the label and the count at once"):
+        rows_of("label,prob", "1,0.5", count="label")
+    many = "\n".join(f"{'ab'[i % 2]},{i}" for i in range(1500))
+    with pytest.raises(InputError, match=r"too many for decisions: that is a score \(say score=\)"):
+        rows_of("label,p", many, decision="p")
+
+
 def test_columns_are_listed_where_none_is_known() -> None:
     with pytest.raises(InputError, match=r"standard input.*labels.*label=.*'a', 'score'"):
         rows_of("a,score", "x,1")

@@ -146,9 +146,10 @@ class Codes:
         position = self._position
         table = np.array([position.setdefault(n, len(position)) for n in names], np.int64)
         if self._limit is not None and len(position) > self._limit:
+            what = "a score (say score=) or an id" if self._meaning == "decisions" else "an id"
             raise InputError(
                 f"column {self.column!r} has more than {self._limit:,} distinct values, which is "
-                f"too many for {self._meaning}: that is an id"
+                f"too many for {self._meaning}: that is {what}"
             )
         dtype = np.min_scalar_type(len(position) - 1)
         if dtype.itemsize > self._codes.dtype.itemsize:

@@ -53,8 +53,8 @@ def roles_of(table: OpenedTable, request: Request) -> Roles:
         taken_label = [column for column in well_known(table.columns, LABEL) if column in claimed]
         if taken_label:
             raise InputError(
-                f"{table.name}: column {taken_label[0]!r} can't be the label and what the model "
-                f"said at once; say which column is which"
+                f"{table.name}: column {taken_label[0]!r} can't be the label and "
+                f"{_said_of(taken_label[0], request)} at once; say which column is which"
             )
         raise InputError(
             f"{table.name}: no column is known to hold the labels, such as "
@@ -79,8 +79,8 @@ def roles_of(table: OpenedTable, request: Request) -> Roles:
             raise InputError(
                 f"{table.name}: no column is known to hold what the model said, such as "
                 f"{', '.join((*WELL_KNOWN[SCORE], *WELL_KNOWN[DECISION]))}. "
-                f"{_perhaps_probabilities(table, taken)}Say which with score=, decision= or "
-                f"probabilities=. {_listed(table)}"
+                f"{_perhaps_probabilities(table, taken)}{_taken(table, claimed, request)}"
+                f"Say which with score=, decision= or probabilities=. {_listed(table)}"
             )
     said = {"score": score, "decision": decision, "weight": request.weight}
     must_have_one_role(table, label, said)
@@ -137,6 +137,22 @@ def _models(
     for column in columns:
         must_have(table, column)
     return tuple(columns), tuple(patterns)
+
+
+def _said_of(column: str, request: Request) -> str:
+    """What a column was said to be, where it is not a group of rows."""
+    roles = {"count": request.count, "weight": request.weight, "id": request.id}
+    role = next((role for role, named in roles.items() if named == column), None)
+    return "what the model said" if role is None else f"the {role}"
+
+
+def _taken(table: OpenedTable, taken: set[str | None], request: Request) -> str:
+    """That a column which would have been recognised was said to be something else."""
+    known = (*well_known(table.columns, SCORE), *well_known(table.columns, DECISION))
+    column = next((column for column in known if column in taken), None)
+    if column is None:
+        return ""
+    return f"Column {column!r} is {_said_of(column, request)}, as was said. "
 
 
 def must_have(table: OpenedTable, column: str) -> None:
