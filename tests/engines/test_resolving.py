@@ -19,7 +19,8 @@ from assay.errors import EmptyInput, InputError, LabelError, ScoreError
 from assay.sources import code_arrays
 from assay.sources.labelling import sided
 from assay.tally import Resolved, Sample, Tally, from_bytes
-from assay.tally.named_tally import Refusals
+from assay.tally.keeping import Cuts, Exact, Grid
+from assay.tally.named_tally import SCORE, Refusals
 
 PAIR = ("normal", "attack")
 FAMILIES = ("dos", "normal", "probe", "worm")
@@ -384,3 +385,59 @@ def test_tables_that_no_memory_has_room_for_are_refused() -> None:
         evaluate(truth, y_pred=truth, slices={"host": hosts})
     two = evaluate(truth, y_pred=truth, slices={"host": hosts}, positive="family 1")
     assert len(two.slices) == 700
+
+
+# -- another threshold on the sum ------------------------------------------------------------------
+
+
+def of_scores(threshold: float | None = None, kept: Any = None, **beside: Any) -> Tally:
+    truth = np.where(np.arange(200) % 3, "normal", "attack")
+    rows = code_arrays(truth, y_score=(np.arange(200) * 37 % 200) / 256, **beside)
+    return count_coded(rows, Ask(threshold=threshold, scores=kept or Exact()))
+
+
+@pytest.mark.parametrize("threshold", [0.0, 0.25, 0.3, 0.78, 5.0, -1.0])
+def test_a_threshold_is_resolved_on_the_sum(threshold: float) -> None:
+    later, notes = resolve(of_scores(), positive="attack", threshold=threshold)
+    before, said = resolve(of_scores(threshold), positive="attack")
+    assert later == before
+    assert notes == said
+
+
+def test_parts_that_were_counted_add_and_then_get_their_threshold() -> None:
+    both = of_scores() + of_scores()
+    assert (
+        resolve(both, positive="attack", threshold=0.3)[0]
+        == (resolve(of_scores(0.3) + of_scores(0.3), positive="attack")[0])
+    )
+
+
+@pytest.mark.parametrize("kept", [Grid(4), Cuts()])
+def test_cells_and_cuts_tell_of_a_threshold_where_they_begin(kept: Any) -> None:
+    tally = of_scores(kept=kept)
+    start = float(tally.scores[SCORE].scores[20])
+    later = resolve(tally, positive="attack", threshold=start)[0]
+    assert later.confusion == resolve(of_scores(start), positive="attack")[0].confusion
+    with pytest.raises(ScoreError, match=r"does not tell how many reach 0\.3011: count the rows"):
+        resolve(tally, positive="attack", threshold=0.3011)
+
+
+@pytest.mark.parametrize(
+    ("beside", "said"),
+    [
+        ({"slices": {"site": ["a", "b"] * 100}}, "decisions of slices are kept"),
+        ({"clusters": ["a", "b"] * 100}, "decisions of clusters are kept"),
+        ({"sample_weight": np.full(200, 0.5)}, "decisions of sampling weights are kept"),
+    ],
+)
+def test_what_is_decided_part_by_part_is_counted_anew(beside: Any, said: str) -> None:
+    with pytest.raises(ScoreError, match=said):
+        resolve(of_scores(**beside), positive="attack", threshold=0.3)
+    asked = of_scores(0.3, **beside)
+    assert resolve(asked, positive="attack", threshold=0.3)[0].threshold == 0.3
+
+
+def test_decisions_get_no_threshold() -> None:
+    decided = count_coded(code_arrays(["a", "b"], y_pred=["a", "a"]), Ask())
+    with pytest.raises(ScoreError, match="no scores that a threshold could decide on"):
+        resolve(decided, positive="a", threshold=0.3)

@@ -23,6 +23,7 @@ from assay.sources.labelling import (
     USUAL,
     WHOLE,
     Labelling,
+    checked_threshold,
     must_not_list,
     no_column,
     no_ranking,
@@ -34,7 +35,8 @@ from assay.sources.labelling import (
 from assay.sources.labelling import resolve as resolve_labels
 from assay.sources.validation import FAMILY, empty_note
 from assay.tally import Confusion, Crosstab, LossSums, Resolved, Sample, ScoreTally, Tally
-from assay.tally.confusion import FLAGGED
+from assay.tally.confusion import FLAGGED, flagged
+from assay.tally.keeping import Exact
 from assay.tally.named_tally import (
     DECISION,
     LARGEST,
@@ -62,11 +64,13 @@ def resolve(
     negative: Any = None,
     labels: Sequence[Any] | None = None,
     unknown: Any = None,
+    threshold: float | None = None,
 ) -> tuple[Resolved, tuple[str, ...]]:
     """The tally with sides, and notes on what was inferred.
 
     ``positive`` is the label that is the alarm, or ``negative`` the one that is not; ``labels``
     those that may occur. ``unknown`` is a label of which the model has no probability.
+    ``threshold`` decides otherwise than was asked when rows were counted; see :func:`decided_at`.
 
     >>> from assay.engines import count_coded, Ask
     >>> from assay.sources import code_arrays
@@ -74,6 +78,8 @@ def resolve(
     >>> resolve(count_coded(rows, Ask()))[0].confusion.cells
     ((1, 0), (0, 1))
     """
+    if threshold is not None:
+        tally = decided_at(tally, checked_threshold(threshold))
     if unknown is not None:
         return _open(tally, label_text(unknown), positive, negative, labels)
     if not tally.counted:
@@ -98,6 +104,38 @@ def resolve(
         slices = {**sides.families(), **resolved.slices}
         resolved = replace(resolved, slices={key: slices[key] for key in sorted(slices)})
     return resolved, tuple(notes)
+
+
+def decided_at(tally: Tally, threshold: float) -> Tally:
+    """The tally with decisions at another threshold, which its scores tell.
+
+    Exact scores tell it of any threshold, a grid where a cell starts, cuts at a cut. Slices,
+    clusters and days keep decisions alone, and weights their squares too: those are counted anew.
+
+    """
+    if threshold == tally.threshold or not tally.counted:
+        return tally
+    again = f"count the rows with Ask(threshold={threshold!r})"
+    table = tally.scores.get(SCORE)
+    if table is None or SCORE not in tally.decided:
+        raise ScoreError(f"the tally keeps no scores that a threshold could decide on: {again}")
+    if not (isinstance(table.kept, Exact) or threshold in table.scores):
+        raise ScoreError(
+            f"scores are kept by {table.kept.name}, which does not tell how many reach "
+            f"{threshold!r}: {again}, or take the start of a cell or a cut"
+        )
+    parts: dict[str, object] = {
+        "slices": tally.slices,
+        "clusters": tally.clusters,
+        "days": tally.days,
+    }
+    parts |= {"unlabelled rows": tally.unlabelled, "sampling weights": table.weighted}
+    if held := ", ".join(name for name, part in parts.items() if part):
+        raise ScoreError(f"decisions of {held} are kept at the threshold asked for alone: {again}")
+    above = table.at_least(threshold)
+    counts = np.column_stack([np.subtract(table.totals(), above), above])
+    decided = {**tally.decided, SCORE: flagged(table.labels, counts)}
+    return replace(tally, threshold=threshold, decided=decided)
 
 
 def nothing_to_judge(tally: Tally) -> EmptyInput:
