@@ -111,7 +111,6 @@ def decided_at(tally: Tally, threshold: float) -> Tally:
 
     Exact scores tell it of any threshold, a grid where a cell starts, cuts at a cut. Slices,
     clusters and days keep decisions alone, and weights their squares too: those are counted anew.
-
     """
     if threshold == tally.threshold or not tally.counted:
         return tally

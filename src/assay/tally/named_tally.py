@@ -96,7 +96,7 @@ class Tally:
     are the labels that have a probability. ``too_many`` says that there were too many rows to be
     kept. ``unlabelled`` are rows without a label, under a label without a name.
 
-    >>> Tally() + Tally()
+    >>> Tally.zero() + Tally.zero()
     Tally(rows=0, labels=())
     """
 
@@ -118,6 +118,11 @@ class Tally:
     days: Mapping[str, Tally] | None = None
     unlabelled: Tally | None = None
     sides: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def zero(cls) -> Tally:
+        """The tally of no rows, which adds to any other."""
+        return cls()
 
     @staticmethod
     def merge(parts: Iterable[Tally]) -> Tally:
