@@ -254,13 +254,13 @@ _frame_rows = st.tuples(
 def _amounts(tally: Tally) -> Tally:
     days = tally.days and {day: _amounts(part) for day, part in tally.days.items() if part.counted}
     if not tally.counted:
-        return Tally()
+        return Tally.zero()
     return replace(tally, rows=0, empty=0, refused=Refusals(), days=days)
 
 
 def _coded(rows: Sequence[Row], counts: Counts, **columns: Any) -> Tally:
     if not rows or (counts is not None and not counts.any()):
-        return Tally()
+        return Tally.zero()
     given = {} if counts is None else {"counts": counts}
     return count_coded(code_arrays([NAMES[row[0]] for row in rows], **columns, **given), Ask())
 
