@@ -112,6 +112,7 @@ def text_of(result: Any) -> str:
     return json.dumps(plain)
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("made", RESULTS)
 def test_a_result_comes_back_with_the_same_numbers(made: str) -> None:
     result = RESULTS[made]()

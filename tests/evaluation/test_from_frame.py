@@ -109,6 +109,7 @@ def test_a_frame_without_rows_is_said_to_be_empty(kind: str) -> None:
         assay.evaluate(FRAMES[kind](FRAME[:0]), label="y", score="p")
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("kind", [*FRAMES, "DuckDB"])
 @pytest.mark.parametrize("role", ["score", "decision", "weight"])
 def test_a_label_is_nothing_else(kind: str, role: str) -> None:

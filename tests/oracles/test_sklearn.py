@@ -554,7 +554,7 @@ TABLE = (
 )
 
 
-@pytest.mark.sampled(60)
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
 def test_the_measure_agrees_with_scikit_learn(row: Row) -> None:
     for kind, seed in product(row.kinds, SEEDS):

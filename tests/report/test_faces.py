@@ -441,7 +441,7 @@ FACES = {
 }
 
 
-@pytest.mark.sampled(60)
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("face", FACES)
 @pytest.mark.parametrize("case", CASES)
 def test_every_face_shows_the_cells_of_the_document_in_the_same_table(case: str, face: str) -> None:
@@ -499,7 +499,7 @@ def test_json_holds_every_estimate_of_the_tables(case: str) -> None:
     assert set(map(abs, numbers_of(made(case)))) <= held
 
 
-@pytest.mark.sampled(35)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("case", CASES)
 def test_csv_holds_what_its_records_hold(case: str) -> None:
     rows = list(csv.DictReader(io.StringIO(draw(made(case), "csv"), newline="")))

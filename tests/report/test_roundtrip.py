@@ -48,7 +48,7 @@ def test_every_face_of_a_document_read_back_is_the_same(case: str) -> None:
         assert draw(again, face) == draw(document(case), face)
 
 
-@pytest.mark.sampled(30)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("case", DOCUMENTS)
 def test_every_document_keeps_its_schema(case: str) -> None:
     content = json.loads(document(case).to_json())

@@ -197,7 +197,7 @@ def without(rows: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
     return {name: [*values[:3], *values[4:]] for name, values in rows.items()}
 
 
-@pytest.mark.sampled(60)
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("case", BAD)
 @pytest.mark.parametrize("form", FORMS)
 def test_a_bad_row_is_left_out_for_its_reason(form: str, case: str, tmp_path: Path) -> None:

@@ -192,6 +192,7 @@ def test_a_positive_label_need_not_have_occurred_yet() -> None:
 FLAGS = np.array([1, 0] * 20)
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("positive", [None, 1, 1.0, True, "1"])
 @pytest.mark.parametrize("decisions", [FLAGS, FLAGS.astype(bool), FLAGS.astype(float)])
 @pytest.mark.parametrize("truth", [FLAGS, FLAGS.astype(bool), FLAGS.astype(float)])

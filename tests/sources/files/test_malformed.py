@@ -431,6 +431,7 @@ SPELLINGS = {
 }
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("key", SPELLINGS)
 @pytest.mark.parametrize("role", ["label", "score", "count", "slices", "id"])
 def test_a_key_that_repeats_is_refused_however_it_is_spelt(
