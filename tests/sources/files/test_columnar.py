@@ -184,6 +184,20 @@ def test_a_page_with_a_negative_size_is_refused_before_polars_sees_it(tmp_path: 
         read([str(path)], Request())
 
 
+@pytest.mark.parametrize("head", [b"\x24", b"\x26"], ids=["16 bits", "64 bits"])
+def test_a_schema_that_readers_read_unlike_is_refused(tmp_path: Path, head: bytes) -> None:
+    # Whether a column may have nulls: pyarrow skips that number where it has not 32 bits, takes the
+    # column for one without nulls, and reads other values than polars does.
+    path = tmp_path / "odd.parquet"
+    pl.DataFrame({"label": ["a", "b"], "score": [0.25, 0.5]}).write_parquet(path)
+    optional = b"\x25\x02\x18\x05score"
+    content = path.read_bytes()
+    assert content.count(optional) == 1
+    path.write_bytes(content.replace(optional, head + optional[1:]))
+    with pytest.raises(InputError, match="seems to be damaged: no type [46] may stand there"):
+        read([str(path)], Request(label="label", score="score"))
+
+
 def test_a_packed_buffer_that_claims_too_much_is_refused_before_polars_sees_it(
     tmp_path: Path,
 ) -> None:

@@ -11,7 +11,7 @@ import base64
 import re
 import struct
 import zoneinfo
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
 
@@ -22,7 +22,7 @@ from assay.errors import InputError
 _DEEPEST = 32
 _LONGEST_NUMBER = 10  # of 7 bits a byte
 _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = range(1, 13)
-_NUMBERS = frozenset((_I16, _I32, _I64))
+_NUMBERS, _NARROW = frozenset((_I16, _I32, _I64)), frozenset((_I32,))
 
 
 class Malformed(ValueError):
@@ -33,14 +33,20 @@ class ThriftReader:
     """Reads values one after another; a struct becomes a dictionary by field number.
 
     ``made`` makes something smaller of each element of a list, by the number of the outermost field
-    that holds it: a file of many row groups has hundreds of thousands of dictionaries.
+    that holds it: a file of many row groups has hundreds of thousands of dictionaries. In ``narrow``
+    outermost fields numbers have 32 bits: some readers skip others, and so read another file.
     """
 
     def __init__(
-        self, data: bytes, made: Mapping[int, Callable[[dict[int, Any]], Any]] | None = None
+        self,
+        data: bytes,
+        made: Mapping[int, Callable[[dict[int, Any]], Any]] | None = None,
+        narrow: Container[int] = (),
     ) -> None:
         self._data = data
         self._made = made or {}
+        self._narrow = narrow
+        self._numbers = _NUMBERS
         self.at = 0
 
     def struct(self, depth: int = 0) -> dict[int, Any]:
@@ -51,8 +57,10 @@ class ThriftReader:
         while head := self._byte():
             step, kind = head >> 4, head & 15
             number = number + step if step else self._whole()
+            if not depth:
+                self._numbers = _NARROW if number in self._narrow else _NUMBERS
             # Most fields are numbers of a byte or two: a file of many row groups has a million.
-            if kind in _NUMBERS and self.at < end and (value := data[self.at]) < 128:
+            if kind in self._numbers and self.at < end and (value := data[self.at]) < 128:
                 self.at += 1
                 fields[number] = (value >> 1) ^ -(value & 1)
             elif kind in (_TRUE, _FALSE):
@@ -66,7 +74,7 @@ class ThriftReader:
     def _value(self, kind: int, depth: int) -> Any:
         if depth > _DEEPEST:
             raise Malformed("nested too deeply")
-        if kind in _NUMBERS:
+        if kind in self._numbers:
             return self._whole()
         if kind == _BINARY:
             return self._take(self._varint())
@@ -81,7 +89,7 @@ class ThriftReader:
             return struct.unpack("<d", self._take(8))[0]
         if kind == _MAP:
             return self._map(depth)
-        raise Malformed(f"no type {kind}")
+        raise Malformed(f"no type {kind} may stand there")
 
     def _list(self, depth: int, made: Callable[[Any], Any] | None = None) -> list[Any]:
         head = self._byte()
@@ -148,6 +156,7 @@ _LONGEST_HEADER = 1 << 24
 _LONGEST_FOOTER = 1 << 24
 _LARGEST = 1 << 31
 _DATA_PAGE, _DICTIONARY_PAGE, _DATA_PAGE_V2 = 0, 2, 3
+_SCHEMA, _ROW_GROUPS = 2, 4
 # What comes of fields that are missing or of another type than they should be.
 _ODD = (Malformed, KeyError, TypeError, IndexError, AttributeError, ValueError)
 
@@ -213,8 +222,9 @@ def _groups(file: BinaryIO, size: int) -> list[Group]:
         raise Malformed(f"its footer takes {length:,} bytes; {_LONGEST_FOOTER:,} are read at most")
     file.seek(data_end)
     data = file.read(length)
-    footer = ThriftReader(data, {4: lambda group: _group(group, data_end)}).struct()
-    groups: list[Group] = footer[4]
+    made = {_ROW_GROUPS: lambda group: _group(group, data_end)}
+    footer = ThriftReader(data, made, narrow={_SCHEMA}).struct()
+    groups: list[Group] = footer[_ROW_GROUPS]
     if footer[3] != sum(group.rows for group in groups):
         raise Malformed("its row groups do not add up to its rows")
     return groups
