@@ -77,6 +77,7 @@ def test_a_run_that_is_there_already_brings_no_content(store: Store, tmp_path: P
         ('"document":"', '"document":"0', "comes after it, or never"),
         ('"base64":"', '"base64":"\\u00e9', "the content can't be read"),
         ('"document":"', '"document":{},"x":"', "comes after it, or never"),
+        ('"tally":"', '"tally":null,"document":"', "the document of run .* is no text"),
         ('"tags":["a"]', '"tags":0.5', "a tag is a word; found float"),
         ('"tags":["a"]', '"tags":[["a"]]', "a tag is a word; found list"),
     ],

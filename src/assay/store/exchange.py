@@ -164,7 +164,11 @@ def _prepared(values: Any, contents: Mapping[str, bytes], where: str) -> Prepare
             raise StoreError(f"{where}: the {role} of run {values['id']} is not what was exported")
     if "document" not in kept:
         raise StoreError(f"{where}: run {values['id']} has no document")
-    return _run(values, contents[values["document"]].decode("utf-8", "surrogatepass"), kept)
+    try:
+        document = contents[values["document"]].decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as odd:
+        raise StoreError(f"{where}: the document of run {values['id']} is no text") from odd
+    return _run(values, document, kept)
 
 
 def _run(values: Mapping[str, Any], document: str, contents: Mapping[str, Content]) -> PreparedRun:
