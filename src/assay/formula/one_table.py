@@ -220,6 +220,9 @@ def number(expression: Expression) -> NumberOf:
         case Constant(value):
             nearest = value.numerator / value.denominator
             return lambda _, __: nearest
+        case Add((Cell(a), Cell(b))) if not {a, b} & CLASS_CELLS:
+            # Most sums are of two cells, and two calls less.
+            return lambda cells, _: cells[a] + cells[b]
         case Add(terms):
             return _float_sum([number(term) for term in terms])
         case Multiply(factors):
@@ -449,7 +452,9 @@ def _enclose_log(expression: TimesLog, cells: Cells, k: int | None, bits: int) -
         return times
     low, high = _enclose(expression.argument, cells, k, bits)
     if low > 0:
-        return _range_product(times, (_log(low, bits)[0], _log(high, bits)[1]))
+        below = _log(low, bits)
+        above = below if high == low else _log(high, bits)
+        return _range_product(times, (below[0], above[1]))
     if high > 0 and bits <= _LAST_BITS:
         raise _TooCoarse
     raise UndefinedRatio(Divide(expression.factor, expression.argument), k)

@@ -48,8 +48,9 @@ def upper_hull(x: Array, y: Array) -> npt.NDArray[np.int64]:
         return np.empty(0, np.int64)
     # A corner is the last point of its x and higher than those before; the first point is one too.
     # Of equal points it is the last one: two of them would each hide the other.
-    first = int(np.argmax(np.append((x != x[0]) | (y != y[0]), True))) - 1
-    ends = np.append(np.flatnonzero(x[1:] != x[:-1]), len(x) - 1)
+    moved = (x != x[0]) | (y != y[0])
+    first = (int(moved.argmax()) if moved[-1] else len(x)) - 1
+    ends = np.concatenate((np.flatnonzero(x[1:] != x[:-1]), [len(x) - 1]))
     heights = y[ends]
     ends = ends[np.concatenate((heights[:1] != y[0], heights[1:] != heights[:-1]))]
     kept = np.concatenate(([first], ends[(ends > first) & (ends < len(x) - 1)], [len(x) - 1]))
@@ -431,25 +432,29 @@ def h_measure_alone(points: Points, prior: Prior) -> float:
 
 def _h(recall: Floats, fpr: Floats, share: float, prior: Prior) -> tuple[float, Floats, Floats]:
     """The H measure of the corners of a hull, and its slope by their rates."""
-    up, across = np.diff(recall), np.diff(fpr)
+    from scipy.special import betainc
+
+    up, across = recall[1:] - recall[:-1], fpr[1:] - fpr[:-1]
     # Costs of a false alarm at which the next corner becomes the better one.
     turns = share * up / (share * up + (1 - share) * across)
-    of_alarms, of_misses = _masses(np.concatenate(([1.0], turns, [0.0])), prior(share))
+    a, b = prior(share)
+    of_alarms, of_misses = _masses(np.concatenate(([1.0], turns, [0.0])), a, b)
     by_fpr, by_recall = (1 - share) * of_alarms, share * of_misses
     loss = float((by_fpr * fpr).sum() + (by_recall * (1 - recall)).sum())
-    alarms, misses = _masses(np.array([1.0, share, 0.0]), prior(share))
-    trivial = float((1 - share) * alarms[1] + share * misses[0])
+    # The better trivial classifier flags everything where a false alarm costs less than the share
+    # of positives, and nothing where it costs more.
+    alarms = a / (a + b) * betainc(a + 1, b, share)
+    misses = b / (a + b) * (1 - betainc(a, b + 1, share))
+    trivial = float((1 - share) * alarms + share * misses)
     return 1 - loss / trivial, by_recall / trivial, -by_fpr / trivial
 
 
-def _masses(ends: Floats, parameters: tuple[float, float]) -> tuple[Floats, Floats]:
+def _masses(ends: Floats, a: float, b: float) -> tuple[Floats, Floats]:
     """The integrals of c and of 1 - c over costs between falling ends."""
     from scipy.special import betainc
 
-    a, b = parameters
-    of_c = a / (a + b) * -np.diff(betainc(a + 1, b, ends))
-    of_rest = b / (a + b) * -np.diff(betainc(a, b + 1, ends))
-    return of_c, of_rest
+    of_c, of_rest = betainc(a + 1, b, ends), betainc(a, b + 1, ends)
+    return a / (a + b) * (of_c[:-1] - of_c[1:]), b / (a + b) * (of_rest[:-1] - of_rest[1:])
 
 
 # -- precision-recall gain -------------------------------------------------------------------------
