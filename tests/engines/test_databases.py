@@ -41,8 +41,18 @@ def test_the_first_row_is_looked_at_where_a_database_offers_it() -> None:
 # -- packages --------------------------------------------------------------------------------------
 
 
+ROWS_OF_A_BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
+
+
+def settings(held: dict[str, str], *, modifiable: bool = True) -> Any:
+    """Settings of a session of Spark."""
+    return SimpleNamespace(
+        get=held.__getitem__, set=held.__setitem__, isModifiable=lambda _: modifiable
+    )
+
+
 def test_a_session_of_spark_runs_statements() -> None:
-    session = of("pyspark.sql.session", "SparkSession")
+    session = of("pyspark.sql.session", "SparkSession", conf=settings({ROWS_OF_A_BATCH: "10000"}))
     session.sql = lambda text: SimpleNamespace(collect=lambda: [(1, text)], columns=["a", "b"])
     with opened(session, "select 1") as database:
         assert database.dialect.name == "spark"
@@ -52,7 +62,9 @@ def test_a_session_of_spark_runs_statements() -> None:
 
 def test_a_frame_of_spark_is_a_view_for_a_while() -> None:
     views: list[str] = []
+    held = {ROWS_OF_A_BATCH: "10000"}
     session = SimpleNamespace(
+        conf=settings(held),
         sql=lambda _: SimpleNamespace(toArrow=FRAME.to_arrow),
         catalog=SimpleNamespace(dropTempView=views.remove),
     )
@@ -62,9 +74,19 @@ def test_a_frame_of_spark_is_a_view_for_a_while() -> None:
         assert views == [database.source]
         assert database.source.startswith("assay_")
         assert database.run("").equals(FRAME)
+        assert int(held[ROWS_OF_A_BATCH]) > 100_000
     assert views == []
+    assert held == {ROWS_OF_A_BATCH: "10000"}
     with pytest.raises(InputError, match="pyspark frame already; leave the query out"):
         opened(frame, "select 1").__enter__()
+
+
+def test_a_session_of_spark_that_lets_nothing_be_set_is_left_as_it_is() -> None:
+    conf = settings({}, modifiable=False)
+    session = of("pyspark.sql.session", "SparkSession", conf=conf)
+    session.sql = lambda _: SimpleNamespace(toArrow=FRAME.to_arrow)
+    with opened(session, "select 1") as database:
+        assert database.run("").equals(FRAME)
 
 
 def test_a_session_of_chdb_answers_in_arrow() -> None:
