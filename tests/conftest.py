@@ -14,7 +14,7 @@ from random import Random
 import pytest
 from hypothesis import settings
 
-# Of the examples that a test asks for, `make test` tries some; `make slow` others, and more.
+# Of the examples that a test asks for, `make test` tries some; `make slow` as many, and others.
 settings.register_profile("test", derandomize=True, deadline=None, database=None)
 settings.register_profile("slow", deadline=None, database=None)
 settings.load_profile("test")
@@ -45,7 +45,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         group.sort(key=lambda item: item.nodeid)
         for item in Random(test).sample(group, max(0, len(group) - kept)):
             item.add_marker("slow")
-    share = 0.07 if settings().derandomize else 1.4
+    share = 0.07 if settings().derandomize else 1.0
     for test in searched.values():
         asked = test._hypothesis_internal_use_settings
         examples = max(round(asked.max_examples * share), min(asked.max_examples, 5))
