@@ -175,7 +175,10 @@ def test_a_file_is_sent_judged_and_kept(quiet: Page, served: Served) -> None:
     quiet.evaluate("document.querySelector('#threshold').focus()")
     quiet.key("ArrowLeft", times=5)
     assert quiet.evaluate(alerts) != before
-    quiet.evaluate("document.querySelector('#budget').value = 20")
+    for value, words in ((0, "1 alert a day"), (20, "100 alerts a day")):
+        quiet.evaluate(f"document.querySelector('#budget').value = {value}")
+        quiet.evaluate("document.querySelector('#budget').dispatchEvent(new Event('input'))")
+        assert quiet.evaluate("document.querySelector('#budget-words').textContent") == words
     quiet.evaluate("document.querySelector('#budget').dispatchEvent(new Event('change'))")
     quiet.until("location.search.includes('max-alerts=100') && document.querySelector('#made')")
 
@@ -197,7 +200,7 @@ def test_a_table_is_audited_while_one_types(quiet: Page, served: Served) -> None
         quiet.type(f"#{key}", count)
     quiet.type("#numbers tr:nth-child(1) [data-part=key]", "accuracy")
     quiet.type("#numbers tr:nth-child(1) [data-part=value]", "96.70%")
-    quiet.until("document.querySelector('#verdict').textContent == 'All 1 can be right.'")
+    quiet.until("document.querySelector('#verdict').textContent == 'The number can be right.'")
     quiet.type("#numbers tr:nth-child(2) [data-part=key]", "precision")
     quiet.type("#numbers tr:nth-child(2) [data-part=value]", "95.98%")
     quiet.until("document.querySelector('#verdict').textContent == \"1 of 2 can't be right.\"")

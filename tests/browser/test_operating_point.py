@@ -140,6 +140,16 @@ def test_what_a_screen_reader_says_follows_the_point(opened: Page) -> None:
         assert f"detection rate {recall:.3f}" in label
 
 
+def test_one_alert_is_called_an_alert(page: Page, tmp_path: Path) -> None:
+    alone = evaluate(["attack", "attack", "normal"], y_score=[0.9, 0.4, 0.1])
+    page.open(pages.written(pages.document(alone), tmp_path))
+    said = "document.querySelector('.said').textContent"
+    assert "raises 1 alert, catching" in page.evaluate(said)
+    for typed, alerts in (("0.1", "3 alerts"), ("0.9", "1 alert"), ("2", "0 alerts")):
+        page.type("#threshold-number", typed)
+        assert f"raises {alerts}, catching" in page.evaluate(said)
+
+
 def test_a_log_scale_moves_the_curve_and_keeps_the_numbers(opened: Page) -> None:
     opened.type("#threshold-number", "0.8")
     before = check(opened)

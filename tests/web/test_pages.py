@@ -258,6 +258,11 @@ def test_a_file_is_shown_judged_and_kept(tmp_path: Path) -> None:
         assert store.runs().runs == ()
 
 
+def test_the_columns_of_a_file_are_counted_in_words(app: Harness) -> None:
+    for rows, columns in (("a\n1\n", "1 column."), ("a,b\n1,2\n", "2 columns.")):
+        assert f", {columns} Columns are" in app.get(f"/judge/{sent(app, rows)}").text
+
+
 def test_a_job_that_fails_says_why_and_one_is_cancelled(app: Harness) -> None:
     upload = sent(app, "a,b\n1,2\n")
     where = app.post(f"/judge/{upload}", b"do=evaluate").headers["location"]

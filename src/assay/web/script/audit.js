@@ -143,10 +143,11 @@
   function show(judged) {
     const wrong = judged.numbers.filter((n) => ["inconsistent", "conflict"].includes(n.verdict));
     const sum = judged.numbers.length;
+    const right = sum === 1 ? "The number can be right." : `All ${sum} can be right.`;
     say(
       judged.verdict === "inconsistent"
         ? `${wrong.length} of ${sum} can't be right.`
-        : judged.verdict === "consistent" ? `All ${sum} can be right.` : "Too little is given to tell.",
+        : judged.verdict === "consistent" ? right : "Too little is given to tell.",
       `is-${judged.verdict}`,
     );
     const byKey = new Map(judged.numbers.map((number) => [number.key, number]));

@@ -8,7 +8,8 @@
   const volume = form.querySelector("[name='volume']");
   const alerts = () => Number((10 ** (slider.valueAsNumber / 10)).toPrecision(2));
   const say = () => {
-    words.textContent = `${alerts().toLocaleString("en")} alerts a day`;
+    const word = alerts() === 1 ? "alert" : "alerts";
+    words.textContent = `${alerts().toLocaleString("en")} ${word} a day`;
   };
   const typed = Number(field.value);
   slider.value = String(typed > 0 ? Math.round(10 * Math.log10(typed)) : 33);

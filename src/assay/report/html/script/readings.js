@@ -48,7 +48,9 @@ function readings() {
 
 function sayOf(name, point) {
   if (name === "threshold") return shownThreshold(point);
-  if (name === "alerts") return count(sumOf(SUMS.alerts, point.cells));
+  const alerts = count(sumOf(SUMS.alerts, point.cells));
+  if (name === "alerts") return alerts;
+  if (name === "alerts-word") return alerts === "1" ? "alert" : "alerts";
   return percent(valueOf(name, point.cells));
 }
 
