@@ -297,6 +297,7 @@ def test_a_wrong_command_line_ends_with_2(
         (("{}", "--label", "family", "--max-far", "0.1"), "one positive class"),
         (("{}", "--label", "label", "--validation", "time:time@2050-01-01"), "nothing to judge"),
         (("{}", "--label", "label", "--validation", "folds:nothing"), "'nothing'"),
+        (("{}", "--label", "label", "--validation", "folds:3"), "rows say kfold:3"),
         (("{}", "--label", "label", "--validation", "file:none.csv"), "none.csv"),
     ],
 )

@@ -259,7 +259,7 @@ def command(
         raise click.UsageError(f"--id {id_}: the predictions have a column of that name already")
     progress = _TrainingProgress(quiet=quiet)
     making = ProvenanceBuilder(context, inputs, request, reporting, always=out is not None)
-    with progress, within_memory(request), naming_inputs(inputs):
+    with progress, within_memory(request), naming_inputs(inputs), _telling_folds_apart(scheme):
         from assay.learn.training import train
         from assay.report import document_of
 
@@ -339,6 +339,23 @@ def _scheme(text: str, seed: int) -> Scheme:
         return parse_scheme(text)
     except InputError as odd:
         raise click.UsageError(f"--validation: {odd}") from odd
+
+
+@contextmanager
+def _telling_folds_apart(scheme: Scheme) -> Iterator[None]:
+    """Of ``folds:3`` tell that it goes by a column, where there is none of that name."""
+    from assay.errors import InputError
+
+    try:
+        yield
+    except InputError as odd:
+        column = next(iter(scheme.columns), "")
+        if not column.isdecimal() or f"no column {column!r}" not in str(odd):
+            raise
+        raise InputError(
+            f"{odd}. --validation {scheme.text} goes by a column of that name; for {column} folds "
+            f"of all rows say kfold:{column}"
+        ) from odd
 
 
 def _kept(run: Run, asked: TrainingRequest, out: Path | None) -> tuple[bytes, tuple[str, ...]]:

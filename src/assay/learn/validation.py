@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -96,10 +97,34 @@ def parse_scheme(text: str) -> Scheme:
     kind, colon, rest = text.strip().partition(":")
     reader = _READERS.get(kind.strip())
     if reader is None or not colon or not rest.strip():
+        near = _nearest(kind.strip(), rest.strip())
+        advice = f"; did you mean {' or '.join(near)}?" if near else "."
         raise InputError(
-            f"the validation {text!r} is none that there is. Say one of {', '.join(SCHEMES)}"
+            f"the validation {text!r} is none that there is{advice} Say one of {', '.join(SCHEMES)}"
         )
     return reader(text.strip(), rest.strip())
+
+
+def _nearest(kind: str, rest: str) -> list[str]:
+    """The schemes of a like name that can be read, with what was said of them.
+
+    >>> _nearest("k-folds", "3"), _nearest("holdout", "")
+    (['kfold:3'], ['holdout:0.3'])
+    """
+    known = difflib.get_close_matches(kind.casefold().replace("_", "-"), _READERS, n=3, cutoff=0.6)
+    near = []
+    for name in known:
+        text = f"{name}:{rest}"
+        try:
+            # A number is how many, and no column.
+            read = bool(rest) and not (_READERS[name](text, rest).columns and rest.isdigit())
+        except InputError:
+            read = False
+        if read:
+            near.append(text)
+    if near or not known:
+        return near
+    return [next(scheme for scheme in SCHEMES if scheme.startswith(f"{known[0]}:"))]
 
 
 def _holdout(text: str, rest: str) -> Scheme:

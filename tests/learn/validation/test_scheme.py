@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -99,6 +100,24 @@ def test_a_scheme_that_can_not_be_read_is_refused_in_words(text: str) -> None:
     with pytest.raises(InputError) as refused:
         parse_scheme(text)
     assert len(str(refused.value)) > 30
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("k-fold:3", "kfold:3"),
+        ("fold:3", "kfold:3"),
+        ("fold:part", "folds:part"),
+        ("repeat:5x2", "repeated:5x2"),
+        ("Holdout:0.3", "holdout:0.3"),
+        ("leave_one_out:host", "leave-one-out:host"),
+        ("groups:host", "group:host"),
+        ("kfold", "kfold:5"),
+    ],
+)
+def test_a_scheme_of_a_like_name_is_offered(text: str, meant: str) -> None:
+    with pytest.raises(InputError, match=re.escape(f"; did you mean {meant}? Say one of ")):
+        parse_scheme(text)
 
 
 @pytest.mark.parametrize(
