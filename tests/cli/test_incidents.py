@@ -52,6 +52,13 @@ def test_a_week_is_told_as_it_was_made(told: Callable[..., dict[str, Any]], week
     assert sum(day["alerts"] for day in document["days"]) == truth["alerts"]
 
 
+def test_the_folder_that_was_made_stands_for_its_logs(told: Callable[..., dict[str, Any]]) -> None:
+    of_folder, of_files = told("--alerts", ".", "--schedule", "attacks.csv"), told(*LOGS)
+    assert of_folder["incidents"] == of_files["incidents"]
+    assert of_folder["estimates"] == of_files["estimates"]
+    assert "(truth.json), since it is one JSON document, no log" in " ".join(of_folder["notes"])
+
+
 def test_alerts_of_a_minute_after_the_end_belong_with_grace(
     told: Callable[..., dict[str, Any]], week: Path
 ) -> None:

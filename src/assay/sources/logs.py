@@ -420,8 +420,10 @@ def logs_of(paths: Sequence[Name], notes: list[str]) -> list[Log]:
             raise missing(path, given)
         elif path.is_dir():
             files = [one for one in sorted(path.iterdir()) if one.is_file()]
-            inside = [one for one in files if _IN_FOLDER.fullmatch(one.name)]
-            others = [one for one in files if one not in inside and one.name[0] not in "._"]
+            alike = [one for one in files if _IN_FOLDER.fullmatch(one.name)]
+            others = [one for one in files if one not in alike and one.name[0] not in "._"]
+            documents = [one for one in alike if _is_document(one)]
+            inside = [one for one in alike if one not in documents]
             if not inside:
                 raise InputError(
                     f"{shown(given)} is a folder without logs: files such as eve.json, conn.log or "
@@ -431,6 +433,9 @@ def logs_of(paths: Sequence[Name], notes: list[str]) -> list[Log]:
             if others:
                 name = plural(len(others), "its name is", "their names are")
                 notes.append(f"{left_out(path, others)}, since {name} not as those of logs")
+            if documents:
+                each = plural(len(documents), "it is", "each is")
+                notes.append(f"{left_out(path, documents)}, since {each} one JSON document, no log")
         elif path.exists():
             logs.append(Log(shown(given), path))
         else:
@@ -442,6 +447,17 @@ def logs_of(paths: Sequence[Name], notes: list[str]) -> list[Log]:
         if place in places[:i]:
             raise InputError(f"{logs[i].name} was given twice; its events would count twice")
     return logs
+
+
+def _is_document(path: Path) -> bool:
+    """Whether a file is one JSON object over several lines, as what tells of logs is."""
+    try:
+        head, _ = begun(text_chunks(Log(path.name, path), _PEEKED, None, lambda _: None))
+    except InputError:
+        # Whatever is wrong with it is told where it is read.
+        return False
+    first, second = [*filter(None, map(bytes.strip, head.split(b"\n"))), b"", b""][:2]
+    return first == b"{" and second.startswith(b'"')
 
 
 def text_chunks(

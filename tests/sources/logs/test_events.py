@@ -60,10 +60,25 @@ def test_a_folder_is_its_logs(tmp_path: Path) -> None:
         f"of the folder {tmp_path} 1 file was left out (notes.txt), since its name is not as those "
         f"of logs"
     )
+    (tmp_path / "truth.json").write_text('{\n  "alerts": 907,\n  "days": 7\n}\n')
+    events = read_events([tmp_path])
+    assert seconds(events) == [1, 2, 4]
+    assert events.notes[1] == (
+        f"of the folder {tmp_path} 1 file was left out (truth.json), since it is one JSON "
+        f"document, no log"
+    )
     empty = tmp_path / "empty"
     empty.mkdir()
     with pytest.raises(InputError, match="is a folder without logs: files such as"):
         read_events([empty])
+
+
+@pytest.mark.parametrize("odd", ["{\n" + lines(1), "{\n", "stats\n"])
+def test_a_damaged_log_of_a_folder_is_not_left_out(tmp_path: Path, odd: str) -> None:
+    (tmp_path / "eve.json").write_text(lines(4))
+    (tmp_path / "eve.json.1").write_text(odd)
+    with pytest.raises(InputError, match=r"eve\.json\.1"):
+        list(read_events([tmp_path]))
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstd.compress])
