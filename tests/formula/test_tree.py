@@ -224,6 +224,13 @@ def test_a_macro_average_of_three_classes_by_hand() -> None:
 
 def test_a_weighted_recall_is_the_accuracy() -> None:
     assert plain(of_classes(TP / (TP + FN), "weighted")) == "sum(ROW (HIT / ROW)) / N"
+
+
+def test_an_average_is_put_together_once() -> None:
+    # Audits of long tables ask for the same averages in every row.
+    average = of_classes(TP / (TP + FP), "micro")
+    assert of_classes(TP / (TP + FP), "micro") is average
+    assert of_classes(TP / (TP + FP), "macro") is not average
     matrix = [[45, 3, 2], [4, 38, 3], [1, 2, 52]]
     weighted = value(of_classes(TP / (TP + FN), "weighted"), class_cells(matrix))
     assert weighted == value(total(HIT) / N, class_cells(matrix)) == 135 / 150

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 Number: TypeAlias = int | Fraction
@@ -309,6 +309,7 @@ ONE_VERSUS_REST: Mapping[str, Expression] = {
 }
 
 
+@lru_cache(maxsize=1024)
 def of_classes(binary: Expression, average: str) -> Expression:
     """A binary formula averaged over classes, one against the rest.
 
