@@ -526,6 +526,19 @@ def test_runs_go_to_another_store_and_to_prometheus(cli: Cli, two: list[str]) ->
 # -- mistakes --------------------------------------------------------------------------------------
 
 
+def test_an_import_that_fails_leaves_no_store(cli: Cli, two: list[str]) -> None:
+    assert len(two) == 2
+    Path("empty").mkdir()
+    Path("nothing.jsonl").write_bytes(b"")
+    Path("odd.jsonl").write_bytes(b"\xff\xfe")
+    cli("runs", "export", "--to", "json", "--out", "runs.jsonl")
+    with Path("runs.jsonl").open("a") as file:
+        file.write("{}\n")
+    for place in ("/dev/zero", "empty", "nothing.jsonl", "odd.jsonl", "runs.jsonl"):
+        assert cli("runs", "import", place, "--store", "new.db").code == 3
+        assert list(Path().glob("new.db*")) == []
+
+
 @pytest.mark.parametrize(
     ("command", "code", "said"),
     [

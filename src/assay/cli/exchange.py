@@ -176,7 +176,7 @@ def import_runs(*, place: str, name: str | None, store: str | None, quiet: bool)
     Runs keep their ids, so that one which is there already is left as it is.
     """
     from assay.sources.files.inputs import STDIN_NAME, standard_input
-    from assay.store.exchange import export_lines, from_mlflow, imported
+    from assay.store.exchange import export_lines, from_export, from_mlflow, imported
 
     path = Path(place)
     if place != "-" and not path.exists():
@@ -184,15 +184,16 @@ def import_runs(*, place: str, name: str | None, store: str | None, quiet: bool)
     mlflow = place != "-" and (path.is_dir() or _is_database(path))
     if name is not None and not mlflow:
         raise click.UsageError("--name is of MLflow's runs; an export tells its own names")
+    # Read before the store is opened, which makes one where there is none.
+    if mlflow:
+        runs = from_mlflow(path, name=name)
+    elif place == "-":
+        runs = from_export(export_lines(standard_input(), STDIN_NAME), STDIN_NAME)
+    else:
+        with path.open("rb") as file:
+            runs = from_export(export_lines(file, place), place)
     with opened_store(store, read_only=False) as kept:
-        if mlflow:
-            added, known = from_mlflow(kept, path, name=name)
-        elif place == "-":
-            lines = export_lines(standard_input(), STDIN_NAME)
-            added, known = imported(kept, lines, STDIN_NAME)
-        else:
-            with path.open("rb") as file:
-                added, known = imported(kept, export_lines(file, place), place)
+        added, known = imported(kept, runs)
     there = f"; {known:,} were there already" if known else ""
     say_unless(f"read {added:,} {'run' if added == 1 else 'runs'} from {place}{there}", quiet=quiet)
 

@@ -10,7 +10,7 @@ import base64
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -81,11 +81,19 @@ def readable(runs: Iterable[KeptRun], damaged: list[str]) -> Iterator[KeptRun]:
             yield run
 
 
-def imported(store: Store, lines: Iterable[str], name: str) -> tuple[int, int]:
-    """Read an export into a store; tells how many runs were added, and how many it had."""
+def imported(store: Store, runs: Sequence[PreparedRun]) -> tuple[int, int]:
+    """Add runs that were read; tells how many were added, and how many the store had."""
+    added = 0
+    for start in range(0, len(runs), _AT_ONCE):
+        added += len(store.add(runs[start : start + _AT_ONCE]))
+    return added, len(runs) - added
+
+
+def from_export(lines: Iterable[str], name: str) -> list[PreparedRun]:
+    """The runs of an export, all of them, so that a store gets none of one that is damaged."""
     contents: dict[str, bytes] = {}
-    waiting: list[PreparedRun] = []
-    total = added = 0
+    runs: list[PreparedRun] = []
+    number = 0
     for number, line in enumerate(lines, start=1):
         where = f"{name}, line {number}"
         line_values = _parsed(line, where)
@@ -97,13 +105,10 @@ def imported(store: Store, lines: Iterable[str], name: str) -> tuple[int, int]:
         elif "content" in line_values:
             contents[str(line_values["content"])] = _decoded(line_values, where)
         else:
-            waiting.append(_prepared(line_values.get("run"), contents, where))
-            total += 1
-        if len(waiting) == _AT_ONCE:
-            added += len(store.add(waiting))
-            waiting = []
-    added += len(store.add(waiting)) if waiting else 0
-    return added, total - added
+            runs.append(_prepared(line_values.get("run"), contents, where))
+    if not number:
+        raise StoreError(f"{name} is empty, and an export has a line that says {SCHEMA}")
+    return runs
 
 
 def export_lines(stream: BinaryIO, name: str) -> Iterator[str]:
@@ -194,20 +199,16 @@ def _run(values: Mapping[str, Any], document: str, contents: Mapping[str, Conten
 # -- MLflow ----------------------------------------------------------------------------------------
 
 
-def from_mlflow(store: Store, place: Path, *, name: str | None = None) -> tuple[int, int]:
-    """Read the metrics of MLflow's runs: a folder ``mlruns``, or its database of SQLite.
+def from_mlflow(place: Path, *, name: str | None = None) -> list[PreparedRun]:
+    """The metrics of MLflow's runs: of a folder ``mlruns``, or of its database of SQLite.
 
     Metrics ``recall``, ``recall_low`` and ``recall_high`` become one estimate. Nothing of MLflow
-    has to be installed. Tells how many runs were added, and how many the store had.
+    has to be installed.
     """
     runs = list(_of_folder(place) if place.is_dir() else _of_database(place))
     if not runs:
         raise StoreError(f"{place} holds no runs of MLflow; name the folder mlruns, or mlflow.db")
-    prepared = [_of_mlflow(run, name) for run in runs]
-    added = 0
-    for start in range(0, len(prepared), _AT_ONCE):
-        added += len(store.add(prepared[start : start + _AT_ONCE]))
-    return added, len(prepared) - added
+    return [_of_mlflow(run, name) for run in runs]
 
 
 def _of_mlflow(run: Mapping[str, Any], name: str | None) -> PreparedRun:
