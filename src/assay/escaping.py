@@ -183,7 +183,13 @@ def number_text(number: object) -> str:
     >>> number_text(0.5), number_text(10**400)
     ('0.5', 'a number of 401 digits')
     """
-    if not isinstance(number, int) or abs(number) < 10**LONGEST:
+    if not isinstance(number, int):
+        try:
+            return repr(number)
+        except ValueError:
+            # A list of such numbers: Python writes none of more than 4,300 digits.
+            return f"a {type(number).__name__} with a number too long to write"
+    if abs(number) < 10**LONGEST:
         return repr(number)
     power = round(math.log10(abs(number)))
     return f"a number of {power + (abs(number) >= 10**power)} digits"

@@ -21,6 +21,9 @@ from assay.inference.significance import (
     holm,
 )
 from assay.inference.threshold_rules import AtThreshold, parse_rule
+from assay.sources.amounts import counts_of
+from assay.sources.columns import labels_of, names_of
+from assay.tally.keeping import keeping_of_mode
 
 ROWS = {"y_true": [0, 1], "y_score": [0.1, 1]}
 TABLE = [[3, 1, 2], [1, 2, 3], [2, 3, 1]]
@@ -51,6 +54,54 @@ ASKED = {
     "errors": lambda large: assay.plan(max_fpr=0.1, errors=[large]),
     "probability cost": lambda large: probability_cost(0.1, large),
 }
+
+
+MONTH = [f"2026-03-{day:02d}" for day in range(1, 31)]
+NAMED = {
+    "a negative cell": lambda large: assay.evaluate_counts(tp=-large, fp=1, fn=1, tn=1),
+    "a list for a cell": lambda large: assay.evaluate_counts(tp=[large], fp=1, fn=1, tn=1),
+    "a list for a level": lambda large: Bootstrap(level=[large]),
+    "top": lambda large: assay.evaluate(**ROWS, top=large),
+    "top of a volume": lambda large: assay.evaluate(**ROWS, top=large, volume=9),
+    "interval": lambda large: assay.evaluate(**ROWS, interval=large),
+    "mode": keeping_of_mode,
+    "bad rows": lambda large: assay.evaluate(**ROWS, on_bad_row=large),
+    "period": lambda large: assay.evaluate(**ROWS, period=large),
+    "counts": lambda large: counts_of([large, 1], "counts"),
+    "negative counts": lambda large: counts_of([-large, 1], "counts"),
+    "one score": lambda large: assay.evaluate([0, 1], y_score=large),
+    "labels": lambda large: assay.evaluate(**ROWS, labels=large),
+    "average": lambda large: assay.precision(tp=1, fp=1, fn=1, tn=1, average=large),
+    "measure": assay.scorer,
+    "beta": lambda large: assay.fbeta(beta=large, tp=1, fp=1, fn=1, tn=1),
+    "a list for beta": lambda large: assay.fbeta(beta=[large], tp=1, fp=1, fn=1, tn=1),
+    "orientation": lambda large: assay.evaluate_counts(tp=1, fp=1, fn=1, tn=1, orientation=large),
+    "mcnemar's method": lambda large: mcnemar(1, 3, method=large),
+    "request": lambda large: assay.evaluate_files(["rows.csv"], large),
+    "logs": assay.read_events,
+    "year": lambda large: assay.read_events(["eve.json"], year=large),
+    "timezone": lambda large: assay.read_events(["eve.json"], timezone=large),
+    "every": lambda large: assay.monitor(MONTH, [0, 1] * 15, y_score=[0.1] * 30, every=[large]),
+    "mature": lambda large: assay.monitor(MONTH, [0, 1] * 15, y_score=[0.1] * 30, mature=large),
+    "old threshold": lambda large: assay.monitor(
+        MONTH, [0, 1] * 15, y_score=[0.1] * 30, old_threshold=large
+    ),
+}
+# Names are as long as they are, but Python writes out no more than 4,300 digits.
+WRITTEN = {
+    "a label": lambda large: labels_of([large, 1], "y_true"),
+    "positive": lambda large: assay.evaluate(**ROWS, positive=large),
+    "cluster": lambda large: names_of([large, 1], "clusters"),
+    "slice": lambda large: assay.evaluate(**ROWS, slices={"site": [large, 1]}),
+    "time": lambda large: assay.monitor([large, *MONTH[1:]], [0, 1] * 15, y_score=[0.1] * 30),
+}
+
+
+@pytest.mark.parametrize("name", [*NAMED, *WRITTEN])
+def test_a_number_that_python_does_not_write_out_is_refused(name: str) -> None:
+    with pytest.raises(AssayError) as refused:
+        (NAMED | WRITTEN)[name](10**5000)
+    assert len(str(refused.value)) < 400
 
 
 @pytest.mark.parametrize("digits", [400, 5000])

@@ -37,6 +37,7 @@ from assay.decisions.watched_figures import (
     shift_of,
 )
 from assay.errors import InputError, LabelError, ScoreError
+from assay.escaping import number_text
 from assay.evaluation.deployment import FALSE_ALARMS, PER_DAY
 from assay.evaluation.findings import urgent_first
 from assay.inference.estimate import Estimate
@@ -112,7 +113,7 @@ def judge(
         rules=tuple(judged_rule(rule, periods) for rule in parsed),
         shift=_shifts(tally, reference, level, seed),
         findings=(),
-        every=every if isinstance(every, str) else f"{every} days",
+        every=every if isinstance(every, str) else f"{min(every, dt.date.max.toordinal())} days",
         until=tally.days[-1],
         level=level,
         mature=mature,
@@ -197,14 +198,18 @@ def _span(day: dt.date, every: str | int, first: dt.date) -> tuple[str, str]:
 def _must_be_a_period(every: Any) -> None:
     whole = isinstance(every, int) and not isinstance(every, bool) and every > 0
     if not whole and every not in PERIODS:
-        raise InputError(f"every= is {', '.join(PERIODS)} or a number of days; found {every!r}")
+        raise InputError(
+            f"every= is {', '.join(PERIODS)} or a number of days; found {number_text(every)}"
+        )
 
 
 def must_be_a_share(mature: Any) -> None:
     """The share of labels that a figure needs."""
     number = isinstance(mature, int | float) and not isinstance(mature, bool)
     if not number or not 0 < mature <= 1:
-        raise InputError(f"mature= is a share above 0 and up to 1, such as 0.9; found {mature!r}")
+        raise InputError(
+            f"mature= is a share above 0 and up to 1, such as 0.9; found {number_text(mature)}"
+        )
 
 
 # -- labels and counts -----------------------------------------------------------------------------

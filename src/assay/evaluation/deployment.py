@@ -17,11 +17,12 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError, MethodError
+from assay.escaping import number_text
 from assay.evaluation.probabilities import bounded, scores_of
 from assay.evaluation.wording import percent
 from assay.formula import cells
 from assay.inference import Estimate, Wilson
-from assay.inference.significance import check_amount
+from assay.inference.significance import LARGEST_COUNT, check_amount
 from assay.inference.top import THRESHOLD, TopAlerts, of_rows, of_sample, over_days
 from assay.measures import (
     ALERT_RATE,
@@ -229,7 +230,11 @@ class Top:
 def top_of(tally: Resolved, k: Any, volume: float | None) -> Top:
     """What is read of the rows of a tally, refused where that can't be told."""
     if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
-        raise InputError(f"top= is how many alerts a day are read, a whole number; found {k!r}")
+        raise InputError(
+            f"top= is how many alerts a day are read, a whole number; found {number_text(k)}"
+        )
+    if int(k) > LARGEST_COUNT:
+        raise InputError(f"top= is at most 10^36 alerts a day; found {number_text(int(k))}")
     if tally.scores is None:
         raise MethodError("top= ranks rows by scores, and there are only decisions: give y_score=")
     if tally.days is None and volume is None:

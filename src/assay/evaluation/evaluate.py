@@ -316,7 +316,9 @@ def counts_tally(
 ) -> tuple[Resolved, tuple[str, ...]]:
     """The tally of a confusion matrix that was given as counts, and what was inferred."""
     if orientation is not None and orientation not in ORIENTATIONS:
-        raise InputError(f"orientation= is {' or '.join(ORIENTATIONS)}; found {orientation!r}")
+        raise InputError(
+            f"orientation= is {' or '.join(ORIENTATIONS)}; found {number_text(orientation)}"
+        )
     if positive is not None and negative is not None:
         raise InputError("give positive= or negative=, not both: the one follows from the other")
     if labels is not None:
@@ -415,9 +417,13 @@ def _turned(confusion: Confusion) -> Confusion:
 def _count(cell: Any) -> int:
     whole = isinstance(cell, int | np.integer) and not isinstance(cell, bool)
     if not whole and not (isinstance(cell, float) and cell.is_integer()):
-        raise InputError(f"a cell of a confusion matrix is a whole number; found {cell!r}")
+        raise InputError(
+            f"a cell of a confusion matrix is a whole number; found {number_text(cell)}"
+        )
     if cell < 0:
-        raise InputError(f"a cell of a confusion matrix is not negative; found {cell}")
+        raise InputError(
+            f"a cell of a confusion matrix is not negative; found {number_text(int(cell))}"
+        )
     if cell > LARGEST_COUNT:
         raise InputError(
             f"a cell of a confusion matrix is at most 10^36; found {number_text(int(cell))}"
@@ -513,7 +519,9 @@ class MeasureFunction:
     def _estimate(self, judge: Judge, average: str | None) -> Estimate:
         measure = self.measure
         if average is not None and average not in AVERAGES:
-            raise InputError(f"average is one of {', '.join(AVERAGES)}; found {average!r}")
+            raise InputError(
+                f"average is one of {', '.join(AVERAGES)}; found {number_text(average)}"
+            )
         if measure.of_scores is not None:
             if average is not None:
                 return judge.averaged_scores(measure, average)
@@ -546,7 +554,7 @@ def fbeta(y_true: Any = None, y_said: Any = None, *, beta: Any, **given: Any) ->
     0.625
     """
     if not isinstance(beta, int | float) or isinstance(beta, bool):
-        raise InputError(f"beta must be a positive number; found {beta!r}")
+        raise InputError(f"beta must be a positive number; found {number_text(beta)}")
     return MeasureFunction(f_beta(beta))(y_true, y_said, **given)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import LengthMismatch, MethodError
-from assay.escaping import plural
+from assay.escaping import number_text, plural
 from assay.inference.estimate import Estimate
 from assay.inference.proportions import Wilson
 from assay.inference.significance import (
@@ -73,7 +73,9 @@ def mcnemar(
     if method is None:
         method = "exact" if b + c < EXACT_BELOW else "corrected"
     if method not in METHODS:
-        raise MethodError(f"McNemar's test is one of {', '.join(METHODS)}; found {method!r}")
+        raise MethodError(
+            f"McNemar's test is one of {', '.join(METHODS)}; found {number_text(method)}"
+        )
     statistic: float | None = None
     df: tuple[float, ...] = ()
     if b + c == 0:

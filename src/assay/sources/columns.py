@@ -79,7 +79,7 @@ def _gone_through(values: Any, name: str) -> list[Any]:
     try:
         return list(values)
     except TypeError as odd:
-        raise LabelError(f"{name} must be a column; found {values!r}") from odd
+        raise LabelError(f"{name} must be a column; found {number_text(values)}") from odd
 
 
 def must_have_order(name: str, values: Any) -> None:
@@ -177,11 +177,17 @@ def _text_and_kind(value: Any) -> tuple[str, str]:
     if isinstance(value, str):
         return str(value), TEXT
     if isinstance(value, int | np.integer):
-        return str(int(value)), NUMBER
+        try:
+            return str(int(value)), NUMBER
+        except ValueError as odd:
+            raise LabelError(
+                f"a label is written out, and a whole number has at most 4,300 digits then; found "
+                f"{number_text(value)}"
+            ) from odd
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value)), NUMBER
     raise LabelError(
-        f"a label must be text, an integer or a boolean; found {value!r} of type "
+        f"a label must be text, an integer or a boolean; found {number_text(value)} of type "
         f"{type(value).__name__}"
     )
 
@@ -336,6 +342,8 @@ def _any_text(value: Any) -> str:
     try:
         return label_text(value)
     except LabelError:
+        if isinstance(value, int):
+            raise
         return str(value)
 
 

@@ -105,7 +105,7 @@ def resolve(
 def must_be_a_list(labels: Any) -> None:
     """Refuse one label where all are asked for, and labels that have no order."""
     if isinstance(labels, str) or not hasattr(labels, "__iter__"):
-        raise LabelError(f"labels= is a list of labels; found {labels!r}")
+        raise LabelError(f"labels= is a list of labels; found {number_text(labels)}")
     must_have_order("labels=", labels)
 
 

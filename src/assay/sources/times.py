@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError
+from assay.escaping import number_text
 from assay.sources.coded import NameColumn
 from assay.sources.columns import array_of
 
@@ -244,10 +245,18 @@ def _kind(moment: dt.date) -> tuple[bool, bool]:
     return timed, isinstance(moment, dt.datetime) and moment.tzinfo is not None
 
 
+def _text(item: Any) -> str:
+    # Python writes out no whole number of more than 4,300 digits.
+    return number_text(item) if isinstance(item, int) else str(item)
+
+
 def _texts(items: Sequence[Any], name: str) -> pl.Series:
     import polars as pl
 
-    texts = [None if item is None or item != item else str(item) for item in items]  # noqa: PLR0124
+    texts = [
+        None if item is None or item != item else _text(item)  # noqa: PLR0124
+        for item in items
+    ]
     return pl.Series(name, texts, dtype=pl.String)
 
 

@@ -247,6 +247,11 @@ def test_the_last_day_of_all_ends_its_period(every: str | int) -> None:
     assert spans[-1].end == "9999-12-31"
 
 
+def test_a_period_longer_than_all_days_is_all_days() -> None:
+    result = monitor(["2026-03-01"] * 4, [0, 1] * 2, y_score=[0.1, 0.9] * 2, every=10**5000)
+    assert (result.every, len(result.periods)) == ("3652059 days", 1)
+
+
 def test_days_weeks_months_and_numbers_of_days() -> None:
     days = ["2026-02-27", "2026-03-01", "2026-03-02", "2026-03-09"]
     assert [(s.start, s.end) for s in periods_of(days, "week")] == [

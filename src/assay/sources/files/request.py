@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError, ScoreError
-from assay.escaping import plural
+from assay.escaping import number_text, plural
 from assay.sources.row_checks import Place, Problem
 from assay.sources.validation import bad_rows, reasons_of
 
@@ -91,7 +91,7 @@ def request_of(given: Any) -> Request:
     if given is not None and not isinstance(given, Request):
         raise InputError(
             f"request= is an object that names columns, such as assay.Request(label='y', "
-            f"score='p'); found {given!r}"
+            f"score='p'); found {number_text(given)}"
         )
     return given or Request()
 
