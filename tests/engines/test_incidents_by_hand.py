@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -27,6 +28,7 @@ BY_SCORE = Columns.of_incidents("of", "at", score="score")
 BY_WORD = Columns.of_incidents("of", "at", decision="said")
 ASK = Ask(incidents=Grouping(gap=600_000_000))
 SKIP = Ask(incidents=ASK.incidents, on_bad_row="skip")
+COUNT_REASON = "count: not a count: a whole number, not negative and below 2^62"
 
 
 def test_alerts_inside_and_outside_of_incidents() -> None:
@@ -116,6 +118,28 @@ def test_rows_count_as_often_as_they_say() -> None:
     assert count_pieces([ALERTS], both, ASK).alerts == 1 + 4 + 9 + 16
 
 
+@pytest.mark.parametrize("dtype", [pl.String, pl.Float64, pl.UInt8, pl.Decimal(9, 2), pl.Int128])
+def test_counts_are_read_as_they_are_written(dtype: Any) -> None:
+    columns = Columns.of_incidents("of", "at", score="score", count="n")
+    written = ALERTS.with_columns(pl.col("n").cast(dtype))
+    assert count_pieces([written], columns, ASK) == count_pieces([ALERTS], columns, ASK)
+
+
+def test_a_refused_group_is_the_rows_it_was_given_as() -> None:
+    columns = Columns.of_incidents("of", "at", score="score", count="n")
+    odd = ALERTS.with_columns(score=pl.Series([0.9, None, 0.7, None, 0.5]))
+    grouped = odd.with_columns(rows=pl.lit(2))
+    twice = count_pieces([grouped], replace(columns, rows="rows"), SKIP)
+    assert twice.refused == count_pieces([odd, odd], columns, SKIP).refused
+
+
+def test_counts_of_groups_are_not_more_than_64_bits_hold() -> None:
+    columns = Columns.of_incidents("of", "at", score="score", count="n", rows="rows")
+    many = ALERTS.with_columns(n=pl.lit(1 << 40), rows=pl.lit(1 << 40))
+    with pytest.raises(CountError, match="their product must be below 2\\^62"):
+        count_pieces([many], columns, ASK)
+
+
 @pytest.mark.parametrize(
     ("column", "bad", "error", "kind"),
     [
@@ -123,7 +147,7 @@ def test_rows_count_as_often_as_they_say() -> None:
         ("score", float("inf"), ScoreError, "score: not a finite number"),
         ("said", "", LabelError, "decision: missing"),
         ("said", None, LabelError, "decision: missing"),
-        ("n", -1, CountError, "count: not a whole number"),
+        ("n", -1, CountError, COUNT_REASON),
     ],
 )
 def test_bad_rows_of_incidents_are_named_or_counted(
@@ -147,7 +171,7 @@ def test_bad_rows_of_incidents_are_named_or_counted(
 def test_a_group_that_can_not_be_counted_is_one_row() -> None:
     odd = ALERTS.with_columns(n=pl.Series([1, -2, 1, 1, 1]))
     columns = Columns.of_incidents("of", "at", score="score", rows="n")
-    assert count_pieces([odd], columns, SKIP).refused == {"count: not a whole number": 1}
+    assert count_pieces([odd], columns, SKIP).refused == {COUNT_REASON: 1}
 
 
 def test_rows_that_were_read_are_counted_with_broken_ones() -> None:

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.engines.ask import Ask, Columns, Grouping
-from assay.errors import CountError, InputError, LabelError, ScoreError
-from assay.sources.amounts import exact_counts
+from assay.errors import InputError, LabelError
+from assay.sources.amounts import repeated_counts
 from assay.sources.columns import label_kind, label_text
 from assay.sources.files.builders import distinct_of
 from assay.sources.files.column_roles import must_have
@@ -19,7 +19,7 @@ from assay.sources.files.read import typed
 from assay.sources.files.request import BadRows, OpenedTable, Piece, place_in
 from assay.sources.labelling import NEGATIVE_WORDS, folded, infer, label_as, shown_labels
 from assay.sources.logs import Clock
-from assay.sources.row_checks import LabelCheck, Place, Problem, numbers_of, plain, value_shown
+from assay.sources.row_checks import CountCheck, LabelCheck, NumberCheck, Place, Problem, plain
 from assay.sources.validation import DECISION, skips
 from assay.tally.incident_tally import Alerts, IncidentTally, observed_cells, seen_cells
 
@@ -96,12 +96,15 @@ class IncidentCounter:
         columns, frame = self._columns, piece.frame
         moments = self._clock.read(frame[self._time], f"column {self._time!r}")
         problems = list(moments.problems)
-        score = None if columns.score is None else _scores(frame[columns.score], problems)
+        score = None
+        if columns.score is not None:
+            score, odd = NumberCheck(columns.score).check(frame[columns.score])
+            problems += odd
         decided = None
         if self._check is not None:
             decided = self._decided(self._check, frame, place_in(piece, name), problems)
-        counts = _counts(frame, columns, problems)
-        bad = self.bad.judge(piece, name, problems, None if columns.rows is None else counts)
+        counts, repeats = _amounts(frame, columns, problems)
+        bad = self.bad.judge(piece, name, problems, repeats)
         self.rows_read += frame.height + len(piece.broken)
         good = np.flatnonzero(~bad & (counts > 0))
         if len(good):
@@ -221,38 +224,22 @@ class IncidentCounter:
         self._waiting = []
 
 
-def _scores(values: pl.Series, problems: list[Problem]) -> Array:
-    numbers = numbers_of(values)
-    if numbers is None:
-        raise ScoreError(f"column {values.name!r} holds {values.dtype}, not numbers")
-    bad = ~np.isfinite(numbers)
-    if bad.any():
-        problems.append(
-            Problem(
-                bad,
-                lambda i: (
-                    f"column {values.name!r}: found {value_shown(values[i])}, expected a "
-                    f"finite number"
-                ),
-                ScoreError,
-                kind="score: not a finite number",
-            )
-        )
-    return numbers
+def _amounts(
+    frame: pl.DataFrame, columns: Columns, problems: list[Problem]
+) -> tuple[Array, Array | None]:
+    """How many rows each row counts for, and as how many it was given where rows were grouped."""
 
+    def checked(column: str) -> Array:
+        amounts, odd = CountCheck(column).check(frame[column])
+        problems.extend(odd)
+        # Of rows that can't be counted each is one.
+        return amounts if not odd else np.where(odd[0].rows, 1, amounts)
 
-def _counts(frame: pl.DataFrame, columns: Columns, problems: list[Problem]) -> Array:
-    """How many equal rows each row stands for."""
-    counts = np.ones(frame.height, np.int64)
-    for column in (columns.count, columns.rows):
-        if column is None:
-            continue
-        own, bad = exact_counts(frame[column].to_numpy())
-        if bad.any():
-            reason = f"column {column!r}: expected a whole number of rows"
-            problems.append(Problem(bad, reason, CountError, kind="count: not a whole number"))
-        counts = counts * np.where(bad, 1, own)
-    return counts
+    counts = np.ones(frame.height, np.int64) if columns.count is None else checked(columns.count)
+    if columns.rows is None:
+        return counts, None
+    repeats = checked(columns.rows)
+    return repeated_counts(counts, repeats), repeats
 
 
 def coded(values: pl.Series) -> tuple[Array, list[str]]:
