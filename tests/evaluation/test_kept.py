@@ -160,3 +160,10 @@ def test_an_interval_is_widened_to_hold_the_bounds() -> None:
     alone = Estimate(0.5).bounded(0.45, 0.47)
     assert np.isnan(alone.low)
     assert alone.bound == (0.45, 0.5)
+
+
+def test_scores_of_one_cell_are_not_called_alike() -> None:
+    rows = {"y": ["attack", "normal"] * 20, "p": [0.3 + 1e-9 * (i * 7 % 40) for i in range(40)]}
+    assert assay.evaluate(rows, label="y", score="p")["calibration_slope"].undefined is None
+    cells = assay.evaluate(rows, label="y", score="p", mode="grid")["calibration_slope"]
+    assert "kept as a grid" in str(cells.undefined)

@@ -386,12 +386,12 @@ class Judge:
         why = declared.missing(positives, negatives)
         if why is not None:
             return self._undefined(why).changed(n=n)
-        influence, bounds = declared.of(ranking), declared.between or measure.range
-        if math.isnan(influence.value):
-            return self._undefined(declared.undefined).changed(n=n)
         inexact = ranking.tally.inexact
         if inexact and declared.probabilities and declared.bound is None:
             return self._undefined(NEEDS_SCORES.format(mode="a grid")).changed(n=n)
+        influence, bounds = declared.of(ranking), declared.between or measure.range
+        if math.isnan(influence.value):
+            return self._undefined(declared.undefined).changed(n=n)
         note = None
         if (
             sample is not None

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom
 
+from assay import choose_threshold
 from assay.decisions.threshold import explanations
 from assay.decisions.threshold.constraints import Requirements
 from assay.decisions.threshold.objectives import empirical_rule, guaranteed_rule
@@ -338,3 +339,27 @@ def test_small_parts_of_explanations() -> None:
     assert explanations._why(FprPromised(TENTH, TENTH), counts).startswith("A false positive rate")
     assert explanations._why(FarPromised(TENTH, HALF, TENTH), counts).startswith("A FAR")
     assert explanations._why(AlertsPromised(TENTH, HALF, TENTH), counts).startswith("The budget")
+
+
+@pytest.mark.parametrize(
+    ("mode", "untried"),
+    [
+        ("grid", "Thresholds inside a cell of the grid were not tried"),
+        ("cuts", "Thresholds between the scores that were kept were not tried"),
+    ],
+)
+def test_thresholds_that_were_not_tried_are_said(mode: str, untried: str) -> None:
+    # All scores lie in one cell of a grid, and those of attacks, the most rows, in one gap.
+    rows = {
+        "y": ["normal"] * 100 + ["attack"] * 300,
+        "p": [10_000 + i / 1_000 for i in range(400)],
+    }
+
+    def infeasible(mode: str, limit: float) -> str | None:
+        asked: dict[str, Any] = {"max_alerts": limit, "volume": 1_000, "resamples": 20}
+        return choose_threshold(rows, label="y", score="p", mode=mode, **asked).infeasible
+
+    assert infeasible("exact", 500) is None
+    assert untried in str(infeasible(mode, 500))
+    assert infeasible(mode, 1_000) is None
+    assert "tried" not in str(infeasible("exact", 1e-9))

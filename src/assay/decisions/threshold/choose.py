@@ -59,6 +59,13 @@ EDGES = {
     Grid.name: "Thresholds are edges of cells, so that the counts of each one are exact.",
     Cuts.name: "Thresholds are the scores of the others, and the gaps between them.",
 }
+# What was not looked at before it was said that there is none.
+UNTRIED = {
+    Grid.name: "Thresholds inside a cell of the grid were not tried: every score would have to be "
+    "kept (mode exact).",
+    Cuts.name: "Thresholds between the scores that were kept were not tried: every score would "
+    "have to be kept (mode exact).",
+}
 _HOLDOUT = ("y_true", "y_score", "families", "counts", "clusters")
 
 
@@ -320,6 +327,8 @@ class _Choosing:
                     on_these_rows=empirical is not None,
                 )
             )
+        if any(said):
+            said.append(UNTRIED.get(self.swept.tally.kept.name, ""))
         return " ".join(filter(None, said)) or None
 
 
