@@ -138,6 +138,9 @@ def test_counts_of_groups_are_not_more_than_64_bits_hold() -> None:
     many = ALERTS.with_columns(n=pl.lit(1 << 40), rows=pl.lit(1 << 40))
     with pytest.raises(CountError, match="their product must be below 2\\^62"):
         count_pieces([many], columns, ASK)
+    large = ALERTS.with_columns(n=pl.lit(1 << 61))
+    with pytest.raises(CountError, match="add up to 2\\^62 or more"):
+        count_pieces([large], replace(columns, rows=None), ASK)
 
 
 @pytest.mark.parametrize(

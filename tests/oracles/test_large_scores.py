@@ -281,3 +281,18 @@ def test_cochran_s_q_of_huge_counts_does_not_overflow() -> None:
 def test_counts_that_can_t_be_counted_are_refused() -> None:
     with pytest.raises(assay.AssayError, match="2\\^62"):
         assay.evaluate([1, 0], y_score=[0.9, 0.1], counts=[2**61, 2**61])
+
+
+@pytest.mark.parametrize("mode", ["exact", "cuts", "grid"])
+def test_counts_of_frames_that_can_t_be_counted_are_refused_too(mode: str) -> None:
+    rows = {"y": [1, 0] * 8, "p": [0.9, 0.1] * 8, "n": [2**60] * 16}
+    with pytest.raises(assay.AssayError, match="2\\^62"):
+        assay.count(rows, label="y", score="p", count="n", mode=mode)
+
+
+def test_tallies_whose_sum_can_t_be_counted_are_not_added() -> None:
+    rows = {"y": [1, 0], "p": [0.9, 0.1], "n": [2**60] * 2}
+    tally = assay.count(rows, label="y", score="p", count="n")
+    assert len(tally.labels.names) == 2
+    with pytest.raises(assay.AssayError, match="2\\^62"):
+        tally + tally

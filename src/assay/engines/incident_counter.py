@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from assay.engines.ask import Ask, Columns, Grouping
 from assay.errors import InputError, LabelError
-from assay.sources.amounts import repeated_counts
+from assay.sources.amounts import must_be_countable, repeated_counts
 from assay.sources.columns import label_kind, label_text
 from assay.sources.files.builders import distinct_of
 from assay.sources.files.column_roles import must_have
@@ -107,6 +107,7 @@ class IncidentCounter:
         bad = self.bad.judge(piece, name, problems, repeats)
         self.rows_read += frame.height + len(piece.broken)
         good = np.flatnonzero(~bad & (counts > 0))
+        must_be_countable(counts[good])
         if len(good):
             time = moments.micros.to_numpy()[good].astype(np.int64)
             flagged = np.arange(len(good)) if decided is None else np.flatnonzero(decided[good])

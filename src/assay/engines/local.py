@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from assay.engines.ask import Ask
 from assay.sources import Coded, NameColumn
+from assay.sources.amounts import must_be_countable
 from assay.sources.coded import Labels
 from assay.sources.labelling import USUAL, least_reaching, unify
 from assay.tally import ClusterTally, Crosstab, LossSums, Sample, ScoreTally, Tally
@@ -61,6 +62,8 @@ def count_coded(rows: Coded, ask: Ask, cutting: CutPoints | None = None) -> Tall
         return Tally(
             threshold=ask.threshold, columns=rows.columns, rows=rows.rows, empty=rows.empty
         )
+    if rows.counts is not None:
+        must_be_countable(rows.counts)
     rankings = _rankings(rows)
     if cutting is None and isinstance(ask.scores, Cuts) and SCORE in rankings:
         cutting = cutting_of(rows, rankings[SCORE])

@@ -30,9 +30,14 @@ def counts_of(values: Any, name: str) -> npt.NDArray[np.int64]:
         raise _no_count(array, int(bad.argmax()), name)
     if not counts.any():
         raise CountError("all counts are zero; there are no rows left")
+    must_be_countable(counts)
+    return counts
+
+
+def must_be_countable(counts: Array) -> None:
+    """Refuse counts whose sum 64 bits would be too few for."""
     if _count_total(counts) >= LIMIT:
         raise CountError("counts add up to 2^62 or more, which is more than can be counted here")
-    return counts
 
 
 def exact_counts(array: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:

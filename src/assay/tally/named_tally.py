@@ -32,6 +32,8 @@ PROBABILITY = "probability"
 RIGHT, WRONG, OF_CLASS = "right", "wrong", "of class"
 
 _KINDS = ("", "text", "numbers", "booleans")
+# Tables of scores hold whole numbers of 64 bits.
+_TOO_MANY = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,12 @@ class Tally:
         if not too_many:
             sample = kept_rows(_sample_sum([part.sample for part in like]))
             too_many = sample is None and first.sample is not None
+        decided = _by_key([part.decided for part in like], Crosstab.merge)
+        for table in decided.values():
+            if table.squares is None and sum(table.cells.values()) >= _TOO_MANY:
+                raise TallyError(
+                    "counts add up to 2^62 or more, which is more than can be counted here"
+                )
         return Tally(
             labels=_summed([part.labels for part in like]),
             decisions=_summed([part.decisions for part in like]),
@@ -151,7 +159,7 @@ class Tally:
             rows=sum(part.rows for part in full),
             empty=sum(part.empty for part in full),
             refused=_summed([part.refused for part in full]),
-            decided=_by_key([part.decided for part in like], Crosstab.merge),
+            decided=decided,
             scores=_by_key([part.scores for part in like], ScoreTally.merge),
             extremes=_by_key([part.extremes for part in like], _outermost),
             losses=_by_key([part.losses for part in like], _summed),
