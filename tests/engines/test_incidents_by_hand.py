@@ -118,6 +118,14 @@ def test_rows_count_as_often_as_they_say() -> None:
     assert count_pieces([ALERTS], both, ASK).alerts == 1 + 4 + 9 + 16
 
 
+@pytest.mark.parametrize("absent", [None, ""])
+def test_a_row_without_a_family_contradicts_none(absent: str | None) -> None:
+    columns = Columns.of_incidents("of", "at", score="score", family="kind")
+    kinds = pl.Series(["dos", None, absent, None, absent], dtype=pl.String)
+    tally = count_pieces([ALERTS.with_columns(kind=kinds)], columns, ASK)
+    assert tally.families == {"x": "dos"}
+
+
 @pytest.mark.parametrize("dtype", [pl.String, pl.Float64, pl.UInt8, pl.Decimal(9, 2), pl.Int128])
 def test_counts_are_read_as_they_are_written(dtype: Any) -> None:
     columns = Columns.of_incidents("of", "at", score="score", count="n")

@@ -203,7 +203,8 @@ class IncidentCounter:
             pl.col(self._columns.family).cast(pl.String).alias("family"),
         ).unique()
         families: dict[str, str] = {}
-        for incident, family in sorted(pairs.drop_nulls().rows()):
+        # A comparison with nothing is no match either.
+        for incident, family in sorted(pairs.filter(pl.col("family") != "").rows()):
             if families.setdefault(incident, family) != family:
                 raise InputError(
                     f"incident {incident!r} is of the family {families[incident]!r} and of "
