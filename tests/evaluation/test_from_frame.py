@@ -1,5 +1,6 @@
 """Frames of every library give the evaluation that arrays give."""
 
+import math
 import sqlite3
 import sys
 from collections.abc import Callable
@@ -391,3 +392,16 @@ def test_rows_that_are_left_out_are_told_alike_of_frames_files_and_queries(tmp_p
         assert assay.evaluate_files(name, request).notes == told
         choice = assay.choose_threshold_files(name, request, max_fpr=0.5)
         assert choice.notes[:2] == told[:2]
+
+
+def test_rows_that_were_left_out_are_told_by_their_reason(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"y": [0, 1, 1, 0, 1], "p": [0.1, 0.9, None, 0.2, math.nan]})
+    of_frame = assay.evaluate(frame, label="y", score="p", on_bad_row="skip")
+    of_arrays = assay.evaluate(frame["y"], y_score=frame["p"], on_bad_row="skip")
+    for evaluation in (of_frame, of_arrays):
+        source = evaluation.to_dict()["source"]
+        assert (source["rows_read"], source["rows_used"], source["rows_refused"]) == (5, 3, 2)
+        assert source["reasons"] == {"score: not a finite number": 2}
+        report = evaluation.save(tmp_path / "report.md").read_text()
+        assert "2 of 5 rows were refused" in report
+        assert "are listed" not in report

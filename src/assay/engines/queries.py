@@ -50,13 +50,7 @@ class CountedQueries:
     @property
     def source(self) -> dict[str, Any]:
         """Where the rows came from, and how many were used."""
-        return {
-            "name": self.name,
-            "rows_read": self.tally.rows,
-            "rows_refused": self.tally.refused.total,
-            "reasons": dict(self.tally.refused.reasons),
-            "chosen": self.roles.chosen,
-        }
+        return {"name": self.name, "chosen": self.roles.chosen, **self.tally.row_counts()}
 
 
 def countable(sources: Sequence[Source], request: Request) -> bool:

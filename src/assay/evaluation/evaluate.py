@@ -146,9 +146,7 @@ def evaluate(
             on_bad_row=STOP if on_bad_row is None else on_bad_row,
         )
         notes = (*refusal_notes(counted.refused.reasons), *how, *notes)
-        source = {"name": "arrays", "rows_read": counted.rows}
-        if counted.refused.total:
-            source["rows_refused"] = counted.refused.total
+        source = {"name": "arrays"} | counted.row_counts()
     return Evaluation(
         tally,
         level=level,

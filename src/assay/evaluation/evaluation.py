@@ -94,9 +94,7 @@ class Evaluation(Result, ByKey):
         notes: Sequence[str] = (),
     ) -> None:
         if isinstance(tally, Tally):
-            source = {"rows_read": tally.rows, "rows_refused": tally.refused.total} | dict(
-                source or {"name": "tally"}
-            )
+            source = tally.row_counts() | dict(source or {"name": "tally"})
             tally, inferred = resolve(tally, **tally.sides)
             notes = (*notes, *inferred)
         method, self.level = method_of(interval, level)

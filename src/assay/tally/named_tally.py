@@ -126,6 +126,14 @@ class Tally:
         """The tally of no rows, which adds to any other."""
         return cls()
 
+    def row_counts(self) -> dict[str, Any]:
+        """How many rows were given, and how many of them were refused for which reason."""
+        return {
+            "rows_read": self.rows,
+            "rows_refused": self.refused.total,
+            "reasons": dict(self.refused.reasons),
+        }
+
     @staticmethod
     def merge(parts: Iterable[Tally]) -> Tally:
         """The sum of many tallies; each table of scores is sorted only once."""
