@@ -257,6 +257,8 @@ def _other_database(path: Path) -> None:
         (lambda path: path.write_text("label,score\n"), "is no store"),
         (_other_database, "SQLite database of something else"),
         (lambda path: path.mkdir(), "is a folder"),
+        (lambda path: path.symlink_to("/dev/zero"), "is a device or a pipe"),
+        (os.mkfifo, "is a device or a pipe"),
     ],
 )
 def test_what_is_no_store_is_refused_unchanged(

@@ -322,6 +322,9 @@ def must_be_place(path: Path, *, read_only: bool) -> bool:
         raise StoreError(f"the store {path} can't be opened: {odd.strerror}") from odd
     if folder:
         raise StoreError(f"{path} is a folder; a store is a file, as {path / 'assay.db'}")
+    if path.exists() and not path.is_file():
+        # SQLite would write to a device, leave a journal beside it, and wait for a pipe.
+        raise StoreError(f"{path} is a device or a pipe; a store is a file, as assay.db")
     if read_only and not exists:
         raise StoreError(
             f"there is no store {path}: --record NAME keeps a run in one, and store= names another"

@@ -347,3 +347,9 @@ def test_a_query_that_is_no_text_is_refused(engine: str, tmp_path: Path) -> None
     given = WRITERS[engine](tmp_path, TABLE).replace("SELECT *", "SELECT '\udcff', *")
     with pytest.raises(InputError, match="the query is no text in UTF-8, at its character 9"):
         read([given], Request())
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+def test_what_is_there_but_no_file_is_not_called_missing(tmp_path: Path, engine: str):
+    with pytest.raises(InputError, match="is a folder, a device or a pipe; a database is a file"):
+        read([f"{engine}:{tmp_path}?SELECT 1"], Request())

@@ -268,12 +268,13 @@ def missing(path: Path, given: str) -> InputError:
 def _query(given: str, engine: str) -> Source:
     rest = given.partition(":")[2]
     # A file's name may hold a question mark: the first part that is a file is the file.
-    cuts = [i for i, sign in enumerate(rest) if sign == "?"]
-    for cut in [*cuts, len(rest)]:
+    for cut in [*(i for i, sign in enumerate(rest) if sign == "?"), len(rest)]:
         path = Path(rest[:cut])
         if path.is_file():
             return Source(shown(f"{engine}:{path}"), path, engine, rest[cut + 1 :])
     place = rest.partition("?")[0]
+    if place and _is_there(place) and shown_lead(given) is None:
+        raise InputError(f"{shown(place)} is a folder, a device or a pipe; a database is a file")
     raise missing(Path(place), place if shown_lead(given) is None else given)
 
 
