@@ -4,6 +4,7 @@ import errno
 import io
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -145,3 +146,26 @@ def test_a_message_that_lists_choices_is_one_line(cli: Callable[..., Any]) -> No
     told = cli("runs", "export")
     assert told.code == 2
     assert "Missing option '--to'. Choose from: json, openmetrics," in told.err
+
+
+@pytest.mark.parametrize("option", ["--timezone", "--key", "--score"])
+def test_words_that_are_no_text_are_refused(
+    cli: Callable[..., Any], tmp_path: Path, option: str
+) -> None:
+    assert cli("data", "week", "--rows", "6200", "--out", tmp_path / "week").code == 0
+    logs = ["--alerts", tmp_path / "week/eve.json", "--schedule", tmp_path / "week/attacks.csv"]
+    told = cli("incidents", *logs, option, "a\udce9")
+    assert told.code == 3
+    assert told.err.endswith(
+        r"'a\udce9' is no text in UTF-8, at its character 2: write it in UTF-8" + "\n"
+    )
+
+
+def test_a_store_that_is_none_is_told_in_words_of_the_command_line(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "a.csv").write_text("label,score\n")
+    counts = ("evaluate", "--cells", "tp=3,fp=1,fn=1,tn=9")
+    told = cli(*counts, "--record", "a", "--store", tmp_path / "a.csv")
+    assert told.code == 4
+    assert told.err.endswith("Name another with --store\n")

@@ -166,6 +166,7 @@ def test_two_models_and_metrics_for_prometheus(cli: Callable, folder: Path) -> N
         (("--time", "time", "--metrics", "-"), 2, "--metrics needs the name of a file"),
         (("--time", "time", "--state", "last"), 2, "say which with --record NAME"),
         (("--time", "time", "--state", "no/such/s.tally"), 4, "there is no folder"),
+        (("--time", "time", "--state", "."), 4, ". is a folder; what is written needs the name"),
         (("--time", "time", "--mature", "2"), 2, "is no share"),
         (("--time", "time", "--baseline-threshold", "0.4"), 2, "--baseline-score"),
         (("--time", "time", "--rule", "old(recall) > 0.1"), 3, "with --baseline-score or"),

@@ -187,6 +187,10 @@ def _message_and_code(error: BaseException) -> tuple[str, int]:
             return as_options(str(error)), INPUT
         case MemoryError():
             return NO_MEMORY, INPUT
+        case UnicodeEncodeError() if error.reason == "surrogates not allowed":
+            # Words of a command line may hold any bytes, and only names of files may keep them.
+            where = f"at its character {error.start + 1}"
+            return f"{error.object!r} is no text in UTF-8, {where}: write it in UTF-8", INPUT
         case OSError() if error.errno in _CANT_WRITE:
             return f"the output could not be written: {error.strerror}", OUTPUT
         case OSError():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.messages import OutputError
+from assay.cli.messages import OutputError, as_options
 from assay.cli.options import Decorator, Function, Option
 from assay.errors import InputError, StoreError
 
@@ -76,7 +76,7 @@ class Recording:
         try:
             check_place(self.store or default_place())
         except StoreError as odd:
-            raise OutputError(str(odd)) from odd
+            raise OutputError(as_options(str(odd))) from odd
 
     def keep(
         self, document: Document | Report, tally: Any, rows: Callable[[], KeptRows | None] | None
@@ -98,7 +98,7 @@ class Recording:
                     rows=kept,
                 )
         except StoreError as odd:
-            raise OutputError(f"the run was not kept: {odd}") from odd
+            raise OutputError(f"the run was not kept: {as_options(str(odd))}") from odd
 
 
 @contextmanager
@@ -113,7 +113,7 @@ def opened_store(place: str | None, *, read_only: bool) -> Iterator[Store]:
     try:
         store = Store(place)
     except StoreError as odd:
-        raise OutputError(str(odd)) from odd
+        raise OutputError(as_options(str(odd))) from odd
     with store:
         yield store
 

@@ -290,7 +290,7 @@ def face_of(face: str | None, out: Path | None) -> str:
 def check_place(path: Path) -> None:
     """Refuse a path that can't become a file."""
     if path.is_dir():
-        raise OutputError(f"{path} is a folder; --out needs the name of a file")
+        raise OutputError(f"{path} is a folder; what is written needs the name of a file")
     if not path.parent.is_dir():
         raise OutputError(
             f"{path} could not be written: there is no folder {path.parent}; make it first"
