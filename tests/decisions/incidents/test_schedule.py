@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.decisions.incidents import Incident, read_schedule
+from assay.decisions.incidents.schedule import MOST
 from assay.errors import EmptyInput, InputError
 
 WINDOW = {"start": "2026-11-16T10:00:00Z", "end": "2026-11-16T10:05:00Z"}
@@ -140,3 +141,11 @@ def test_python_gives_incidents_and_moments() -> None:
     first = read_schedule([row]).incidents[0]
     assert first == read_schedule([{"attack": "scan", **WINDOW}]).incidents[0]
     assert read_schedule([Incident("7", "scan", first.start, first.end)]).incidents[0].id == "7"
+
+
+def test_a_file_of_too_many_rows_is_no_schedule(tmp_path: Path) -> None:
+    path = tmp_path / "attacks.csv"
+    row = f"scan,{WINDOW['start']},{WINDOW['end']}\n"
+    path.write_text("attack,start,end\n" + (MOST + 1) * row)
+    with pytest.raises(InputError, match=r"attacks.csv has more than 100,000 rows; a schedule has"):
+        read_schedule(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import ipaddress
+import itertools
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,6 +39,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "dst_port": ("dest_port", "destination_port", "id.resp_p", "destination.port"),
     "host": ("hosts", "hostname", "host.name"),
 }
+MOST = 100_000  # attacks of a schedule: a file without an end is refused
 _NEEDED = ("attack", "start", "end")
 _SEVERAL = re.compile(r"[;|\s]+")
 _PORTS = re.compile(r"(\d{1,5})(?:-(\d{1,5}))?")
@@ -102,12 +104,17 @@ def read_schedule(
     """
     rows: list[tuple[str, Mapping[str, Any] | Incident]]
     if isinstance(given, str | os.PathLike):
-        name, rows = str(given), list(_file_rows(given))
+        name, rows = str(given), list(itertools.islice(_file_rows(given), MOST + 1))
     else:
         listed = as_list("schedule=", given, "a mapping an attack, or the name of a file")
         name, rows = "the schedule", [(f"row {i}", row) for i, row in enumerate(listed, 1)]
     if not rows:
         raise EmptyInput(f"{name}: there are no attacks in the schedule")
+    if len(rows) > MOST:
+        raise InputError(
+            f"{name} has more than {MOST:,} rows; a schedule has one an attack, and not one an "
+            f"event. Is this the right file?"
+        )
     clock = Clock(timezone)
     try:
         incidents = _incidents(rows, clock)

@@ -202,11 +202,15 @@ class _Text:
         rows: Any = range(row, row + len(starts))
         broken: list[BrokenRecord] = []
         data = buffer[: records.used]
+
+        @lru_cache  # once, since a schedule asks for the line of each of its rows
+        def breaks() -> Array:
+            return np.flatnonzero(np.frombuffer(buffer, np.uint8) == ord("\n"))
+
         if records.broken:
             rows = np.flatnonzero(good) + row
-            breaks = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n"))
             for i, reason in sorted(records.broken.items()):
-                before = int(np.searchsorted(breaks, records.starts[i]))
+                before = int(np.searchsorted(breaks(), records.starts[i]))
                 broken.append(BrokenRecord(row + i, line + before, reason))
             data = _joined(buffer, records, good)
         if records.spaced:
@@ -214,7 +218,7 @@ class _Text:
         frame = self._parsed(data, len(starts), columns, line)
 
         def line_of(i: int) -> int:
-            return line + buffer.count(b"\n", 0, int(starts[i]))
+            return line + int(np.searchsorted(breaks(), starts[i]))
 
         return Piece(frame, rows, line_of, broken)
 
