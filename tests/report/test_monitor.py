@@ -13,7 +13,7 @@ import pytest
 
 from assay import Monitor, monitor
 from assay.report import Provenance, document_of, draw
-from assay.report.monitor import summary
+from assay.report.monitor import exposition, summary
 
 from .goldens import checked
 
@@ -106,3 +106,11 @@ def test_openmetrics_has_a_sample_a_line_and_ends_as_it_should() -> None:
     assert all(re.fullmatch(r"assay_\w+(\{.*\})? -?[\d.e+-]+", line) for line in samples)
     families = [line.split()[2] for line in lines if line.startswith("# TYPE")]
     assert len(families) == len(set(families))
+
+
+def test_openmetrics_shows_what_acts_as_an_escape() -> None:
+    samples = [("assay_rows", {"column": 'a"\\\n\x1b[2J\u202eé'}, 1.0)]
+    (line,) = [
+        one for one in exposition({"assay_rows": "Rows."}, samples).split("\n") if "{" in one
+    ]
+    assert line == r'assay_rows{column="a\"\\\n\\x1b[2J\\u202eé"} 1.0'

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from assay.decisions.monitor_result import Monitor, Period, RuleOutcome, WatchedRule
 from assay.decisions.rule import DIFFERENCE, NEW
 from assay.decisions.watched_figures import Watched
-from assay.escaping import name, plural
+from assay.escaping import name, plural, visible
 from assay.evaluation.deployment import PER_DAY
 from assay.evaluation.wording import listed
 from assay.measures import PRECISION, find
@@ -482,6 +482,7 @@ def exposition(families: Mapping[str, str], samples: Iterable[Sample]) -> str:
 
 
 def _escaped(text: str) -> str:
+    text = "\n".join(map(visible, text.split("\n")))  # what is read by eye acts on no terminal
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
