@@ -149,6 +149,7 @@ def test_empty_logs_have_no_events(tmp_path: Path) -> None:
         (b'[{"ts": 1}]\n', "a JSON array, where one object a line is expected"),
         (b"PAR1\0\0\0\0", "is a parquet file, where a log of text was expected"),
         ('{"ts":1}'.encode("utf-16"), "has the mark of UTF-16"),
+        ('{"ts":1}'.encode("utf-32"), "has the mark of UTF-32"),
         (b"\0" * 100, "NUL"),
         (b'{"ts":"' + b"x" * (1 << 24) + b'"}\n', "line 1: a line longer than 16 MiB"),
         (b'{"ts":1793594214}\n{"ts":"' + b"x" * (1 << 25), "line 2: a line longer than 16 MiB"),

@@ -259,8 +259,11 @@ def must_be_narrow(head: bytes, encoding: str | None, name: str) -> None:
     A mark tells, or NUL bytes in every other place: text of one byte a character has none.
     """
     if encoding is None and head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        # The mark of UTF-32 may begin with that of UTF-16.
+        bits = 32 if head.startswith(codecs.BOM_UTF32_LE) else 16
         raise InputError(
-            f"{name} is not UTF-8: at byte 0 it has the mark of UTF-16. Say encoding='utf-16'"
+            f"{name} is not UTF-8: at byte 0 it has the mark of UTF-{bits}. Say "
+            f"encoding='utf-{bits}'"
         )
     even, odd = head[::2].count(0), head[1::2].count(0)
     if not even + odd or (even + odd) * _NULS < len(head) or _is_wide(encoding):
