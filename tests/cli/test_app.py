@@ -203,3 +203,18 @@ def test_an_impossible_number_of_threads_is_wrong_usage(
     outcome = cli("--version")
     assert outcome.code == 2
     assert f"ASSAY_THREADS is {threads!r}" in outcome.err
+
+
+@pytest.mark.parametrize("epoch", ["1e400", "soon", "9" * 30])
+def test_an_epoch_that_is_no_moment_is_wrong_usage(
+    cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, epoch: str
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", epoch)
+    outcome = cli("plan", "--max-fpr", "1%")
+    assert outcome.code == 2
+    assert f"SOURCE_DATE_EPOCH is {epoch!r}; it has to be a whole number" in outcome.err
+
+
+def test_an_empty_epoch_is_none(shell: Callable[..., Any]) -> None:
+    # In a process of its own, since numpy reads it when it is imported.
+    assert shell("plan", "--max-fpr", "1%", env={"SOURCE_DATE_EPOCH": ""}).code == 0

@@ -7,6 +7,7 @@ import difflib
 import os
 import shlex
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any
@@ -129,6 +130,7 @@ def run(args: Sequence[str] | None = None) -> int:
     typed = None if args is None else list(args)
     try:
         _share_threads()
+        _check_epoch()
         outcome = app.main(typed, prog_name="assay", standalone_mode=False)
     except BaseException as error:  # noqa: BLE001 - whatever it is, it becomes an exit code
         return report(error)
@@ -143,3 +145,17 @@ def _share_threads() -> None:
     if not threads.isdecimal() or int(threads) < 1:
         raise click.UsageError(f"ASSAY_THREADS is {threads!r}; it has to be a number above 0")
     os.environ.setdefault("POLARS_MAX_THREADS", threads)
+
+
+def _check_epoch() -> None:
+    """Refuse a SOURCE_DATE_EPOCH that is no moment: numpy reads it too, and would fail."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    if epoch == "":
+        del os.environ["SOURCE_DATE_EPOCH"]
+    elif epoch is not None:
+        try:
+            time.gmtime(int(epoch))
+        except (ValueError, OverflowError, OSError):
+            raise click.UsageError(
+                f"SOURCE_DATE_EPOCH is {epoch!r}; it has to be a whole number of seconds since 1970"
+            ) from None
