@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay import compare
-from assay.decisions.optimal import Optimal, optimal
+from assay.decisions.compare.optimal import Optimal, optimal
 from assay.engines.arrays import resolved_arrays
 from assay.report import document_of
 from assay.tally import Resolved

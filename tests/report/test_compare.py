@@ -19,7 +19,7 @@ import pytest
 
 from assay import compare_folds
 from assay.decisions.compare.comparison import Comparison, Difference, Flip, Verdict
-from assay.decisions.optimal import BestOf, BestRange, Optimal
+from assay.decisions.compare.optimal import BestOf, BestRange, Optimal
 from assay.inference import Estimate, Significance
 from assay.inference.threshold_rules import AtThreshold, MaxFar
 from assay.report import FORMATS, document_of, draw

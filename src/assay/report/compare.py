@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from assay.decisions.compare.comparison import Comparison, Difference, Flip, leading
-from assay.decisions.optimal import BestOf, Optimal
+from assay.decisions.compare.optimal import BestOf, Optimal
 from assay.errors import UnknownMeasure
 from assay.escaping import name, plural
 from assay.evaluation.wording import bound_text, listed

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.decisions.optimal import Optimal
+from assay.decisions.compare.optimal import Optimal
 from assay.engines.models import ModelRows
 from assay.errors import InputError, MethodError, UnknownMeasure
 from assay.evaluation.findings import Finding

@@ -18,7 +18,7 @@ from assay.decisions.compare.comparison import (
     direction,
 )
 from assay.decisions.compare.models import Models, Pair, Together, is_chosen, scored
-from assay.decisions.optimal import optimal
+from assay.decisions.compare.optimal import optimal
 from assay.engines.models import BITS, CountedModels
 from assay.errors import MethodError
 from assay.evaluation.evaluation import mistakes_of_models
