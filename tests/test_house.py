@@ -9,7 +9,9 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1] / "src"
-MOST_MODULES = 350
+MOST_MODULES = 300
+# A finding or a check is a file of its own by rule, so that a new one is never refused.
+ONE_A_FILE = ("assay/evaluation/findings/", "assay/learn/checks/")
 MOST_LINES = 600
 # Where a variable gets its name, in text that is not parsed: there is much of it.
 FOUND = re.compile(
@@ -37,9 +39,10 @@ def nodes() -> dict[str, list[ast.Name | ast.arg | ast.Assert]]:
 
 
 def test_there_are_few_enough_modules_to_find_ones_way():
-    assert len(trees()) <= MOST_MODULES, (
-        f"src has {len(trees())} modules, and may have {MOST_MODULES}: put what is new beside its "
-        f"nearest idea, or merge two siblings that are one"
+    modules = [path for path in trees() if not path.startswith(ONE_A_FILE)]
+    assert len(modules) <= MOST_MODULES, (
+        f"src has {len(modules)} modules beside findings and checks, and may have {MOST_MODULES}: "
+        f"put what is new beside its nearest idea, or merge two siblings that are one"
     )
 
 

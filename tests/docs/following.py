@@ -52,16 +52,16 @@ def generated(name: str) -> Any:
 
 def measure() -> None:
     measures = {each["measure"] for each in document("evaluate", predictions())["estimates"]}
-    assert {"critical_error_rate", "gini"} <= measures
+    assert {"critical_error_rate", "somers_d"} <= measures
 
 
 def finding() -> None:
-    findings = document("evaluate", predictions())["findings"]
+    findings = document("evaluate", predictions(), "--level", "0.4")["findings"]
     (mine,) = (each for each in findings if each["code"] == "E024")
-    assert mine["message"] == "The test set has 60 rows."
+    assert mine["message"] == "The level is 0.4."
     page = generated("generate_findings").page()
-    assert "E024: a small test set\n---" in page
-    assert "The test set has 59 rows." in page
+    assert "E024: a low level\n---" in page
+    assert "The level is 0.4." in page
 
 
 def check() -> None:

@@ -33,6 +33,23 @@ DIGITS = 100
 Matrix = Sequence[Sequence[int]]
 Cells = dict[str, Any]
 
+# The measures that are shares of rows, so that intervals of a share are theirs.
+PROPORTIONS = {
+    "accuracy",
+    "error_rate",
+    "precision",
+    "recall",
+    "specificity",
+    "false_positive_rate",
+    "false_negative_rate",
+    "false_discovery_rate",
+    "false_omission_rate",
+    "negative_predictive_value",
+    "prevalence",
+    "alert_rate",
+    "jaccard",
+}
+
 # A classical textbook form of each measure, often not the form that the catalogue uses.
 DEFINITIONS = {
     "accuracy": "(TP+TN)/(TP+FP+FN+TN)",

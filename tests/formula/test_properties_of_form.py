@@ -39,27 +39,13 @@ from .tables import (
     BINARY,
     CLASS_FORMULAS,
     FORMULAS,
+    PROPORTIONS,
     Matrix,
     class_cells,
     matrices,
     tables,
 )
 
-PROPORTIONS = {
-    "accuracy",
-    "error_rate",
-    "precision",
-    "recall",
-    "specificity",
-    "false_positive_rate",
-    "false_negative_rate",
-    "false_discovery_rate",
-    "false_omission_rate",
-    "negative_predictive_value",
-    "prevalence",
-    "alert_rate",
-    "jaccard",
-}
 SMALL = [
     dict(zip(BINARY, counts, strict=True)) for counts in itertools.product((0, 1, 2), repeat=4)
 ]

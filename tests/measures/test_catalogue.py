@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.formula.tables import PROPORTIONS
 
 import assay
 from assay.errors import MethodError, UnknownMeasure
@@ -90,22 +91,6 @@ ALIASES = {
     "average_precision": "pr_auc ap",
     "roc_auc": "auc auroc",
     "expected_calibration_error": "ece",
-}
-
-PROPORTIONS = {
-    "accuracy",
-    "error_rate",
-    "precision",
-    "recall",
-    "specificity",
-    "false_positive_rate",
-    "false_negative_rate",
-    "false_discovery_rate",
-    "false_omission_rate",
-    "negative_predictive_value",
-    "prevalence",
-    "alert_rate",
-    "jaccard",
 }
 
 WITH_EXAMPLES = [measure for measure in CATALOGUE if measure.example is not None]

@@ -67,7 +67,7 @@ def test_bounds_of_a_grid_are_told_at_every_width(width: int) -> None:
     ]
     bounds = [row[table.columns.index(BOUND)] for table in tables for row in table.rows]
     assert len(tables) == 2
-    assert len(list(filter(None, bounds))) == 10
+    assert len(list(filter(None, bounds))) >= 10
     for bound in bounds:
         assert bound in text
     assert ("bound: ROC AUC [" in text) == (width in (60, 72, 80, 88))
