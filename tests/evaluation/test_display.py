@@ -81,6 +81,11 @@ def test_every_golden_text_has_its_case() -> None:
     assert {path.stem for path in GOLDEN.glob("*.txt")} == set(CASES)
 
 
+def test_a_level_is_written_as_it_was_given() -> None:
+    sure = evaluate_counts(tp=30, fp=5, fn=4, tn=90, level=0.99999999)
+    assert "Intervals are at 99.999999%; " in repr(sure)
+
+
 def test_many_labels_leave_out_the_matrix() -> None:
     names = [f"family{i:02}" for i in range(13)]
     wide = repr(evaluate(names, y_pred=names))

@@ -141,6 +141,12 @@ def test_the_summary_counts_the_rules(outcomes: Sequence[str], said: str) -> Non
     assert summary(made(*outcomes)) == said
 
 
+def test_a_level_that_is_nearly_one_does_not_read_as_one() -> None:
+    text = draw(document_of(replace(made("pass"), rule_level=1 - 1e-9)), "markdown")
+    assert "of 99.9999999%." in text
+    assert "100%" not in text
+
+
 def test_joint_rules_say_so() -> None:
     text = draw(document_of(gate([1, 0] * 20, new=[0.9, 0.1] * 20, joint=True, rules=[
         "new(f1) >= 0.5", "new(recall) >= 0.5"])), "markdown")  # fmt: skip

@@ -43,7 +43,7 @@ from assay.evaluation.wording import bits_of, bounds_note, keeping, mode_note, n
 from assay.inference import Bootstrap, Delta, Estimate, GammaInterval, Method, Strata, method_of
 from assay.inference.bootstrap import must_be_redrawn
 from assay.inference.fields import Result
-from assay.inference.significance import check_amount, check_share
+from assay.inference.significance import check_amount, check_share, exact_percent
 from assay.measures import AVERAGES, Costs, Measure, catalogue, find
 from assay.measures.catalogue import PRINTED
 from assay.sources import FAMILY, label_text
@@ -404,7 +404,7 @@ def plain_text(evaluation: Evaluation) -> str:
     width = max(len(name) for name, _ in shown)
     for key, estimate in shown:
         lines.append(f"{key:<{width}}  {estimate.text()}{_remark(evaluation, key, estimate)}")
-    level = f"{100 * evaluation.level:g}%"
+    level = exact_percent(evaluation.level)
     lines += ["", f"Intervals are at {level}; {len(evaluation)} estimates in all."]
     findings = [each.line for each in evaluation.findings if each.severity == "info"]
     return "\n".join(

@@ -202,6 +202,16 @@ def p_text(p: float) -> str:
     return "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}"
 
 
+def exact_percent(share: float) -> str:
+    """A share that was given, such as a base rate or a level, as a percent without loss.
+
+    >>> exact_percent(0.001), exact_percent(0.07), exact_percent(1e-7)
+    ('0.1%', '7%', '0.00001%')
+    """
+    text = f"{100 * share:.12f}".rstrip("0").rstrip(".")
+    return f"{text}%" if text != "0" else f"{100 * share:.3g}%"
+
+
 # -- many tests ----------------------------------------------------------------------------------
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from assay.curves import Axis, Curve, Floats
 from assay.errors import MethodError
 from assay.inference import Estimate
+from assay.inference.significance import exact_percent
 from assay.measures import Measure
 from assay.plots.canvas import (
     BLUE,
@@ -58,7 +59,7 @@ class MarkedPoint:
     def text(self) -> str:
         """What the legend says."""
         at = "decisions" if self.threshold is None else f"threshold {self.threshold:.4g}"
-        return at if math.isnan(self.y.low) else f"{at}, {100 * self.y.level:g}% intervals"
+        return at if math.isnan(self.y.low) else f"{at}, {exact_percent(self.y.level)} intervals"
 
 
 def roc(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from assay.errors import MethodError
 from assay.escaping import plural
+from assay.inference.significance import exact_percent
 from assay.plots.canvas import BLUE, COLOURS, GREY, MARKS, ORANGE, PAGE, drawing, label, plain
 from assay.plots.curves import MARGIN, WIDE
 
@@ -126,7 +127,7 @@ def time_to_detect(
                 color=BLUE,
                 alpha=0.2,
                 lw=0,
-                label=f"{100 * level:g}% band of the whole curve",
+                label=f"{exact_percent(level)} band of the whole curve",
             )
         axes.step(times, [1.0, *undetected], where="post", color=BLUE, label="Kaplan-Meier")
         if max(seconds) > LINEAR * _QUICK:

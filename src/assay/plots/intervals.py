@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from assay.errors import MethodError
 from assay.inference import Estimate
 from assay.inference.rank_tests import runs_not_told_apart
+from assay.inference.significance import exact_percent
 from assay.measures import Better, Measure
 from assay.plots.canvas import (
     BLUE,
@@ -171,7 +172,7 @@ def _known(rows: Rows) -> list[tuple[str, Estimate]]:
 
 def _below(title: str, rows: Rows, *notes: str) -> str:
     """The label of the axis, and under it what else has to be said."""
-    return f"{title}\n" + "; ".join([f"{100 * rows[0][1].level:g}% intervals", *notes])
+    return f"{title}\n" + "; ".join([f"{exact_percent(rows[0][1].level)} intervals", *notes])
 
 
 def _list(ax: Axes, names: Sequence[str], rows: Rows, *, filled: bool) -> None:

@@ -16,7 +16,7 @@ from assay.inference.threshold_rules import AtThreshold
 from assay.measures import Better, find, parse
 from assay.measures.catalogue import DIFFERENCES
 from assay.measures.measure import spoken
-from assay.report.formatting import count, percent, quoted
+from assay.report.formatting import count, exact_percent, percent, quoted
 from assay.report.over_data_sets import called, equals, marked_rule, on_data_sets, overall, p_cell
 from assay.report.sections import (
     BOUND,
@@ -108,7 +108,7 @@ def _side_by_side(comparison: Comparison) -> Iterator[Section]:
     main = [m for m in (*_deciding(comparison), *DIFFERENCES) if m in measures]
     main = list(dict.fromkeys(main)) or measures
     others = [measure for measure in measures if measure not in main]
-    percent = f"{100 * comparison.level:.10g}% intervals"
+    percent = f"{exact_percent(comparison.level)} intervals"
     caption = f"Each model by itself, {percent}{_chosen(comparison)}"
     if comparison.datasets:
         caption = f"Means over {len(comparison.datasets)} data sets, {percent}"
@@ -203,7 +203,7 @@ def _change(comparison: Comparison, difference: Difference, called: str) -> Chan
 
 def _intervals(comparison: Comparison) -> str:
     over = f" over {len(comparison.datasets)} data sets" if comparison.datasets else ""
-    percent = f"{100 * comparison.level:.10g}%"
+    percent = exact_percent(comparison.level)
     return f"paired {percent} intervals{over}; the margin is {comparison.margin:g}"
 
 
@@ -273,7 +273,7 @@ def _per_class(comparison: Comparison) -> Iterator[Section]:
     ]
     left = max(len(labels) - _CLASSES, 0)
     notes = (f"{count(left)} more {plural(left, 'class', 'classes')} are not shown.",) * bool(left)
-    percent = f"{100 * comparison.level:.10g}% intervals"
+    percent = f"{exact_percent(comparison.level)} intervals"
     table = Table(f"Each class against the rest, {percent}", columns, tuple(rows), notes)
     yield Section("Per class", (table,), Tier.APPENDIX, detail=True)
 

@@ -32,6 +32,7 @@ from assay.report.formatting import (
     about,
     count,
     daily,
+    exact_percent,
     matrix_caption,
     measure_name,
     p_value,
@@ -192,7 +193,7 @@ def _low_rates(evaluation: Snapshot) -> tuple[Section, ...]:
         text += f", so that {listed(beyond)} can't be told"
     if not rows:
         return (Section(_LOW, (Prose(f"{text}."),), Tier.ADVANCED),)
-    caption = f"{100 * evaluation.level:.10g}% intervals"
+    caption = f"{exact_percent(evaluation.level)} intervals"
     table = Table(caption, columns, tuple(rows), (f"{text}.",))
     return (Section(_LOW, (table,), Tier.ADVANCED),)
 
@@ -209,7 +210,7 @@ def _of_alerts(evaluation: Snapshot) -> Section:
 
 
 def _table(evaluation: Snapshot, keys: tuple[str, ...]) -> Table:
-    caption = f"{100 * evaluation.level:.10g}% intervals"
+    caption = f"{exact_percent(evaluation.level)} intervals"
     if evaluation.positive is not None:
         caption += f"; the positive is {quoted(evaluation.positive)}"
     shown = dict(evaluation.listed(keys))
@@ -289,7 +290,7 @@ def _rates_of_classes(evaluation: Snapshot, order: list[int]) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (label, *(shares[label] for shares in shown.values())) for label in labels
     ]
-    caption = f"Rates of each class against the rest, {100 * evaluation.level:.10g}% intervals"
+    caption = f"Rates of each class against the rest, {exact_percent(evaluation.level)} intervals"
     return Table(caption, columns, tuple(rows))
 
 
@@ -303,7 +304,7 @@ def _averages(evaluation: Snapshot) -> Section:
     rows: list[tuple[Cell, ...]] = [
         (spoken(key), *(evaluation[f"{key}.{average}"] for average in AVERAGES)) for key in AVERAGED
     ]
-    caption = f"Averages over the classes, {100 * evaluation.level:.10g}% intervals"
+    caption = f"Averages over the classes, {exact_percent(evaluation.level)} intervals"
     note = "Micro precision, recall and F1 are the accuracy: each row is decided once."
     return Section("Averages", (Table(caption, columns, tuple(rows), (note,)),), Tier.APPENDIX)
 

@@ -17,6 +17,7 @@ from assay.escaping import name
 from assay.evaluation.wording import count as count  # noqa: PLC0414 - one of these
 from assay.formula import Expression
 from assay.inference import Estimate
+from assay.inference.significance import exact_percent as exact_percent  # noqa: PLC0414 - another
 from assay.inference.significance import p_text
 from assay.measures import Measure, find
 from assay.measures.measure import spoken
@@ -147,16 +148,6 @@ def about(share: float) -> str:
         return f"{100 * share:.{digits - 1}f}%"
     text = f"{100 * share:.{digits}f}".rstrip("0").rstrip(".")
     return f"{text}%" if text != "0" else f"{100 * share:.2g}%"
-
-
-def exact_percent(share: float) -> str:
-    """A share that was given, such as a base rate, as a percent without loss.
-
-    >>> exact_percent(0.001), exact_percent(0.07), exact_percent(1e-7)
-    ('0.1%', '7%', '0.00001%')
-    """
-    text = f"{100 * share:.12f}".rstrip("0").rstrip(".")
-    return f"{text}%" if text != "0" else f"{100 * share:.3g}%"
 
 
 def daily(number: float) -> str:

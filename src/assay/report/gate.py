@@ -10,11 +10,12 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from assay.decisions.gate_rules import Gate, JudgedRule
 from assay.decisions.rule import Outcome
 from assay.escaping import name, plural, short, visible
-from assay.evaluation.wording import listed
+from assay.evaluation.wording import below, listed
 from assay.report.formatting import (
     count,
     daily_parts,
     difference_parts,
+    exact_percent,
     measured_parts,
     quoted,
 )
@@ -73,7 +74,7 @@ def _headline(gate: Gate) -> Iterator[str]:
         f"{count(gate.rows['rows'])} {plural(gate.rows['rows'], 'row', 'rows')}: "
         f"{count(gate.rows['positives'])} "
         f"{quoted(gate.positive)}, {count(gate.rows['negatives'])} {quoted(negatives)}; "
-        f"intervals of {100 * gate.rule_level:.6g}%; mode {gate.mode}."
+        f"intervals of {below(100 * gate.rule_level, 100, 6)}%; mode {gate.mode}."
     )
 
 
@@ -182,11 +183,11 @@ def _threshold(judged: JudgedRule, model: str) -> str:
 
 def _told(gate: Gate) -> Iterator[str]:
     number = len(gate.rules)
-    yield f"Intervals are two-sided, of {100 * gate.rule_level:.6g}%."
+    yield f"Intervals are two-sided, of {below(100 * gate.rule_level, 100, 6)}%."
     if gate.joint and number > 1:
         yield (
             f"The rules were judged jointly: all {number} intervals hold at once with "
-            f"{100 * gate.level:.6g}%, by Bonferroni."
+            f"{exact_percent(gate.level)}, by Bonferroni."
         )
     elif number > 1:
         once = 100 * (1 - gate.level) / 2

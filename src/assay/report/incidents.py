@@ -30,7 +30,7 @@ from assay.decisions.incidents.schedule import iso
 from assay.escaping import name, plural
 from assay.evaluation.wording import listed
 from assay.inference import Estimate
-from assay.report.formatting import count, daily, percent
+from assay.report.formatting import count, daily, exact_percent, percent
 from assay.report.sections import (
     Bar,
     Bars,
@@ -173,7 +173,7 @@ def _figures(incidents: Incidents) -> Table:
         days = each.measure in (FALSE_ALARMS, FALSE_INCIDENTS, ALERTS_PER_INCIDENT)
         value = daily(estimate) if days else percent(estimate)
         rows.append((_NAMES[each.measure], value, estimate.method or ""))
-    return Table(f"With intervals of {100 * incidents.level:g}%", columns, tuple(rows))
+    return Table(f"With intervals of {exact_percent(incidents.level)}", columns, tuple(rows))
 
 
 def _by(column: str, shares: dict[str, Estimate]) -> Table:
@@ -341,7 +341,7 @@ def _time_to_detect(curve: DelayCurve, level: float) -> StepCurve:
     )
     steps = zip(curve.seconds, curve.undetected, curve.low, curve.high, strict=True)
     rows: tuple[tuple[Cell, ...], ...] = tuple((span(step[0]), *step[1:]) for step in steps)
-    caption = f"Share of incidents still undetected (Kaplan-Meier), {100 * level:g}% band"
+    caption = f"Share of incidents still undetected (Kaplan-Meier), {exact_percent(level)} band"
     note = "the band holds the whole curve; a missed incident is censored at its end"
     return StepCurve(
         caption,
@@ -373,7 +373,7 @@ def _choice(incidents: Incidents, choice: OperatingChoice) -> Iterator[Block]:
         yield Prose(choice.infeasible)
     if choice.guaranteed is not None:
         yield Prose(
-            f"Promised with {100 * choice.confidence:g}% confidence, provided that "
+            f"Promised with {exact_percent(choice.confidence)} confidence, provided that "
             f"{choice.assumption}."
         )
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from assay.escaping import LONGEST, LONGEST_SENTENCE, escaped, plural
 from assay.inference import Estimate
-from assay.report.formatting import count
+from assay.report.formatting import count, exact_percent
 from assay.report.grid import (
     LONGEST_REMARK,
     NARROW,
@@ -335,7 +335,7 @@ def _rests_on(block: Table | Dots | ForestPlot | Matrix) -> Iterator[str]:
     parts = []
     if shown:
         levels = sorted({each.level for each in shown})
-        parts.append("level " + ", ".join(f"{100 * level:.10g}%" for level in levels))
+        parts.append("level " + ", ".join(map(exact_percent, levels)))
         methods = sorted({each.method.replace("_", "-") for each in shown if each.method})
         parts += ["method " + ", ".join(methods)] if methods else []
     sizes = sorted({each.n for each in estimates if each.n})

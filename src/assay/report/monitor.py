@@ -106,7 +106,7 @@ def _headline(monitor: Monitor) -> Iterator[str]:
         f"{plural(days, 'day', 'days')} until "
         f"{monitor.until}: {count(alerts)} {plural(alerts, 'alert', 'alerts')}{raised}, "
         f"{count(triaged)} of them with a label; "
-        f"confidence sequences of {100 * monitor.level:.6g}%."
+        f"confidence sequences of {exact_percent(monitor.level)}."
     )
 
 

@@ -11,7 +11,7 @@ from assay.escaping import name, plural
 from assay.inference import Significance
 from assay.inference.rank_tests import SignedRankPosterior, runs_not_told_apart
 from assay.measures import Better, parse
-from assay.report.formatting import measure_name, p_value
+from assay.report.formatting import exact_percent, measure_name, p_value
 from assay.report.sections import (
     Cell,
     Column,
@@ -35,7 +35,7 @@ def marked_rule(level: float) -> str:
     """Which cells stand out."""
     return (
         f"Marked: the best, and those not significantly different from it at the "
-        f"{100 * (1 - level):.10g}% level (Holm)."
+        f"{exact_percent(1 - level)} level (Holm)."
     )
 
 
@@ -124,7 +124,7 @@ def _table(comparison: Comparison, measure: str) -> Table:
         for each in comparison.datasets
         for difference in each.differences
     }
-    by = f", {100 * comparison.level:.10g}% intervals and tests by {', '.join(sorted(methods))}"
+    by = f", {exact_percent(comparison.level)} intervals and tests by {', '.join(sorted(methods))}"
     over = f"means over {folds} {plural(sizes[-1], 'fold', 'folds')}{by if methods else ''}"
     return Table(
         f"{called(measure)}, {'one value a data set' if sizes[-1] == 1 else over}",
@@ -192,7 +192,7 @@ def _mean_ranks(comparison: Comparison, measure: str) -> MeanRanks | None:
     friedman = _pairs(comparison, "iman_davenport", measure)
     overall = f"; Iman and Davenport: p {equals(friedman[0].p)}" if friedman else ""
     size = len(comparison.datasets)
-    level = f"the {100 * (1 - comparison.level):.10g}% level"
+    level = f"the {exact_percent(1 - comparison.level)} level"
     told = f"Told apart from a critical difference of {critical:.2f} on, by Nemenyi at {level}."
     return MeanRanks(
         f"{called(measure)} over {size} data sets, 1 is best{overall}",
@@ -256,7 +256,7 @@ def _within(comparison: Comparison, measure: str) -> Table:
     )
     return Table(
         f"{called(measure)}, differences over the folds of each data set, "
-        f"{100 * comparison.level:.10g}% intervals",
+        f"{exact_percent(comparison.level)} intervals",
         columns,
         rows,
         ("Holm's correction is over the pairs of models, data set by data set.",),

@@ -19,6 +19,7 @@ from assay.report.formatting import (
     count,
     daily,
     difference_parts,
+    exact_percent,
     measure_name,
     p_value,
     percent,
@@ -303,7 +304,7 @@ def _courses(periods: Periods, trends: Sequence[Trend]) -> PeriodCourse:
         (name, *(trend.estimates[i] for trend in trends)) for i, name in enumerate(periods.names)
     ]
     level = trends[0].estimates[0].level
-    caption = f"Measures by {periods.period}, {100 * level:.10g}% intervals"
+    caption = f"Measures by {periods.period}, {exact_percent(level)} intervals"
     return PeriodCourse(caption, tuple(columns), tuple(rows[-MOST_PERIODS:]), _left_out(periods))
 
 

@@ -96,7 +96,7 @@ def _side_by_side(choice: Choice) -> Iterator[Section]:
         ("promised for new data", *promised),
         *((called, *cells) for called, cells in _compared(points)),
     ]
-    caption = f"{_level(choice.level)} intervals, {where(choice)}"
+    caption = f"{exact_percent(choice.level)} intervals, {where(choice)}"
     if choice.volume is not None:
         caption += f", {count(choice.volume)} {plural(choice.volume, 'row', 'rows')} a day"
     notes = tuple(f"{_upper(point.name)}: {point.worth}" for point in points if point.worth)
@@ -145,10 +145,6 @@ def _find(estimates: tuple[Shown, ...], measure: str) -> Estimate | None:
     """The estimate over all rows, at the base rate where there is one."""
     matches = [e.estimate for e in estimates if e.measure == measure and e.family is None]
     return matches[-1] if matches else None
-
-
-def _level(level: float) -> str:
-    return f"{100 * level:.10g}%"
 
 
 # -- constraints -----------------------------------------------------------------------------------
@@ -261,7 +257,7 @@ def _candidates(choice: Choice) -> Iterator[Section]:
     if not choice.candidates:
         return
     points = list(choice.candidates)
-    caption = f"{_level(choice.level)} intervals, {where(choice)}; nothing is promised"
+    caption = f"{exact_percent(choice.level)} intervals, {where(choice)}; nothing is promised"
     rates = [measure for measure in SIDE_BY_SIDE if measure != PRECISION.name]
     blocks: list[Block] = [_points(points, rates, caption, Kind.SHARE)]
     if choice.volume is not None:

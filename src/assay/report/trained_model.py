@@ -19,7 +19,7 @@ from assay.learn.record import (
     Word,
 )
 from assay.measures.catalogue import FOLDS, parse
-from assay.report.formatting import count, measure_name, plain_number, quoted
+from assay.report.formatting import count, exact_percent, measure_name, plain_number, quoted
 from assay.report.sections import Block, Cell, Column, Course, Kind, Prose, Section, Table, Tier
 
 # So many folds are listed, and so many stand side by side.
@@ -190,7 +190,7 @@ def _over_folds(run: Training) -> Section:
         if _without(over):
             reasons[f"{called(key)}: {_without(over)}."] = None
     folds = count(len(run.training.folds))
-    caption = f"{100 * run.evaluation.level:.10g}% intervals over {folds} folds"
+    caption = f"{exact_percent(run.evaluation.level)} intervals over {folds} folds"
     table = Table(caption, columns, tuple(rows), (_INTERVALS, *reasons))
     return Section("Over the folds", (table,), Tier.MAIN)
 

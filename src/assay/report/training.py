@@ -23,7 +23,7 @@ from assay.measures.catalogue import CARD
 from assay.report import trained_model
 from assay.report.document import Document
 from assay.report.evaluation import report_of as of_evaluation
-from assay.report.formatting import count, measured, quoted
+from assay.report.formatting import count, exact_percent, measured, quoted
 from assay.report.markdown import render
 from assay.report.sections import Cell, Column, Prose, Report, Section, Table, Tier
 from assay.report.slices import refused_rows
@@ -212,7 +212,7 @@ def _metrics(run: Training) -> Iterator[dict[str, Any]]:
             "value": float(estimate),
         }
         if math.isfinite(estimate.low) and math.isfinite(estimate.high):
-            level = f"{100 * estimate.level:.10g}% interval"
+            level = f"{exact_percent(estimate.level)} interval"
             metric["name"] = (
                 f"{called(key)}, {level} [{decimal(estimate.low, 4)}, {decimal(estimate.high, 4)}]"
             )

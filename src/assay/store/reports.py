@@ -20,6 +20,7 @@ from assay.inference.time_courses import MOVER, unpaired_difference
 from assay.measures.catalogue import DIFFERENCES
 from assay.report import IMPORTED
 from assay.report.document import Document, json_text, sound
+from assay.report.formatting import exact_percent
 from assay.report.provenance import Provenance
 from assay.report.sections import Cell, Column, Kind, PeriodCourse, Prose, Report, Section, Table
 from assay.store.comparing import Unpaired
@@ -170,7 +171,7 @@ def _trend_points(trend: RunTrend) -> Section:
     before: list[Step | None] = [None, *trend.steps]
     rows = [_row(point, step) for point, step in zip(trend.points, before, strict=True)]
     level = trend.points[-1].level
-    caption = "Oldest first" + (f", {100 * level:.10g}% intervals" if level else "")
+    caption = "Oldest first" + (f", {exact_percent(level)} intervals" if level else "")
     return Section("Runs", (Table(caption, columns, tuple(rows), as_rows=True),))
 
 

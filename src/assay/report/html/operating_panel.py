@@ -116,7 +116,7 @@ def operating_of(panel: Panel, limits: Limits) -> OperatingPanel:
         },
         first=first,
         others=tuple(reading for reading in readings if reading not in first),
-        level=f"{100 * panel.level:.10g}%",
+        level=exact_percent(panel.level),
         elsewhere=_elsewhere(panel),
         deployed=deployed_of(panel, limits),
         data=data_of(panel, limits),
