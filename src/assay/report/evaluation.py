@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from assay.escaping import name, plural
-from assay.evaluation.deployment import NOT_LABELLED, alerts_only, reading
+from assay.evaluation.deployment import ALERTS, NOT_LABELLED, alerts_only, reading
 from assay.evaluation.entries import DEFAULT_BASE_RATES, per_label
 from assay.evaluation.snapshot import EstimateRecord, Snapshot
 from assay.evaluation.wording import bound_text, bounds_note, listed
@@ -203,7 +203,7 @@ def _of_alerts(evaluation: Snapshot) -> Section:
     table = _table(evaluation, OF_ALERTS)
     sentences = [Prose(f"Everything else is undefined: {NOT_LABELLED}.")]
     if evaluation.volume is not None:
-        alerts = daily(evaluation["alerts_per_day"])
+        alerts = daily(evaluation[ALERTS])
         rows = f"{count(evaluation.volume)} {plural(evaluation.volume, 'row', 'rows')}"
         sentences.insert(0, Prose(f"In {rows} a day that is {alerts} alerts a day."))
     return Section("Main results", (table, *sentences), Tier.MAIN)

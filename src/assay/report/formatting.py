@@ -14,6 +14,13 @@ from decimal import ROUND_FLOOR, Decimal
 
 from assay.errors import MethodError
 from assay.escaping import name
+from assay.evaluation.deployment import (
+    ALERTS,
+    FALSE_ALARMS,
+    MISSED,
+    PRECISION_AT_TOP,
+    RECALL_AT_TOP,
+)
 from assay.evaluation.wording import count as count  # noqa: PLC0414 - one of these
 from assay.formula import Expression
 from assay.inference import Estimate
@@ -313,11 +320,11 @@ def _written(number: float, digits: int, *, whole: float = 1) -> str:
 
 
 _DAILY = {
-    "alerts_per_day": "alerts a day",
-    "false_alarms_per_day": "false alarms a day",
-    "missed_per_day": "missed a day",
-    "precision_at_top": "precision among the top alerts",
-    "recall_at_top": "detection rate among the top alerts",
+    ALERTS: "alerts a day",
+    FALSE_ALARMS: "false alarms a day",
+    MISSED: "missed a day",
+    PRECISION_AT_TOP: "precision among the top alerts",
+    RECALL_AT_TOP: "detection rate among the top alerts",
 }
 _AVERAGES = {
     "macro": "macro",
