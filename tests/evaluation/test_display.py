@@ -86,6 +86,11 @@ def test_a_level_is_written_as_it_was_given() -> None:
     assert "Intervals are at 99.999999%; " in repr(sure)
 
 
+def test_a_threshold_has_the_digits_that_decide() -> None:
+    flagged = evaluate([0, 1], y_score=[0.12345677, 0.12345679], threshold=0.12345678)
+    assert "flagged at 0.12345678 and above" in repr(flagged)
+
+
 def test_many_labels_leave_out_the_matrix() -> None:
     names = [f"family{i:02}" for i in range(13)]
     wide = repr(evaluate(names, y_pred=names))

@@ -178,6 +178,7 @@ def _counted(predictions: Predictions, decided: Counter[str]) -> Iterator[pl.Dat
 
 def _said(predictions: Predictions, decided: Counter[str], out: Path | None) -> Iterator[str]:
     """What stands beside the rows."""
+    from assay.evaluation.wording import threshold_text
     from assay.sources.files.request import where
 
     refused = predictions.rows_refused
@@ -191,7 +192,8 @@ def _said(predictions: Predictions, decided: Counter[str], out: Path | None) -> 
     counts = ", ".join(f"{count:,} {label!r}" for label, count in decided.most_common(_LISTED))
     more = len(predictions.labels) - _LISTED
     counts += f" and {more} more {plural(more, 'label', 'labels')}" if more > 0 else ""
-    at = "" if predictions.threshold is None else f" (threshold {predictions.threshold:g})"
+    cut = predictions.threshold
+    at = "" if cut is None else f" (threshold {threshold_text(cut)})"
     wrote = "" if out is None else f"wrote {out}: "
     yield (
         f"{wrote}{predictions.rows:,} {plural(predictions.rows, 'row', 'rows')}, decided "

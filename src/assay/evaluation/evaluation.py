@@ -39,7 +39,7 @@ from assay.evaluation.over_time import (
 from assay.evaluation.plotting import Plots
 from assay.evaluation.probabilities import DEFINED_ONLY
 from assay.evaluation.snapshot import Snapshot, estimates_of, records_of, snapshot_of
-from assay.evaluation.wording import bits_of, bounds_note, keeping, mode_note, name
+from assay.evaluation.wording import bits_of, bounds_note, keeping, mode_note, name, threshold_text
 from assay.inference import Bootstrap, Delta, Estimate, GammaInterval, Method, Strata, method_of
 from assay.inference.bootstrap import must_be_redrawn
 from assay.inference.fields import Result
@@ -443,7 +443,7 @@ def _title(evaluation: Evaluation) -> str:
     of_negative, of_positive = confusion.rows
     where = ""
     if evaluation.tally.threshold is not None:
-        where = f", flagged at {evaluation.tally.threshold:g} and above"
+        where = f", flagged at {threshold_text(evaluation.tally.threshold)} and above"
     return (
         f"Evaluation of {counted}: {_count(of_positive)} positive ({positive}), "
         f"{_count(of_negative)} negative ({negative}){where}"

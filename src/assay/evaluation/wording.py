@@ -63,6 +63,15 @@ def below(number: float, whole: float, digits: int = 3) -> str:
     return next((text for text in texts if number >= whole or float(text) < whole), texts[0])
 
 
+def threshold_text(threshold: float) -> str:
+    """A threshold with the digits that decide.
+
+    >>> threshold_text(0.5), threshold_text(0.12345678)
+    ('0.5', '0.12345678')
+    """
+    return f"{threshold:.10g}"
+
+
 def interval(estimate: Estimate) -> str:
     """An estimate with its interval, small ones too."""
     if math.isnan(estimate.low) or math.isnan(estimate.high):

@@ -10,6 +10,7 @@ from assay.evaluation import ByMeasure
 from assay.evaluation.deployment import AT_TOP, PER_DAY, Reach, Unlabelled
 from assay.evaluation.entries import DEFAULT_BASE_RATES, per_label
 from assay.evaluation.snapshot import Snapshot
+from assay.evaluation.wording import threshold_text
 from assay.inference import Estimate
 from assay.inference.top import THRESHOLD
 from assay.measures import (
@@ -109,7 +110,11 @@ def _rows(evaluation: Snapshot) -> str:
 
 def _flagged(evaluation: Snapshot) -> str:
     threshold = evaluation.threshold
-    return "" if threshold is None else f"; flagged at a score of {threshold:.10g} and above"
+    return (
+        ""
+        if threshold is None
+        else f"; flagged at a score of {threshold_text(threshold)} and above"
+    )
 
 
 # -- only alerts were labelled ---------------------------------------------------------------------

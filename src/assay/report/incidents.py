@@ -28,7 +28,7 @@ from assay.decisions.incidents.operating_points import (
 )
 from assay.decisions.incidents.schedule import iso
 from assay.escaping import name, plural
-from assay.evaluation.wording import listed
+from assay.evaluation.wording import listed, threshold_text
 from assay.inference import Estimate
 from assay.report.formatting import count, daily, exact_percent, percent
 from assay.report.sections import (
@@ -255,7 +255,7 @@ def _counted(incidents: Incidents) -> Iterator[str]:
         lower = "; a lower number is the more suspicious" if incidents.reversed else ""
         yield f"Alerts are ranked by {incidents.score}{lower}."
     if incidents.threshold is not None:
-        yield f"Only alerts from {incidents.score} {incidents.threshold:g} on count."
+        yield f"Only alerts from {incidents.score} {threshold_text(incidents.threshold)} on count."
 
 
 def _record(each: Detection) -> dict[str, object]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from assay.escaping import LONGEST_SENTENCE, name, plural, short, visible
 from assay.evaluation.findings import Finding
+from assay.evaluation.wording import threshold_text
 from assay.inference.estimate import decimal
 from assay.inference.fields import finite
 from assay.learn.record import Training
@@ -272,7 +273,7 @@ def _what(run: Training) -> Iterator[str]:
     if rates:
         yield _schedule(rates)
     if run.training.threshold is not None:
-        yield f"It flags rows from a score of {run.training.threshold:.10g} on."
+        yield f"It flags rows from a score of {threshold_text(run.training.threshold)} on."
 
 
 def _schedule(rates: Sequence[float]) -> str:
