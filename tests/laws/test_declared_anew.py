@@ -55,7 +55,7 @@ def documented() -> dict[str, Measure]:
     _, _, guide = GUIDE.read_text("utf-8").partition("## How to add a measure\n")
     for block in re.findall(r"```python\n(.*?)```", guide.partition("\n## ")[0], re.DOTALL):
         exec(block, space)
-    return {name: space[name] for name in ("CRITICAL_ERROR_RATE", "GINI")}
+    return {name: space[name] for name in ("CRITICAL_ERROR_RATE", "SOMERS_D")}
 
 
 ALARM_ODDS = Measure(
@@ -241,8 +241,8 @@ def test_a_measure_that_is_declared_is(
     place(measure, tmp_path)
 
 
-def test_gini_is_as_sure_as_the_auc_that_it_comes_from() -> None:
+def test_somers_d_is_as_sure_as_the_auc_that_it_comes_from() -> None:
     evaluation = assay.evaluate(LABELS, y_score=SCORES, clusters=np.arange(80) % 16)
-    gini, auc = evaluation["gini"], evaluation["roc_auc"]
-    assert gini.value == pytest.approx(2 * auc.value - 1)
-    assert gini.method == auc.method == "cluster delta"
+    somers, auc = evaluation["somers_d"], evaluation["roc_auc"]
+    assert somers.value == pytest.approx(2 * auc.value - 1)
+    assert somers.method == auc.method == "cluster delta"
