@@ -5,6 +5,7 @@ Each part is a function below that is given a measure and fails where it is not 
 
 from __future__ import annotations
 
+import html
 import json
 import math
 import random
@@ -163,7 +164,7 @@ def in_a_comparison(measure: Measure, tmp_path: Path) -> None:
 
 def in_a_report(measure: Measure, tmp_path: Path) -> None:
     text = draw(document_of(assay.evaluate(LABELS, y_score=SCORES)), "html")
-    assert measure.title in text
+    assert measure.title in html.unescape(text)
     if measure.formula is not None:
         assert f'"{measure.name}": (tp, fp, fn, tn) =>' in text
 

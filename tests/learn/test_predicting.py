@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from assay.errors import EmptyInput, InputError
 from assay.learn import predicting
-from assay.learn.fitting import one_thread_a_sum
+from assay.learn.fitting import one_thread_a_sum, probabilities_of
 from assay.learn.persistence import Loaded, model_header
 from assay.learn.predicting import Features, Predictions, Wanted, input_notes, predict
 from assay.learn.recipes import Task, find_recipe
@@ -104,6 +104,21 @@ def test_scores_are_the_probabilities_of_the_positive(network: Loaded, tmp_path:
     assert frame.columns == ["row", "score", "decision"]
     assert (frame["score"].to_numpy() == expected).all()
     assert frame["decision"].to_list() == [LABELS[int(score >= 0.5)] for score in expected]
+
+
+class Overflowing:
+    """A model of two classes whose scale is too large for any row."""
+
+    classes_ = np.arange(2)
+
+    def predict_proba(self, rows: pl.DataFrame) -> Any:
+        scaled = np.full(rows.height, 1e300) * 1e300
+        share = 1 / (1 + 1 / scaled)
+        return np.column_stack([1 - share, share])
+
+
+def test_numbers_that_overflow_in_a_model_are_no_warning() -> None:
+    assert probabilities_of(Overflowing(), frame_of(2), 2, "the model").tolist() == [[0, 1]] * 2
 
 
 def test_more_labels_have_a_probability_each_and_the_first_wins_a_tie(

@@ -236,7 +236,8 @@ def probabilities_of(
     ``called`` is what the model is called where it can't say anything, or nothing that makes sense.
     """
     try:
-        with one_thread_a_sum():
+        # Rows may be beyond all that were learned; what comes of them is looked at below.
+        with one_thread_a_sum(), np.errstate(all="ignore"):
             probabilities = np.asarray(model.predict_proba(frame), np.float64)
         classes = np.asarray(model.classes_).astype(np.intp)
         if probabilities.shape != (frame.height, len(classes)):
