@@ -194,7 +194,7 @@ def test_a_schema_that_readers_read_unlike_is_refused(tmp_path: Path, head: byte
     content = path.read_bytes()
     assert content.count(optional) == 1
     path.write_bytes(content.replace(optional, head + optional[1:]))
-    with pytest.raises(InputError, match="seems to be damaged: no type [46] may stand there"):
+    with pytest.raises(InputError, match=r"seems to be damaged: no type [46] may stand there"):
         read([str(path)], Request(label="label", score="score"))
 
 

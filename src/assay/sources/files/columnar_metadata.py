@@ -33,8 +33,8 @@ class ThriftReader:
     """Reads values one after another; a struct becomes a dictionary by field number.
 
     ``made`` makes something smaller of each element of a list, by the number of the outermost field
-    that holds it: a file of many row groups has hundreds of thousands of dictionaries. In ``narrow``
-    outermost fields numbers have 32 bits: some readers skip others, and so read another file.
+    that holds it: a file of many row groups has hundreds of thousands of dictionaries. Numbers of
+    ``narrow`` outermost fields have 32 bits: some readers skip others, and so read another file.
     """
 
     def __init__(
