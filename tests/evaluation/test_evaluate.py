@@ -708,3 +708,10 @@ def test_whole_scores_that_floats_hold_are_taken_as_they_are() -> None:
     scores = np.array([2**53 - 2, 2**53 - 1] * 4)
     assert not any("2^53" in note for note in evaluate(TRUTH, y_score=scores).notes)
     assert any("2^53" in note for note in evaluate(TRUTH, y_score=-scores - 1).notes)
+
+
+def test_the_farthest_scores_there_are_keep_their_notes_and_bytes() -> None:
+    farthest = np.finfo(np.float64).max
+    evaluation = evaluate(["a", "b"], y_score=[-farthest, farthest], positive="b")
+    assert any("scores reach 1.79769e+308" in note for note in evaluation.notes)
+    assert from_bytes(evaluation.tally.to_bytes()) == evaluation.tally

@@ -358,11 +358,10 @@ def rounded_note(farthest: float) -> str:
     >>> rounded_note(2.0**60)[:83]
     'scores reach 1.15292e+18, and whole numbers beyond 2^53 are kept as the nearest flo'
     """
-    step = float(np.spacing(farthest))
     return (
         f"scores reach {farthest:g}, and whole numbers beyond 2^53 are kept as the nearest "
-        f"float64: those less than {step:g} apart may be ties here. Give smaller numbers, such as "
-        f"ranks or distances from the least score"
+        f"float64: those less than {math.ulp(farthest):g} apart may be ties here. Give smaller "
+        f"numbers, such as ranks or distances from the least score"
     )
 
 

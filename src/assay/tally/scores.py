@@ -459,7 +459,7 @@ def scores_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> ScoreTa
     squares = arrays.get("squares")
     if scores.ndim != 1 or scores.dtype.kind != "f" or counts.shape != (len(labels), len(scores)):
         raise ValueError(f"scores of {scores.dtype} and counts of shape {counts.shape}")
-    if not (np.isfinite(scores).all() and (np.diff(scores) > 0).all()):
+    if not (np.isfinite(scores).all() and (scores[1:] > scores[:-1]).all()):
         raise ValueError("scores are not finite and ascending")
     if counts.dtype.kind != ("u" if squares is None else "f") or not (counts >= 0).all():
         raise ValueError(f"counts of {counts.dtype} are not counts")

@@ -10,6 +10,7 @@ from assay.errors import InputError
 from assay.learn.data import read_data
 from assay.sources.files import Request, Rows, read
 from assay.sources.files.json_files import (
+    _MOST_DOTS,
     Unreadable,
     json_object,
     leaves_of,
@@ -99,7 +100,9 @@ def test_paths_of_a_key_are_every_way_to_cut_it() -> None:
 @given(objects)
 def test_every_leaf_is_found_by_its_name(record: dict[str, object]) -> None:
     for name, paths in leaves_of([record]).items():
-        assert set(paths) <= set(paths_of(name)) or name.startswith(".") or ".." in f"{name}."
+        many = name.count(".") > _MOST_DOTS
+        odd = many or name.startswith(".") or ".." in f"{name}."
+        assert odd or set(paths) <= set(paths_of(name))
         for path in paths:
             assert value_at(record, path) == _walked(record, path)
         # Of several readings one that is an object counts too: then the name is refused.
