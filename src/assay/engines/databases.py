@@ -237,7 +237,7 @@ def _spark_frame(frame: Any) -> Iterator[Database]:
 
 @contextlib.contextmanager
 def _large_batches(session: Any) -> Iterator[None]:
-    """Have results come in larger pieces for a while: in 1,000 of them half of the time goes."""
+    """Have results come in larger pieces for a while: many small ones take a quarter more."""
     settings = session.conf
     if not settings.isModifiable(_ARROW_ROWS):
         yield
