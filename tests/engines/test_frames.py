@@ -11,6 +11,7 @@ import assay
 from assay.engines import Accumulator, Ask, Columns, count_coded, frames
 from assay.errors import AssayError, InputError, LabelError, ScoreError, TallyError
 from assay.sources import code_arrays
+from assay.sources.coded import Coded
 from assay.tally import Tally
 from assay.tally.keeping import Cuts, Grid
 
@@ -53,6 +54,22 @@ def test_frames_that_follow_each_other_are_one(size: int) -> None:
     whole = frames.count_polars(frame, COLUMNS)
     assert frames.count_polars(iter(pieces), COLUMNS) == whole
     assert Tally.merge(frames.count_polars(piece, COLUMNS) for piece in pieces[::-1]) == whole
+
+
+def test_a_frame_in_hand_is_counted_in_larger_lots(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame, sizes = _frame(), []
+
+    def counted(rows: Coded, *asked: Any) -> Tally:
+        sizes.append(rows.size)
+        return count_coded(rows, *asked)
+
+    monkeypatch.setattr("assay.engines.frames.PIECE", 10)
+    monkeypatch.setattr("assay.engines.parts.LOT", 20)
+    monkeypatch.setattr("assay.engines.parts.count_coded", counted)
+    in_hand = frames.count_polars(frame, COLUMNS)
+    assert sizes == [160, 40]
+    assert frames.count_polars(iter([frame]), COLUMNS).to_bytes() == in_hand.to_bytes()
+    assert sizes[2:] == [20] * 10
 
 
 def test_cuts_are_found_in_a_first_pass(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -470,12 +470,13 @@ def count_polars(
     import polars as pl
 
     ask = ask or Ask()
+    in_hand = rows.height if isinstance(rows, pl.DataFrame) else 0
     frames = [rows] if isinstance(rows, pl.DataFrame) else rows
     if isinstance(ask.scores, Cuts) and columns.rank and cutting is None:
         again = iter(frames) is not frames
         return count_polars_by_mode(lambda: frames, columns, ask, Cuts.name, again=again)[0]
     reader = FrameReader(columns, ask)
-    counting = Accumulator(ask, cutting)
+    counting = Accumulator(ask, cutting, in_hand=in_hand)
     for piece in reader.pieces(frames):
         counting.add(piece)
     return counting.done() + reader.refused()

@@ -28,6 +28,8 @@ LOT = 1 << 23
 _FAN = 8
 # How many parts are read before they are counted.
 _AHEAD = 2
+# Rows of a frame in hand take memory already, so more of them are counted at once.
+_LOTS_IN_HAND = 8
 # Rows of float32 scores take few bytes, so more of them may wait until they show to be many.
 _NARROW_LOTS = 4
 # Adding tallies and judging them takes so many times what they hold.
@@ -42,14 +44,21 @@ class Accumulator:
 
     Rows are counted in lots, and tallies of lots are added when there are a few of a size, so each
     row is sorted few times. Cuts have to be known, since lots that were cut each in its own way do
-    not add up.
+    not add up. ``limit`` is how many bytes counting may take, ``in_hand`` how many rows are in
+    memory anyway.
     """
 
     def __init__(
-        self, ask: Ask, cutting: CutPoints | None = None, limit: int | None = None
+        self,
+        ask: Ask,
+        cutting: CutPoints | None = None,
+        limit: int | None = None,
+        *,
+        in_hand: int = 0,
     ) -> None:
         self._ask, self._cutting = ask, cutting
-        self._lot = LOT if limit is None else max(min(LOT, limit >> 8), 1)
+        lot = max(min(in_hand, _LOTS_IN_HAND * LOT), LOT)
+        self._lot = lot if limit is None else max(min(lot, limit >> 8), 1)
         self._waiting: list[Coded] = []
         self._waiting_rows = 0
         self._counter: ScoreCounter | None = None
