@@ -382,7 +382,7 @@ ODD = {
     "interval": pa.array([(1, 2, 3)] * 2, pa.month_day_nano_interval()),
     "union": pa.UnionArray.from_sparse(pa.array([0] * 2, pa.int8()), [pa.array(range(2))]),
     "list view": pa.array([[1]] * 2, pa.list_view(pa.int32())),
-    "run-end encoded": pa.RunEndEncodedArray.from_arrays(pa.array([2], pa.int32()), ["a"]),
+    "run-end encoded": pa.RunEndEncodedArray.from_arrays([2], ["a"]),
     "timestamp of the unknown time zone 'Mars/Phobos'": pa.array(
         [1] * 2, pa.timestamp("us", "Mars/Phobos")
     ),
@@ -401,7 +401,10 @@ def test_a_column_of_a_type_that_is_not_read_is_named(tmp_path: Path, how: str, 
     table = pa.table({"label": ["a", "b"], "score": [0.5, 0.6], "odd": ODD[kind]})
     path = tmp_path / "t.arrow"
     if how == "parquet":
-        pq.write_table(table, path)
+        try:
+            pq.write_table(table, path)
+        except pa.ArrowNotImplementedError as refusal:
+            pytest.skip(f"this pyarrow writes no such Parquet: {refusal}")
     else:
         written_by_arrow(path, how, table)
     with pytest.raises(InputError) as told:
