@@ -6,6 +6,7 @@
     ├── InputError                the data or the arguments can't be used (also a ValueError)
     │   ├── EmptyInput            there are no rows
     │   ├── LengthMismatch        columns of different length
+    │   ├── MissingColumn         a table has no column of that name
     │   ├── LabelError            labels, decisions or the positive label
     │   ├── ScoreError            scores or probabilities
     │   ├── CountError            frequency counts or sampling weights
@@ -67,6 +68,14 @@ class EmptyInput(InputError):
 
 class LengthMismatch(InputError):
     """Columns that describe the same rows have different lengths."""
+
+
+class MissingColumn(InputError):
+    """A table has no column of that name, which is ``column``."""
+
+    def __init__(self, message: str, column: str = "") -> None:
+        super().__init__(message)
+        self.column = column
 
 
 class LabelError(InputError):

@@ -625,3 +625,11 @@ def test_the_examples_of_the_help_run(cli: Cli, two: list[str], line: str, tmp_p
     typed = line.replace("3f9a12:forest", two[0]).replace("77b0c1:forest", two[1])
     outcome = cli(*shlex.split(typed.replace("3f9a12", two[0]))[1:])
     assert outcome.code == 0, outcome.err
+
+
+def test_what_mlflow_refuses_is_told_as_an_output_that_failed(cli: Cli, two: list[str]) -> None:
+    pytest.importorskip("mlflow")
+    refused = cli("runs", "export", *two, "--to", "mlflow", "--uri", "nonsense://nowhere")
+    assert refused.code == 4
+    assert "MLflow was not written to: " in refused.err
+    assert "error of ours" not in refused.err

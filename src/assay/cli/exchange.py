@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.messages import say
+from assay.cli.messages import OutputError, say
 from assay.cli.options import RUN_NAME, RUN_TAG, Command, Option, out_file, which_runs
 from assay.cli.recording import STORE, opened_store
 from assay.cli.reporting import (
@@ -125,13 +126,18 @@ def export_runs(
 
 def _pieces(export: Export, target: str, uri: str | None) -> Iterator[str]:
     """What is written to a file or to standard output; nothing of it for MLflow."""
-    from assay.store.exchange import openmetrics, readable, to_mlflow
+    from assay.store.exchange import MlflowRefused, openmetrics, readable, to_mlflow
 
     if target == "json":
         yield from export
         return
     if target == "mlflow":
-        export.written = to_mlflow(readable(export.runs, export.damaged), uri)
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")  # what MLflow warns of its own parts ends no export
+            try:
+                export.written = to_mlflow(readable(export.runs, export.damaged), uri)
+            except MlflowRefused as refusal:
+                raise OutputError(str(refusal)) from refusal
         return
     if target == "openmetrics":
         # The newest come last.

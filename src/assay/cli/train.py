@@ -344,18 +344,18 @@ def _scheme(text: str, seed: int) -> Scheme:
 @contextmanager
 def _telling_folds_apart(scheme: Scheme) -> Iterator[None]:
     """Of ``folds:3`` tell that it goes by a column, where there is none of that name."""
-    from assay.errors import InputError
+    from assay.errors import InputError, MissingColumn
 
     try:
         yield
-    except InputError as odd:
-        column = next(iter(scheme.columns), "")
-        if not column.isdecimal() or f"no column {column!r}" not in str(odd):
+    except MissingColumn as missing:
+        column = missing.column
+        if not column.isdecimal() or column not in scheme.columns:
             raise
         raise InputError(
-            f"{odd}. --validation {scheme.text} goes by a column of that name; for {column} folds "
-            f"of all rows say kfold:{column}"
-        ) from odd
+            f"{missing}. --validation {scheme.text} goes by a column of that name; for {column} "
+            f"folds of all rows say kfold:{column}"
+        ) from missing
 
 
 def _kept(run: Run, asked: TrainingRequest, out: Path | None) -> tuple[bytes, tuple[str, ...]]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from assay.errors import StoreError
-from assay.escaping import visible
+from assay.escaping import sentence, visible
 from assay.report import IMPORTED
 from assay.report.document import json_text
 from assay.report.monitor import Sample, exposition
@@ -315,17 +315,30 @@ def _of_database(place: Path) -> Iterator[dict[str, Any]]:
         raise StoreError(f"{place} is no database of MLflow: {odd}") from odd
 
 
+class MlflowRefused(StoreError):
+    """MLflow can't be reached, or takes no run."""
+
+
 def to_mlflow(runs: Iterable[KeptRun], uri: str | None = None) -> int:
     """Write runs to MLflow: estimates as metrics, with ``_low`` and ``_high``; tells how many."""
     try:
         from mlflow import MlflowClient
-        from mlflow.entities import Metric, RunTag
+        from mlflow.exceptions import MlflowException
     except ImportError as odd:
         raise StoreError(
             "an export to MLflow needs its package, mlflow, which is not installed; install it, or "
             "export as json or openmetrics"
         ) from odd
-    client = MlflowClient(tracking_uri=uri)
+    try:
+        return _logged(MlflowClient(tracking_uri=uri), runs)
+    except MlflowException as refusal:
+        reason = sentence(str(refusal).strip().partition("\n")[0])
+        raise MlflowRefused(f"MLflow was not written to: {reason}") from refusal
+
+
+def _logged(client: Any, runs: Iterable[KeptRun]) -> int:
+    from mlflow.entities import Metric, RunTag
+
     number = 0
     for number, run in enumerate(runs, start=1):  # noqa: B007 - the last one tells how many
         moment = int(datetime.fromisoformat(run.made).timestamp() * 1000)

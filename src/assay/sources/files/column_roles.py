@@ -8,7 +8,7 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 
-from assay.errors import InputError
+from assay.errors import InputError, MissingColumn
 from assay.sources.files.inputs import is_named
 from assay.sources.files.request import OpenedTable, Request
 from assay.sources.validation import DECISION, INCIDENT, LABEL, SCORE, Roles
@@ -163,7 +163,7 @@ def must_have(table: OpenedTable, column: str) -> None:
     folded = [c for c in table.columns if c.strip().casefold() == column.strip().casefold()]
     near = list(dict.fromkeys([*folded, *near]))
     advice = f"; did you mean {', '.join(map(repr, near))}?" if near else "."
-    raise InputError(f"{table.name} has no column {column!r}{advice} {_listed(table)}")
+    raise MissingColumn(f"{table.name} has no column {column!r}{advice} {_listed(table)}", column)
 
 
 def must_have_one_role(
