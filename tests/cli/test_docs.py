@@ -34,8 +34,8 @@ RUN = (
 )
 RUN_ID = re.compile(r"\b[0-9a-f]{12}\b")
 BLOCK = re.compile(r"^\.\. code-block:: console\n\n((?:   .*\n|\n)+)", re.MULTILINE)
-
-
+# How most pages begin. It takes seconds and gives the same files each time, so it is run once.
+DEMO = "assay demo --quiet > /dev/null"
 COMMAND = re.compile(r"^\$ (.*(?:\n>(?: .*)?$)*)\n?", re.MULTILINE)
 
 
@@ -52,10 +52,8 @@ def shown(page: Path) -> list[tuple[str, str]]:
     return examples
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A folder in which ``assay``, its Python and the examples are found."""
-    folder = tmp_path / "docs"
+def prepared(folder: Path) -> Path:
+    """The new folder, in which ``assay``, its Python and the examples are found."""
     folder.mkdir()
     (folder / "examples").symlink_to(EXAMPLES)
     (folder / "bin").mkdir()
@@ -64,6 +62,19 @@ def folder(tmp_path: Path) -> Path:
         script.write_text(f'#!/bin/sh\nexec {program} "$@"\n')
         script.chmod(0o755)
     return folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return prepared(tmp_path / "docs")
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the demo writes, as it is typed on the pages; to be copied."""
+    folder = prepared(tmp_path_factory.mktemp("demo") / "docs")
+    assert ran(folder, DEMO) == ""
+    return folder / "assay-demo"
 
 
 def ran(folder: Path, command: str) -> str:
@@ -104,13 +115,19 @@ def with_ids(content: str, output: str, ids: dict[str, str]) -> str:
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the pages are written for bash")
 @pytest.mark.parametrize("name", RUN)
-def test_every_command_line_of_a_page_prints_what_the_page_shows(name: str, folder: Path) -> None:
+def test_every_command_line_of_a_page_prints_what_the_page_shows(
+    name: str, folder: Path, request: pytest.FixtureRequest
+) -> None:
     page = DOCS / f"{name}.rst"
     assert len(shown(page)) >= 2
     text = page.read_text("utf-8")
     ids: dict[str, str] = {}
     for command, output in shown(page):
-        content = "\n".join(line.rstrip() for line in ran(folder, command).strip("\n").splitlines())
+        rest = command
+        if command.startswith(DEMO):
+            shutil.copytree(request.getfixturevalue("demo"), folder / "assay-demo")
+            rest = f":{command.removeprefix(DEMO)}"
+        content = "\n".join(line.rstrip() for line in ran(folder, rest).strip("\n").splitlines())
         content = with_ids(content, output, ids)
         if os.environ.get("RENEW_GOLDEN"):
             before, after = (
