@@ -252,3 +252,18 @@ def test_bounds_widen_the_interval_and_weaken_the_test() -> None:
         assert significance.effect.bound == wide.effect.bound
         assert significance.effect.low < low
         assert significance.p > plain.p
+
+
+def test_thresholds_that_a_grid_did_not_try_are_not_said_to_fail() -> None:
+    generator = np.random.default_rng(1)
+    truth = np.repeat([0, 1], 300)
+    within = 0.25 + 1e-6 * generator.random(600) + 5e-7 * truth
+    scores = {"old": within, "new": within[::-1]}
+    notes = compare(truth, scores=scores, mode="grid", at="max-fpr=0.01", resamples=50).notes
+    assert (
+        "no threshold of old that was tried keeps max-fpr=0.01: it flags nothing there. "
+        "Thresholds inside a cell of the grid were not tried: every score would have to be kept "
+        "(mode exact)."
+    ) in notes
+    exact = compare(truth, scores=scores, mode="exact", at="max-fpr=0.01", resamples=50)
+    assert exact.thresholds["old"] is not None

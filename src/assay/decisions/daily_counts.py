@@ -70,7 +70,8 @@ class WatchRequest:
 class Batch:
     """Rows that were checked: labels, what was decided, days, and columns to follow.
 
-    There are no days where no column of times was asked for, as of a reference.
+    There are no days where no column of times was asked for, as of a reference. ``zoned`` tells
+    whether times have a zone.
     """
 
     days: pl.Series
@@ -79,6 +80,7 @@ class Batch:
     old: pl.Series
     scores: dict[str, Array]
     features: dict[str, pl.Series]
+    zoned: bool | None = None
 
 
 class CheckedBatches:
@@ -156,7 +158,8 @@ class CheckedBatches:
                 problems += odd
         bad = self._bad.judge(piece, name, problems)
         self.rows_read += piece.frame.height + len(piece.broken)
-        return self._kept(piece.frame, values, checked.missing, ~bad)
+        batch = self._kept(piece.frame, values, checked.missing, ~bad)
+        return replace(batch, zoned=check.zoned)
 
     def _kept(
         self, frame: pl.DataFrame, values: dict[tuple[str, str], Any], missing: Array, kept: Array
@@ -334,7 +337,7 @@ def _days_of_batch(
     cells_of_days = {
         (day, label, new, old): int(n) for day, label, new, old, n in counted.iter_rows()
     }
-    return DailyTally(settings, cells_of_days, slots, extremes)
+    return DailyTally(settings, cells_of_days, slots, extremes, batch.zoned)
 
 
 def _followed(batch: Batch, cells: ReferenceCells) -> Array:

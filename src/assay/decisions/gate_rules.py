@@ -17,6 +17,7 @@ from assay.errors import InputError, LengthMismatch, MethodError
 from assay.evaluation.evaluation import mistakes_of_models
 from assay.evaluation.findings import Finding
 from assay.evaluation.named_columns import refusal_notes
+from assay.evaluation.wording import none_keeps, untried
 from assay.inference import Bootstrap, Estimate
 from assay.inference.bootstrap import RESAMPLES, SEED
 from assay.inference.fields import Recorded, Result, odd, stored
@@ -26,7 +27,7 @@ from assay.inference.threshold_rules import AtThreshold
 from assay.sources import FAMILY, code_arrays, common_labels, must_share_index
 from assay.sources.files.request import RowSource
 from assay.sources.validation import OnBadRow, good_rows, skips, suggesting_skip
-from assay.tally.keeping import AUTO
+from assay.tally.keeping import AUTO, Exact
 
 if TYPE_CHECKING:
     from assay.decisions.plotting import GatePlots
@@ -329,7 +330,7 @@ def _judged(tallies: GateTallies, rule: Rule, chosen: _Anew, method: Bootstrap) 
         return verdict(rule, estimate, {rule.subject: float(estimate)}, fixed)
     each = {model: rule_estimates.values(tallies, rule, taken[model])[0] for model in rule.models}
     at = {model: taken[model].threshold for model in rule.models}
-    return verdict(rule, estimate, each, at)
+    return verdict(rule, estimate, each, at, tallies.mode)
 
 
 def verdict(
@@ -337,8 +338,9 @@ def verdict(
     estimate: Estimate,
     values: Mapping[str, float],
     thresholds: Mapping[str, float | None],
+    mode: str = Exact.name,
 ) -> JudgedRule:
-    """How a rule came out, with what each model had, and where."""
+    """How a rule came out, with what each model had, and where; ``mode`` is how scores are kept."""
     scale = max([1.0, *(abs(v) for v in values.values() if math.isfinite(v))])
     noise = _NOISE * scale if rule.compares else 0.0
 
@@ -351,16 +353,18 @@ def verdict(
         exact(float(estimate)), low=exact(estimate.low), high=exact(estimate.high)
     )
     outcome = rule.outcome(estimate.low, estimate.high)
-    said = [] if estimate.note is None else [estimate.note]
-    said += [
-        f"no threshold of the {model} model keeps {rule.at}, so it flags nothing"
-        for model, at in thresholds.items()
-        if at is None and not math.isnan(estimate)
+    without = [m for m, at in thresholds.items() if at is None and not math.isnan(estimate)]
+    none = [
+        f"{none_keeps(f' of the {model} model', rule.at, mode)}, so it flags nothing"
+        for model in without
     ]
+    none += [untried(mode).removesuffix(".")] if without and untried(mode) else []
+    said = [*([] if estimate.note is None else [estimate.note]), *none]
     estimate = estimate.changed(note="; ".join(said) or None)
-    return JudgedRule(
-        rule, outcome, estimate, reason_of(rule, estimate, outcome), values, thresholds
-    )
+    reason = reason_of(rule, estimate, outcome)
+    if untried(mode):
+        reason = "; ".join([reason, *none])
+    return JudgedRule(rule, outcome, estimate, reason, values, thresholds)
 
 
 # -- what a gate found -----------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from assay.decisions.rule import NEW, OLD, Rule, held_by
 from assay.errors import InputError
 from assay.evaluation.deployment import ALERTS, FALSE_ALARMS, MISSED, daily
 from assay.evaluation.judge import formula_of
+from assay.evaluation.wording import none_keeps, untried
 from assay.formula import FN, FP, TN, TP, Expression, at_base_rate, cells, of_classes, proportion
 from assay.inference import Bootstrap, ClopperPearson, Estimate, Quantity, estimate, paired_scores
 from assay.inference.differences import has_difference
@@ -127,7 +128,8 @@ def undefined(tallies: GateTallies, rule: Rule, chosen: ChosenTables) -> str:
     quantity, _ = quantity_of(rule, tallies)
     why = quantity.reason(confusion_of(tallies, chosen.table)) or "it has no value"
     if chosen.threshold is None and isinstance(rule.at, MaxFar):
-        return f"no threshold keeps {rule.at}, so {why}"
+        because = f"{none_keeps('', rule.at, tallies.mode)}, so {why}"
+        return f"{because}. {untried(tallies.mode)}".removesuffix(". ")
     return why
 
 

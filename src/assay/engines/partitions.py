@@ -7,6 +7,7 @@ run again, because its worker died, gives the same bytes again, and the framewor
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -34,6 +35,7 @@ LARGEST = (1 << 31) - (1 << 16)
 
 _REFUSED = b"assay-refused\n"
 _OUTCOME = "outcome"
+_ROW = re.compile(r"\brow \d")
 _ELSEWHERE = "No module named 'assay'"
 
 
@@ -127,7 +129,8 @@ def tally_of(part: bytes) -> Any:
         return from_bytes(part)
     kind, message = json.loads(part[len(_REFUSED) :])
     error = getattr(errors, kind, InputError)
-    raise error(f"{message} (rows are numbered in their partition)")
+    numbered = " (rows are numbered in their partition)" if _ROW.search(message) else ""
+    raise error(f"{message}{numbered}")
 
 
 def added(tallies: Iterable[Any]) -> Any:

@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 # A finding names so many labels, and so much of a long one; the report lists all of them.
 _NAMED = 5
 _LONGEST = 40
+# What was not looked at before it was said that no threshold keeps a limit.
+_UNTRIED = {
+    Grid.name: "Thresholds inside a cell of the grid were not tried: every score would have to be "
+    "kept (mode exact).",
+    Cuts.name: "Thresholds between the scores that were kept were not tried: every score would "
+    "have to be kept (mode exact).",
+}
 # Bounds are written with so many decimals, rounded outwards.
 _DECIMALS = 6
 
@@ -125,6 +132,25 @@ def mode_note(tally: Resolved) -> str:
                 f"were counted between the others; counts and ranks are exact"
             )
     return "mode exact: every distinct score was kept"
+
+
+def untried(mode: str) -> str:
+    """Which thresholds were not tried, by how scores were kept; empty where all of them were.
+
+    >>> untried("exact")
+    ''
+    """
+    return _UNTRIED.get(mode, "")
+
+
+def none_keeps(model: str, limit: object, mode: str) -> str:
+    """That no threshold keeps a limit, or none of those that were tried.
+
+    >>> none_keeps(" of new", "max-fpr=0.01", "exact")
+    'no threshold of new keeps max-fpr=0.01'
+    """
+    tried = " that was tried" if untried(mode) else ""
+    return f"no threshold{model}{tried} keeps {limit}"
 
 
 def bound_text(estimate: Estimate) -> str:

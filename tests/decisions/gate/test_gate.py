@@ -199,6 +199,19 @@ def test_a_limit_that_no_threshold_keeps_flags_nothing_and_says_so() -> None:
     )
 
 
+def test_thresholds_that_a_grid_did_not_try_are_not_said_to_fail() -> None:
+    truth = np.repeat([0, 1], 300)
+    scores = 0.25 + 1e-6 * np.random.default_rng(1).random(600) + 5e-7 * truth
+    rules = ["new(recall@max-fpr=0.01) >= 0.2", "new(mcc@max-far=0.1) > 0"]
+    recall, mcc = gate(truth, new=scores, rules=rules, mode="grid").rules
+    untried = "Thresholds inside a cell of the grid were not tried"
+    for reason in (recall.reason, recall.estimate.note):
+        assert "no threshold of the new model that was tried keeps max-fpr=0.01" in reason
+        assert untried in reason
+    assert "no threshold that was tried keeps max-far=0.1" in mcc.reason
+    assert untried in mcc.reason
+
+
 # -- differences -----------------------------------------------------------------------------------
 
 EVERY_KIND = (

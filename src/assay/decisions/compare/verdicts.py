@@ -22,6 +22,7 @@ from assay.decisions.compare.optimal import optimal
 from assay.engines.models import BITS, CountedModels
 from assay.errors import MethodError
 from assay.evaluation.evaluation import mistakes_of_models
+from assay.evaluation.wording import keeping, none_keeps, untried
 from assay.inference import BCa, Bootstrap, Estimate, Significance, holm, method_of
 from assay.inference.bootstrap import SEED
 from assay.inference.estimate import decimal
@@ -368,7 +369,9 @@ def _notes(models: Models, rule: Rule | None) -> Iterator[str]:
         yield PINNED_NOTE.format(rule=rule)
     for name, tally in models.tallies.items():
         if tally.threshold == math.inf:
-            yield f"no threshold of {name} keeps {rule}: it flags nothing there"
+            mode = keeping(tally).name
+            lead = none_keeps(f" of {name}", rule, mode)
+            yield f"{lead}: it flags nothing there. {untried(mode)}".removesuffix(". ")
 
 
 def _deciding(differences: Sequence[Difference], rule: Rule | None) -> str:

@@ -36,7 +36,7 @@ from assay.errors import CountError, InputError
 from assay.evaluation.evaluation import likely_mistakes
 from assay.evaluation.findings import Finding, urgent_first
 from assay.evaluation.named_columns import count_frame, names_columns
-from assay.evaluation.wording import keeping, mode_note
+from assay.evaluation.wording import keeping, mode_note, untried
 from assay.inference import Bootstrap
 from assay.inference.threshold_resampling import Chooser, Progress
 from assay.inference.threshold_rules import NOTHING
@@ -58,13 +58,6 @@ ANEW = (
 EDGES = {
     Grid.name: "Thresholds are edges of cells, so that the counts of each one are exact.",
     Cuts.name: "Thresholds are the scores of the others, and the gaps between them.",
-}
-# What was not looked at before it was said that there is none.
-UNTRIED = {
-    Grid.name: "Thresholds inside a cell of the grid were not tried: every score would have to be "
-    "kept (mode exact).",
-    Cuts.name: "Thresholds between the scores that were kept were not tried: every score would "
-    "have to be kept (mode exact).",
 }
 _HOLDOUT = ("y_true", "y_score", "families", "counts", "clusters")
 
@@ -328,7 +321,7 @@ class _Choosing:
                 )
             )
         if any(said):
-            said.append(UNTRIED.get(self.swept.tally.kept.name, ""))
+            said.append(untried(self.swept.tally.kept.name))
         return " ".join(filter(None, said)) or None
 
 
