@@ -548,3 +548,13 @@ def test_what_a_recipe_of_ones_own_prints_is_no_part_of_the_report(
         shown = cli(*command, str(packets), "--label", "label", "--format", "json", "--quiet")
         json.loads(shown.out)
         assert "LOUD" in shown.err
+
+
+def test_advice_of_folds_goes_by_the_error_not_by_its_words(cli: Cli, tmp_path: Path) -> None:
+    """A file may be called as the message reads."""
+    odd = tmp_path / "no column '3'.csv"
+    odd.write_text("a,label\n1,x\n2,y\n", encoding="utf-8")
+    answer = cli("train", "tree", odd, "--label", "absent", "--validation", "folds:3")
+    assert answer.code == 3
+    assert "has no column 'absent'" in answer.err
+    assert "kfold" not in answer.err
