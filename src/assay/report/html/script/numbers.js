@@ -1,4 +1,4 @@
-// How numbers are written: the twin of numbers.py, and a test holds it to that.
+// How numbers are written: the twin of number_text.py, and a test holds it to that.
 
 const UNDEFINED = "–";
 const LEAST = 3;
