@@ -42,7 +42,6 @@ from assay.report.sections import (
     StepCurve,
     Tier,
     count_formula,
-    measure_name,
 )
 
 if TYPE_CHECKING:
@@ -322,7 +321,7 @@ def formulas(measures: tuple[Measure, ...]) -> str:
         formula = count_formula(measure)
         key = json.dumps(name).replace("<", "\\u003c")
         values.append(f"  {key}: (tp, fp, fn, tn) => {javascript(formula)},")
-        called = json.dumps([measure_name(measure), measure.short]).replace("<", "\\u003c")
+        called = json.dumps([measure.title, measure.short]).replace("<", "\\u003c")
         titles.append(f"  {key}: {called},")
         share = proportion(formula)
         if share is not None:

@@ -69,9 +69,10 @@ function curve(kind, choose) {
       const [h, v] = [x(here[0]), y(here[1])];
       if (defined) change(parts.dot, { cx: h, cy: v });
       if (certain) change(parts.bars, { d: `M${from} ${v}H${to}M${h} ${low}V${high}` });
-      const said = [across, up].map((name, i) => `${TITLES[name][1]} ${measured(here[i])[0]}`);
-      readout.textContent = said.join(" · ");
-      svg.setAttribute("aria-label", `${title}. At this threshold: ${said.join(", ")}`);
+      const said = (form) =>
+        [across, up].map((name, i) => `${TITLES[name][form]} ${measured(here[i])[0]}`);
+      readout.textContent = said(1).join(" · ");
+      svg.setAttribute("aria-label", `${title}. At this threshold: ${said(0).join(", ")}`);
     },
     deploy(chosen) {
       rate = chosen;
