@@ -18,6 +18,19 @@ FOUND = re.compile(
     r"^\s*(?:\w+, )*found(?:, \w+)*(?:: [^=\n]+)? = |\b(?:for|as|lambda) found\b|\bfound :=", re.M
 )
 
+# A format code that says how many digits of a float are written.
+DIGITS = re.compile(r"\.(?:\d+|\{\})[eEfFgG%]$")
+NUMBERS = "assay/number_text.py"
+# Where a float is written for machines, and why that is no number that a person reads.
+FOR_MACHINES = {
+    "assay/decisions/audit/reading/reports.py": "the text of a claim, which is read again",
+    "assay/plots/canvas.py": "colours and coordinates of LaTeX",
+    "assay/report/html/blocks.py": "places of drawings, in CSS",
+    "assay/report/html/charts.py": "coordinates of SVG",
+    "assay/report/html/operating_panel.py": "coordinates of SVG",
+    "assay/report/latex.py": "widths of columns, in LaTeX",
+}
+
 
 @cache
 def trees() -> dict[str, ast.Module]:
@@ -101,3 +114,35 @@ def test_nothing_is_asserted_where_a_type_could_say_it():
         if isinstance(node, ast.Assert)
     ]
     assert not places, f"use a type that can't be wrong, or raise an AssayError: {places}"
+
+
+def float_formats(tree: ast.AST) -> list[int]:
+    """The lines where a float is written with so many digits."""
+    specs = (
+        (node.lineno, node.format_spec.values)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FormattedValue) and isinstance(node.format_spec, ast.JoinedStr)
+    )
+    return [
+        line
+        for line, parts in specs
+        if DIGITS.search(
+            "".join(
+                str(getattr(part, "value", "")) if isinstance(part, ast.Constant) else "{}"
+                for part in parts
+            )
+        )
+    ]
+
+
+def test_numbers_for_people_are_written_in_one_module():
+    lines = {path: float_formats(tree) for path, tree in trees().items() if path != NUMBERS}
+    places = [f"{path}:{n}" for path in lines if path not in FOR_MACHINES for n in lines[path]]
+    assert not places, f"write them by a function of {NUMBERS}, or add one there: {places}"
+    idle = [path for path in FOR_MACHINES if not lines[path]]
+    assert not idle, f"these write no float any more, so take them off the list: {idle}"
+
+
+def test_a_format_of_a_float_is_seen():
+    written = """f"{x:.3g} {x:,.0f} {x:+.{n}f} {x:.1%} {x:5.2e}" f"{x:g} {n:,} {t:>4} {x}" """
+    assert len(float_formats(ast.parse(written))) == 5

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import MethodError
-from assay.escaping import number_text
+from assay.escaping import given_text
 from assay.formula import FN, FP, TN, TP, Cell, Expression, at_base_rate, evaluate
 from assay.measures import (
     ALERT_RATE,
@@ -445,8 +445,8 @@ def probability_cost(base_rate: float, cost_fn: float = 1.0, cost_fp: float = 1.
     largest = sys.float_info.max
     if not (0 <= cost_fn <= largest and 0 <= cost_fp <= largest):
         raise MethodError(
-            f"costs are finite and not negative; found {number_text(cost_fn)} and "
-            f"{number_text(cost_fp)}"
+            f"costs are finite and not negative; found {given_text(cost_fn)} and "
+            f"{given_text(cost_fp)}"
         )
     missed, raised = base_rate * cost_fn, (1 - base_rate) * cost_fp
     if missed + raised == 0:

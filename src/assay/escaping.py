@@ -177,10 +177,10 @@ def sentence(text: str) -> str:
     return short(visible(text), LONGEST_SENTENCE, " … ")
 
 
-def number_text(number: object) -> str:
+def given_text(number: object) -> str:
     """A number as messages show it; of a long whole one, how many digits it has.
 
-    >>> number_text(0.5), number_text(10**400)
+    >>> given_text(0.5), given_text(10**400)
     ('0.5', 'a number of 401 digits')
     """
     if not isinstance(number, int):

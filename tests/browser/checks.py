@@ -12,7 +12,7 @@ import pytest
 from assay import evaluate_counts
 from assay.inference import Estimate
 from assay.measures import CATALOGUE, Measure
-from assay.report.formatting import count, measured_parts
+from assay.number_text import count, measured_parts
 
 from .chromium import Page
 

@@ -14,7 +14,7 @@ import pytest
 
 from assay import Evaluation
 from assay.inference import Estimate
-from assay.report.formatting import daily_parts, measured_parts
+from assay.number_text import daily_parts, measured_parts
 
 from . import pages
 from .chromium import Page

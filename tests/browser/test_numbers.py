@@ -1,4 +1,4 @@
-"""The page writes numbers as all other reports do: its script against ``numbers.py``."""
+"""The page writes numbers as all other reports do: its script against ``number_text.py``."""
 
 import json
 import math
@@ -7,9 +7,8 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from assay import Wilson
+from assay import Wilson, number_text
 from assay.inference import Estimate
-from assay.report import formatting
 
 from .chromium import Page
 
@@ -38,17 +37,18 @@ def run(page: Page, call: str, cases: list[list[float]]) -> list[list[str]]:
 
 def text(said: str) -> str:
     """What is undefined is a dash on the page."""
-    return said.replace(formatting.UNDEFINED, "\u2013")
+    return said.replace(number_text.UNDEFINED, "\u2013")
 
 
 @pytest.mark.parametrize(
     ("call", "function"),
     [
-        ("count", formatting.count),
-        ("percent", formatting.percent),
-        ("exactPercent", formatting.exact_percent),
-        ("(x) => measured(x)[0]", formatting.plain_number),
-        ("(x) => daily(x)[0]", formatting.daily),
+        ("count", number_text.count),
+        ("percent", number_text.percent),
+        ("(x) => significant(x, 10)", number_text.threshold_text),
+        ("exactPercent", number_text.exact_percent),
+        ("(x) => measured(x)[0]", number_text.plain_number),
+        ("(x) => daily(x)[0]", number_text.daily),
     ],
 )
 def test_a_number_reads_as_in_other_reports(page: Page, call: str, function) -> None:
@@ -64,7 +64,7 @@ def test_a_number_below_zero_reads_as_in_other_reports(page: Page) -> None:
     for value, (content,) in zip(
         cases, run(page, "((x) => measured(x)[0])", [[v] for v in cases]), strict=True
     ):
-        assert content == formatting.plain_number(value), value
+        assert content == number_text.plain_number(value), value
 
 
 def test_a_measure_and_its_interval_read_as_in_other_reports(page: Page) -> None:
@@ -80,7 +80,7 @@ def test_a_measure_and_its_interval_read_as_in_other_reports(page: Page) -> None
         [-0.5, -0.51, -0.4],
     ]
     for case, texts in zip(cases, run(page, "measured", cases), strict=True):
-        assert texts == [text(part) for part in formatting.measured_parts(Estimate(*case))], case
+        assert texts == [text(part) for part in number_text.measured_parts(Estimate(*case))], case
 
 
 def test_numbers_a_day_read_as_in_other_reports(page: Page) -> None:
@@ -88,4 +88,4 @@ def test_numbers_a_day_read_as_in_other_reports(page: Page) -> None:
     middle = 10 ** generator.uniform(-6, 8, 200)
     cases = np.stack([middle, middle * 0.9, middle * 1.2], axis=1).tolist()
     for case, texts in zip(cases, run(page, "daily", cases), strict=True):
-        assert texts == list(formatting.daily_parts(Estimate(*case))), case
+        assert texts == list(number_text.daily_parts(Estimate(*case))), case

@@ -13,7 +13,7 @@ import pytest
 
 from assay import Evaluation, evaluate, evaluate_counts
 from assay.inference import Estimate
-from assay.report.formatting import count, measured_parts
+from assay.number_text import count, measured_parts
 
 from . import pages
 from .checks import COUNTED, SEEN, Rows, handle, number, place

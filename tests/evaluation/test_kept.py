@@ -8,9 +8,10 @@ import pytest
 import assay
 from assay.engines import confusion_at
 from assay.evaluation import Evaluation
-from assay.evaluation.wording import bound_text, bounds_note, mode_note
+from assay.evaluation.wording import bounds_note, mode_note
 from assay.inference import Estimate
 from assay.measures import AVERAGE_PRECISION, BRIER, CALIBRATION_SLOPE, RECALL, ROC_AUC
+from assay.number_text import bound_text
 from assay.tally import Resolved, ScoreTally, from_bytes
 from assay.tally.counters import CutPoints, count_cuts
 from assay.tally.keeping import Grid
@@ -75,8 +76,8 @@ def test_bounds_are_in_every_shape_of_an_evaluation() -> None:
     frame = evaluation.to_frame("polars")
     assert frame["bound_low"].drop_nulls().len() > 10
     (note,) = bounds_note(evaluation, evaluation.snapshot().bits)
-    assert f"ROC AUC lies in {bound_text(estimate)}" in note
-    assert bound_text(evaluation[AVERAGE_PRECISION]) in note
+    assert f"ROC AUC lies in {bound_text(estimate.bound)}" in note
+    assert bound_text(evaluation[AVERAGE_PRECISION].bound) in note
     assert note in repr(evaluation)
     assert note in evaluation._repr_html_()
 
@@ -150,8 +151,8 @@ def test_a_record_of_a_grid_goes_to_bytes_and_adds() -> None:
     ],
 )
 def test_bounds_are_rounded_outwards(bound: tuple[float, float], text: str) -> None:
-    assert bound_text(Estimate(bound[0], bound=bound)) == text
-    assert bound_text(Estimate(0.5)) == ""
+    assert bound_text(Estimate(bound[0], bound=bound).bound) == text
+    assert bound_text(Estimate(0.5).bound) == ""
 
 
 def test_an_interval_is_widened_to_hold_the_bounds() -> None:

@@ -20,8 +20,8 @@ from assay import (
     paired_t,
 )
 from assay.inference import Quantity, paired_bootstrap, paired_influence
-from assay.inference.significance import p_text
 from assay.measures import find
+from assay.number_text import p_text
 from assay.tally import PairTally, Sample
 
 LOWER, HIGHER = [0.95, 0.96, 0.94, 0.97, 0.95], [0.96, 0.97, 0.96, 0.98, 0.97]

@@ -16,17 +16,10 @@ import pytest
 from assay import choose_threshold, compare, compare_folds, evaluate, measures
 from assay.decisions import Audit
 from assay.escaping import name
-from assay.evaluation.wording import bound_text
 from assay.inference import Estimate
+from assay.number_text import bound_text, count, difference_parts, measured_parts
 from assay.report import Document, Report, document_of, draw, measure_document, measures_document
-from assay.report.formatting import (
-    cell_parts,
-    count,
-    difference_parts,
-    matrix_caption,
-    measure_name,
-    measured_parts,
-)
+from assay.report.grid import cell_parts
 from assay.report.html.blocks import UNDEFINED
 from assay.report.html.charts import Limits
 from assay.report.sections import (
@@ -41,6 +34,8 @@ from assay.report.sections import (
     Prose,
     Table,
     Tier,
+    matrix_caption,
+    measure_name,
 )
 
 from . import (
@@ -204,7 +199,7 @@ def told(block: Held, *, latex: bool = False) -> Read:
                 [
                     change.name,
                     joined(difference_parts(change.difference)),
-                    bound_text(change.difference),
+                    bound_text(change.difference.bound),
                     "" if math.isnan(change.difference) else change.outcome(block.margin).value,
                     change.remark,
                 ]

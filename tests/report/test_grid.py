@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from assay.inference import Estimate
 from assay.measures import Better
-from assay.report.formatting import difference_parts
-from assay.report.grid import OPEN, TOLD, WIDTH, ZERO, span_of, strips_of
-from assay.report.sections import Change, DifferenceOutcome, ForestPlot
+from assay.number_text import difference_parts
+from assay.report.grid import OPEN, TOLD, WIDTH, ZERO, cell_parts, span_of, strips_of
+from assay.report.sections import Change, DifferenceOutcome, ForestPlot, Formula, Kind
 
 UNDEFINED = Estimate(math.nan, undefined="no rows")
 
@@ -89,3 +89,14 @@ def test_differences_have_signs_and_zero_has_none() -> None:
     assert difference_parts(Estimate(0.0, -0.5, 0.5)) == ("0", "[-0.500, +0.500]")
     assert difference_parts(Estimate(1234.5, 1000, 2000)) == ("+1,234", "[+1,000, +2,000]")
     assert difference_parts(UNDEFINED) == ("undefined", "")
+
+
+def test_cell_is_written_by_its_kind() -> None:
+    assert cell_parts(None, Kind.COUNT) == ("", "")
+    assert cell_parts("a", Kind.TEXT) == ("a", "")
+    assert cell_parts(Formula("TP / FP", r"\frac{TP}{FP}"), Kind.TEXT) == ("TP / FP", "")
+    assert cell_parts(14869, Kind.COUNT) == ("14,869", "")
+    assert cell_parts(0.5, Kind.SHARE) == ("0.500", "")
+    assert cell_parts(math.nan, Kind.SHARE) == ("undefined", "")
+    assert cell_parts(1520.4, Kind.DAILY) == ("1,520", "")
+    assert cell_parts(Estimate(0.5, 0.4, 0.6), Kind.SHARE) == ("0.500", "[0.400, 0.600]")

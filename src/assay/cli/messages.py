@@ -30,6 +30,7 @@ import click
 from assay import __version__
 from assay.errors import AssayError, install_line
 from assay.escaping import visible
+from assay.number_text import megabytes, seconds, whole_percent
 
 FINE, NO, USAGE, INPUT, OUTPUT, OURS = range(6)
 INTERRUPTED = 130
@@ -333,8 +334,8 @@ def progress_line(done: int, total: int | None, elapsed: float, what: str = READ
     if total and done < total:
         share = done / total
         bar = "#" * int(share * _WIDTH)
-        left = f", {elapsed / share - elapsed:.0f} s left" if share > 0.02 else ""
-        return f"{what} [{bar:<{_WIDTH}}] {share:4.0%}{left}"
+        left = f", {seconds(elapsed / share - elapsed)} left" if share > 0.02 else ""
+        return f"{what} [{bar:<{_WIDTH}}] {whole_percent(share):>4}{left}"
     if total is None and done and what == READING:
-        return f"{what}, {done / 1e6:,.0f} MB so far, {elapsed:.0f} s"
-    return f"working, {elapsed:.0f} s"
+        return f"{what}, {megabytes(done)} so far, {seconds(elapsed)}"
+    return f"working, {seconds(elapsed)}"

@@ -178,7 +178,7 @@ def _counted(predictions: Predictions, decided: Counter[str]) -> Iterator[pl.Dat
 
 def _said(predictions: Predictions, decided: Counter[str], out: Path | None) -> Iterator[str]:
     """What stands beside the rows."""
-    from assay.evaluation.wording import threshold_text
+    from assay.number_text import threshold_text
     from assay.sources.files.request import where
 
     refused = predictions.rows_refused

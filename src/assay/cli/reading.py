@@ -16,6 +16,7 @@ from assay.cli import interruption, options
 from assay.cli.messages import INPUT, Progress
 from assay.cli.options import Decorator, Function, Option, column_option
 from assay.errors import InputError
+from assay.number_text import megabytes
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -207,8 +208,8 @@ def within_memory(request: Request) -> AbstractContextManager[None]:
     def stop(now: int) -> None:
         interruption.end(
             INPUT,
-            f"assay: error: {now / 1e6:,.0f} MB of memory were in use, and {limit / 1e6:,.0f} MB "
-            f"are allowed; {before / 1e6:,.0f} MB are needed before any row is read. Raise "
+            f"assay: error: {megabytes(now)} of memory were in use, and {megabytes(limit)} "
+            f"are allowed; {megabytes(before)} are needed before any row is read. Raise "
             f"--max-memory, name fewer columns, or split the input",
         )
 

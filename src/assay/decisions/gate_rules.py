@@ -24,6 +24,7 @@ from assay.inference.fields import Recorded, Result, odd, stored
 from assay.inference.significance import MOST_RESAMPLES, check_draws, check_flag, check_level
 from assay.inference.threshold_resampling import ChosenTables, choose_anew, choose_from_counts
 from assay.inference.threshold_rules import AtThreshold
+from assay.number_text import fixed, grouped, significant
 from assay.sources import FAMILY, code_arrays, common_labels, must_share_index
 from assay.sources.files.request import RowSource
 from assay.sources.validation import OnBadRow, good_rows, skips, suggesting_skip
@@ -221,14 +222,15 @@ def resamples_for(asked: int | None, level: float, *, drawn: bool = True) -> int
         if drawn and needed > MOST_UNASKED:
             way = f"resamples={needed}, or " if needed <= MOST_RESAMPLES else ""
             raise MethodError(
-                f"at a level of {level:.12g} an interval needs {needed:,} resamples or more, which "
-                f"takes long: say {way}a lower level="
+                f"at a level of {significant(level, 12)} an interval needs {needed:,} resamples or "
+                f"more, which takes long: say {way}a lower level="
             )
         return max(RESAMPLES, min(math.ceil(2 * _BEYOND / (1 - level)), MOST_UNASKED))
     check_draws("a gate", asked, "resamples", least=2)
     if asked < needed:
         raise MethodError(
-            f"at a level of {level:.6g} an interval needs {needed} resamples or more; found {asked}"
+            f"at a level of {significant(level, 6)} an interval needs {needed} resamples or more; "
+            f"found {asked}"
         )
     return asked
 
@@ -497,7 +499,7 @@ def reason_of(rule: Rule, estimate: Estimate, outcome: Outcome) -> str:
         return f"undefined: {estimate.undefined}" if estimate.undefined else "undefined"
     if math.isnan(estimate.low):
         return estimate.note or "there is no interval"
-    bound = f"{rule.bound:,.12g}"
+    bound = f"{grouped(rule.bound, 12)}"
     if outcome is Outcome.UNDECIDED:
         return f"part of the interval keeps the bound and part does not{_more(rule, estimate)}"
     kept = outcome is Outcome.PASS
@@ -514,7 +516,7 @@ def _more(rule: Rule, estimate: Estimate) -> str:
     times = (side / abs(off)) ** 2
     if times > _MOST_TIMES:
         return "; it is too close to the bound for any number of rows"
-    shown = f"{max(times, 1.1):.2g}" if times < 10 else f"{times:.0f}"
+    shown = f"{significant(max(times, 1.1), 2)}" if times < 10 else f"{fixed(times, 0)}"
     return f"; about {shown} times as many rows would tell, if the value stays"
 
 

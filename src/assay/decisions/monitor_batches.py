@@ -19,7 +19,7 @@ from assay.decisions.monitor_periods import MATURE, judge, must_be_a_share
 from assay.decisions.monitor_result import Monitor, watched_rules
 from assay.decisions.rule import Rule
 from assay.errors import InputError, TallyError
-from assay.escaping import number_text
+from assay.escaping import given_text
 from assay.evaluation.wording import some
 from assay.inference.bootstrap import SEED
 from assay.inference.significance import check_flag, check_level, check_seed
@@ -228,7 +228,7 @@ def _watching(
     if old_threshold is not None and old_score is None:
         raise InputError(
             f"old_threshold= decides on old_score=, which is not given; found "
-            f"{number_text(old_threshold)}"
+            f"{given_text(old_threshold)}"
         )
     if len(set(features)) < len(features):
         raise InputError(f"features= names a column twice: {', '.join(features)}")

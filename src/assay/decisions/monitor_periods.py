@@ -37,7 +37,7 @@ from assay.decisions.watched_figures import (
     shift_of,
 )
 from assay.errors import InputError, LabelError, ScoreError
-from assay.escaping import number_text
+from assay.escaping import given_text
 from assay.evaluation.deployment import FALSE_ALARMS, PER_DAY
 from assay.evaluation.findings import urgent_first
 from assay.inference.estimate import Estimate
@@ -199,7 +199,7 @@ def _must_be_a_period(every: Any) -> None:
     whole = isinstance(every, int) and not isinstance(every, bool) and every > 0
     if not whole and every not in PERIODS:
         raise InputError(
-            f"every= is {', '.join(PERIODS)} or a number of days; found {number_text(every)}"
+            f"every= is {', '.join(PERIODS)} or a number of days; found {given_text(every)}"
         )
 
 
@@ -208,7 +208,7 @@ def must_be_a_share(mature: Any) -> None:
     number = isinstance(mature, int | float) and not isinstance(mature, bool)
     if not number or not 0 < mature <= 1:
         raise InputError(
-            f"mature= is a share above 0 and up to 1, such as 0.9; found {number_text(mature)}"
+            f"mature= is a share above 0 and up to 1, such as 0.9; found {given_text(mature)}"
         )
 
 

@@ -16,11 +16,12 @@ from assay.escaping import plural
 from assay.evaluation.deployment import ALERTS, FALSE_ALARMS
 from assay.evaluation.findings import Finding
 from assay.evaluation.findings.finding import Code
-from assay.evaluation.wording import interval, listed, percent, rate, some
+from assay.evaluation.wording import listed, some
 from assay.inference.estimate import Estimate
 from assay.inference.fields import Recorded, Result, odd, stored
 from assay.inference.significance import chi_square_p
 from assay.measures import PRECISION
+from assay.number_text import rate, rate_interval, rate_percent, significant
 from assay.sources.files.request import RowSource
 from assay.tally.daily import DailyTally
 
@@ -230,7 +231,7 @@ def judged_rule(rule: Rule, periods: Sequence[Period]) -> WatchedRule:
         seen = looks[first]
         why = (
             f"at the end of {periods[first].end} the whole confidence sequence, "
-            f"{seen.low:.3g} to {seen.high:.3g}, broke it"
+            f"{significant(seen.low)} to {significant(seen.high)}, broke it"
         )
         return WatchedRule(rule, RuleOutcome.BROKEN, periods[first].end, last, why)
     if outcomes[-1] is Outcome.PASS:
@@ -342,7 +343,7 @@ def _by(judged: WatchedRule) -> str:
     estimate = judged.estimate
     if math.isnan(estimate):
         return f"between {rate(estimate.low)} and {rate(estimate.high)} by now"
-    return f"{interval(estimate)} by now"
+    return f"{rate_interval(estimate)} by now"
 
 
 def _labels(monitor: Monitor) -> Iterator[Finding]:
@@ -358,7 +359,7 @@ def _labels(monitor: Monitor) -> Iterator[Finding]:
         yield NOT_MATURE.found(
             f"{len(waiting)} of {len(monitor.periods)} periods "
             f"{plural(len(waiting), 'has', 'have')} labels for fewer than "
-            f"{percent(monitor.mature)} of {plural(len(waiting), 'its', 'their')} alerts, the "
+            f"{rate_percent(monitor.mature)} of {plural(len(waiting), 'its', 'their')} alerts, the "
             f"first {waiting[0].start}: {alerts:,} {plural(alerts, 'alert waits', 'alerts wait')} "
             f"for one. Of those periods only bounds are given."
         )
@@ -370,7 +371,7 @@ def _base_rate(monitor: Monitor) -> Iterator[Finding]:
         return
     if now.low > before or now.high < before:
         yield BASE_RATE.found(
-            f"alerts tell a share of attacks of {interval(now)}, and in the reference it was "
+            f"alerts tell a share of attacks of {rate_interval(now)}, and in the reference it was "
             f"{rate(before)}, if scores of attacks and of harmless rows are what they were."
         )
 
@@ -383,9 +384,9 @@ def _bursts(false_alarms: Sequence[int]) -> Iterator[Finding]:
     spread = sum((each - mean) ** 2 for each in false_alarms) / mean
     if chi_square_p(spread, days - 1) < _P:
         yield BURSTS.found(
-            f"over {days} days false alarms have a mean of {mean:.3g} a day and a variance of "
-            f"{spread * mean / (days - 1):.3g}; independent ones would have about as much variance "
-            f"as mean."
+            f"over {days} days false alarms have a mean of {significant(mean)} a day and a "
+            f"variance of {significant(spread * mean / (days - 1))}; independent ones would have "
+            f"about as much variance as mean."
         )
 
 

@@ -25,10 +25,11 @@ from assay.decisions.rows_needed import (
     rows_needed,
 )
 from assay.errors import InputError
-from assay.escaping import number_text
+from assay.escaping import given_text
 from assay.inference.fields import Recorded, Result, stored
 from assay.inference.proportions import ClopperPearson, Wilson
 from assay.inference.significance import as_list, check_level, check_share
+from assay.number_text import significant
 
 __all__ = ["Goal", "Need", "Plan", "plan"]
 
@@ -194,7 +195,7 @@ def plan(
     if rows is not None and (type(rows) is not int or not _FEWEST_ROWS <= rows <= _MOST_ROWS):
         raise InputError(
             f"rows= are those that labels are drawn from, {_FEWEST_ROWS} at least and 10^15 at "
-            f"most; found {number_text(rows)}"
+            f"most; found {given_text(rows)}"
         )
     if rows is not None and recall_width is None:
         raise InputError("rows= are those that labels are drawn from, so recall_width= is needed")
@@ -314,9 +315,9 @@ class _PlanRequest:
             enough = goal.enough()
             if enough is None:
                 hopeless = (
-                    f"a detector with a false alarm rate of {goal.expected:.2g} at this base rate, "
-                    f"which is what the expected rates come to, is not shown to stay below "
-                    f"{limit:g} by any number of rows"
+                    f"a detector with a false alarm rate of {significant(goal.expected, 2)} at "
+                    f"this base rate, which is what the expected rates come to, is not shown to "
+                    f"stay below {limit:g} by any number of rows"
                 )
         needs = tuple(goal.needs(self.errors))
         return Goal("max_far", limit, float(1 - risk), needs, enough, hopeless)
@@ -376,7 +377,7 @@ def _families(shares: Mapping[str, float] | None) -> dict[str, float]:
     if not isinstance(shares, Mapping):
         raise InputError(
             f"min_dr_families= has a share for each family, such as {{'dos': 0.9}}; found "
-            f"{number_text(shares)}"
+            f"{given_text(shares)}"
         )
     return {name: check_share(f"min_dr of {name!r}", share) for name, share in shares.items()}
 
@@ -389,7 +390,7 @@ def _decimal(share: float) -> Decimal:
 def _errors(errors: Sequence[int]) -> tuple[int, ...]:
     given = as_list("errors=", errors, "how many errors the rows may hold")
     if not given or not all(_may_be_errors(each) for each in given):
-        shown = ", ".join(map(number_text, given)) or "none"
+        shown = ", ".join(map(given_text, given)) or "none"
         raise InputError(f"errors= are whole numbers from 0 to 10^15; found {shown}")
     return tuple(sorted({int(each) for each in given}))
 

@@ -30,7 +30,7 @@ from assay.decisions.sample_strata import (
     score_strata,
 )
 from assay.errors import InputError
-from assay.escaping import number_text
+from assay.escaping import given_text
 from assay.inference.significance import check_seed
 from assay.sources import columns_of
 from assay.sources.columns import polars_frame
@@ -88,7 +88,7 @@ class SampleRequest:
         for name, (least, most) in _WHOLE.items():
             value = getattr(self, name)
             if type(value) is not int or not least <= value <= most:
-                shown = number_text(value)
+                shown = given_text(value)
                 raise InputError(
                     f"{name}= is a whole number from {least} to {most:,}; found {shown}"
                 )
@@ -100,14 +100,14 @@ class SampleRequest:
         columns: dict[str, Any] = {"score": self.score, "id": self.id or ""}
         for name, column in columns.items():
             if not isinstance(column, str):
-                shown = number_text(column)
+                shown = given_text(column)
                 raise InputError(f"{name}= is the name of a column, a text; found {shown}")
         share: Any = self.alerts
         if isinstance(share, str) and share != ALL:
             raise InputError(f"alerts= is 'all' or a share of them; found {share!r}")
         number: Any = math.nan if isinstance(share, bool) or not isinstance(share, Real) else share
         if share is not None and not isinstance(share, str) and not 0 < number <= 1:
-            shown = number_text(share)
+            shown = given_text(share)
             raise InputError(f"alerts= is a share above 0 and up to 1, or 'all'; found {shown}")
         if self.threshold is not None:
             checked_threshold(self.threshold)

@@ -34,6 +34,7 @@ from assay.inference.proportions import (
     discordant_log_e,
 )
 from assay.measures import ACCURACY, ALERT_RATE, RECALL, Measure
+from assay.number_text import percent, significant
 
 Counts: TypeAlias = npt.NDArray[np.int64]
 Scope: TypeAlias = Literal["period", "cumulative"]
@@ -259,7 +260,7 @@ def _settled(estimate: Estimate, known: float, mature: float, what: str) -> Esti
     """The estimate where enough rows have labels; else what it lies between."""
     if known >= mature:
         return estimate
-    why = f"{known:.1%} of {what} have a label, and {100 * mature:.6g}% are needed"
+    why = f"{percent(known)} of {what} have a label, and {significant(100 * mature, 6)}% are needed"
     return estimate.changed(math.nan, undefined=why)
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from assay.engines.ask import Ask
 from assay.engines.local import ScoreCounter, are_rarer, count_coded, label_amounts, most_frequent
 from assay.errors import InputError, TallyError
+from assay.number_text import megabytes
 from assay.sources.coded import Coded, joined
 from assay.sources.files.request import room
 from assay.tally import ScoreTally, Tally
@@ -374,8 +375,8 @@ def is_within(size: int, limit: int) -> bool:
 def too_large(size: int, limit: int | None) -> InputError:
     """Why scores of so many bytes are not all kept, and what to do."""
     return InputError(
-        f"the distinct scores take about {_FACTOR * size / 1e6:,.0f} MB of memory, and "
-        f"{(limit or 0) / 1e6:,.0f} MB are allowed: raise max_memory=, or say mode='cuts' or "
+        f"the distinct scores take about {megabytes(_FACTOR * size)} of memory, and "
+        f"{megabytes(limit or 0)} are allowed: raise max_memory=, or say mode='cuts' or "
         f"mode='grid'"
     )
 

@@ -17,9 +17,8 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError, MethodError
-from assay.escaping import number_text
+from assay.escaping import given_text
 from assay.evaluation.probabilities import bounded, scores_of
-from assay.evaluation.wording import percent
 from assay.formula import cells
 from assay.inference import Estimate, Wilson
 from assay.inference.significance import LARGEST_COUNT, check_amount
@@ -37,6 +36,7 @@ from assay.measures import (
     last_within,
 )
 from assay.measures.catalogue import LOW_RATES
+from assay.number_text import rate_percent, significant
 from assay.tally import Resolved, ScoreTally
 
 if TYPE_CHECKING:
@@ -195,7 +195,10 @@ def reading(evaluation: ByKey, measure: Measure, estimate: Estimate) -> str:
     both are said.
     """
     if "if_calibrated" in estimate.parts:
-        return f"a calibrated model of this size: about {estimate.parts['if_calibrated']:.2g}"
+        return (
+            f"a calibrated model of this size: about "
+            f"{significant(estimate.parts['if_calibrated'], 2)}"
+        )
     band = None if math.isnan(estimate) else measure.band(estimate)
     if band is None or not band.praise:
         return "" if band is None else band.reading
@@ -203,8 +206,8 @@ def reading(evaluation: ByKey, measure: Measure, estimate: Estimate) -> str:
         return band.reading
     rate, far = evaluation.mostly_false
     return (
-        f"would be called {band.reading}, yet at a base rate of {percent(rate)} {percent(far)} of "
-        f"alarms are false"
+        f"would be called {band.reading}, yet at a base rate of {rate_percent(rate)} "
+        f"{rate_percent(far)} of alarms are false"
     )
 
 
@@ -231,10 +234,10 @@ def top_of(tally: Resolved, k: Any, volume: float | None) -> Top:
     """What is read of the rows of a tally, refused where that can't be told."""
     if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
         raise InputError(
-            f"top= is how many alerts a day are read, a whole number; found {number_text(k)}"
+            f"top= is how many alerts a day are read, a whole number; found {given_text(k)}"
         )
     if int(k) > LARGEST_COUNT:
-        raise InputError(f"top= is at most 10^36 alerts a day; found {number_text(int(k))}")
+        raise InputError(f"top= is at most 10^36 alerts a day; found {given_text(int(k))}")
     if tally.scores is None:
         raise MethodError("top= ranks rows by scores, and there are only decisions: give y_score=")
     if tally.days is None and volume is None:

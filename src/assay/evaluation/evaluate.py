@@ -11,7 +11,7 @@ import numpy as np
 from assay.engines import Accumulator, Ask
 from assay.engines.arrays import count_arrays, resolved_arrays
 from assay.errors import EmptyInput, InputError
-from assay.escaping import number_text
+from assay.escaping import given_text
 from assay.evaluation.deployment import costs_of
 from assay.evaluation.evaluation import Evaluation
 from assay.evaluation.judge import Judge
@@ -315,7 +315,7 @@ def counts_tally(
     """The tally of a confusion matrix that was given as counts, and what was inferred."""
     if orientation is not None and orientation not in ORIENTATIONS:
         raise InputError(
-            f"orientation= is {' or '.join(ORIENTATIONS)}; found {number_text(orientation)}"
+            f"orientation= is {' or '.join(ORIENTATIONS)}; found {given_text(orientation)}"
         )
     if positive is not None and negative is not None:
         raise InputError("give positive= or negative=, not both: the one follows from the other")
@@ -416,15 +416,15 @@ def _count(cell: Any) -> int:
     whole = isinstance(cell, int | np.integer) and not isinstance(cell, bool)
     if not whole and not (isinstance(cell, float) and cell.is_integer()):
         raise InputError(
-            f"a cell of a confusion matrix is a whole number; found {number_text(cell)}"
+            f"a cell of a confusion matrix is a whole number; found {given_text(cell)}"
         )
     if cell < 0:
         raise InputError(
-            f"a cell of a confusion matrix is not negative; found {number_text(int(cell))}"
+            f"a cell of a confusion matrix is not negative; found {given_text(int(cell))}"
         )
     if cell > LARGEST_COUNT:
         raise InputError(
-            f"a cell of a confusion matrix is at most 10^36; found {number_text(int(cell))}"
+            f"a cell of a confusion matrix is at most 10^36; found {given_text(int(cell))}"
         )
     return int(cell)
 
@@ -518,7 +518,7 @@ class MeasureFunction:
         measure = self.measure
         if average is not None and average not in AVERAGES:
             raise InputError(
-                f"average is one of {', '.join(AVERAGES)}; found {number_text(average)}"
+                f"average is one of {', '.join(AVERAGES)}; found {given_text(average)}"
             )
         if measure.of_scores is not None:
             if average is not None:
@@ -552,7 +552,7 @@ def fbeta(y_true: Any = None, y_said: Any = None, *, beta: Any, **given: Any) ->
     0.625
     """
     if not isinstance(beta, int | float) or isinstance(beta, bool):
-        raise InputError(f"beta must be a positive number; found {number_text(beta)}")
+        raise InputError(f"beta must be a positive number; found {given_text(beta)}")
     return MeasureFunction(f_beta(beta))(y_true, y_said, **given)
 
 

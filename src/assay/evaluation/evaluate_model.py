@@ -17,8 +17,8 @@ from assay.evaluation.deployment import costs_of
 from assay.evaluation.evaluation import Evaluation
 from assay.evaluation.outputs import library_of_model, must_be_a_model
 from assay.evaluation.responses import Response, joined, response_of
-from assay.evaluation.wording import rows
 from assay.inference import Method
+from assay.number_text import rows
 from assay.sources import must_share_index
 from assay.sources.coded import Labels, NameColumn
 from assay.sources.columns import TEXT, array_of, labels_of, must_be_as_long

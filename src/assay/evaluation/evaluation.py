@@ -39,13 +39,14 @@ from assay.evaluation.over_time import (
 from assay.evaluation.plotting import Plots
 from assay.evaluation.probabilities import DEFINED_ONLY
 from assay.evaluation.snapshot import Snapshot, estimates_of, records_of, snapshot_of
-from assay.evaluation.wording import bits_of, bounds_note, keeping, mode_note, name, threshold_text
+from assay.evaluation.wording import bits_of, bounds_note, keeping, mode_note, name
 from assay.inference import Bootstrap, Delta, Estimate, GammaInterval, Method, Strata, method_of
 from assay.inference.bootstrap import must_be_redrawn
 from assay.inference.fields import Result
-from assay.inference.significance import check_amount, check_share, exact_percent
+from assay.inference.significance import check_amount, check_share
 from assay.measures import AVERAGES, Costs, Measure, catalogue, find
 from assay.measures.catalogue import PRINTED
+from assay.number_text import exact_percent, grouped, threshold_text, whole
 from assay.sources import FAMILY, label_text
 from assay.sources.times import TIME
 from assay.tally import Confusion, Resolved, Tally
@@ -355,7 +356,7 @@ def _drawn(strata: Strata | None) -> list[str]:
     drawn, rows = strata.drawn.sum(), (strata.weights * strata.drawn).sum()
     return [
         (
-            f"{drawn:,.0f} {plural(drawn, 'row was', 'rows were')} drawn from {rows:,.0f}, by "
+            f"{whole(drawn)} {plural(drawn, 'row was', 'rows were')} drawn from {whole(rows)}, by "
             f"{len(strata.names)} {plural(len(strata.names), 'stratum', 'strata')}"
         )
     ]
@@ -429,7 +430,7 @@ def _has_matrix(evaluation: Evaluation) -> bool:
 
 def _count(number: float) -> str:
     """A count, or a sum of weights."""
-    return f"{number:,}" if isinstance(number, int) else f"{number:,.6g}"
+    return f"{number:,}" if isinstance(number, int) else f"{grouped(number, 6)}"
 
 
 def _title(evaluation: Evaluation) -> str:

@@ -45,6 +45,7 @@ from assay.measures import (
     reliability,
 )
 from assay.measures.scores import OfScores, bound_of
+from assay.number_text import grouped, significant
 from assay.sources import FAMILY
 from assay.sources.labelling import likely_threshold
 from assay.tally import Confusion, Resolved, Sample, ScoreTally
@@ -412,7 +413,7 @@ class Judge:
                 name, note = "", AT_THE_EDGE
         clipped = 0 if declared.clipped is None else declared.clipped(ranking.tally)
         if clipped:
-            many = f"{clipped:,.10g} {'of the weight' if ranking.tally.weighted else 'rows'}"
+            many = f"{grouped(clipped, 10)} {'of the weight' if ranking.tally.weighted else 'rows'}"
             cut = f"{many} {'was' if ranking.tally.weighted else 'were'} clipped at 2^-52"
             note = cut if note is None else f"{note}; {cut}"
         low, high = min(ends[0], influence.value), max(ends[1], influence.value)
@@ -473,7 +474,7 @@ class Judge:
             n=table.rows,
             level=self.level,
             note=f"no interval: a bootstrap of it does not cover; a calibrated model of this size "
-            f"would show about {expected:.2g}",
+            f"would show about {significant(expected, 2)}",
             parts={"if_calibrated": expected},
         )
         return bounded(result, bound_of(declared, table), (0, 1)) if table.inexact else result

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError, UnknownMeasure
-from assay.escaping import number_text
+from assay.escaping import given_text
 from assay.evaluation.deployment import BY_SLICE, alerts_only
 from assay.evaluation.judge import Judge
 from assay.evaluation.probabilities import DEFINED_ONLY
@@ -281,7 +281,7 @@ def judged(judge: Judge, period: str) -> dict[str, Judge]:
 def checked_period(tally: Resolved, period: Any) -> str | None:
     """The period that was asked for, a day if none was; None for rows without times."""
     if period is not None and period not in PERIODS:
-        raise InputError(f"period= is {', '.join(PERIODS)}; found {number_text(period)}")
+        raise InputError(f"period= is {', '.join(PERIODS)}; found {given_text(period)}")
     if tally.days is not None:
         return DAY if period is None else str(period)
     if period is not None:

@@ -20,7 +20,8 @@ from assay.evaluation.outputs import (
     outputs,
     role_of,
 )
-from assay.evaluation.wording import listed, name, rows
+from assay.evaluation.wording import listed, name
+from assay.number_text import rows
 from assay.sources.coded import Labels
 from assay.sources.columns import BOOLEAN, NUMBER, label_kind, label_text, labels_of, native
 from assay.sources.labelling import SEVERAL, Labelling, label_as, resolve, shown_labels

@@ -42,6 +42,7 @@ from assay.errors import InputError
 from assay.formula.properties import share_of
 from assay.inference.estimate import Floats, Quantity, squares_of, table_of
 from assay.inference.significance import check_level, normal, student
+from assay.number_text import significant
 from assay.tally import ClusterTally, Confusion
 
 # Beyond this many units on the log scale an end is at the edge of the range.
@@ -452,9 +453,9 @@ class Strata:
             weight = float(squares.sum() / sums.sum())
             if weight < 1 - _WEIGHT_ROUNDING:
                 raise InputError(
-                    f"rows of stratum {name!r} (column {column!r}) have the weight {weight:.6g}: "
-                    f"a row stands for one row at least, itself. Weights are N/n, rows of the "
-                    f"stratum by rows drawn from it"
+                    f"rows of stratum {name!r} (column {column!r}) have the weight "
+                    f"{significant(weight, 6)}: a row stands for one row at least, itself. Weights "
+                    f"are N/n, rows of the stratum by rows drawn from it"
                 )
             rows = np.round(sums / weight)
             uneven = np.abs(squares - rows * weight**2) > _WEIGHT_ROUNDING * squares
@@ -462,8 +463,9 @@ class Strata:
             if uneven.any():
                 raise InputError(
                     f"rows of stratum {name!r} (column {column!r}) differ in their weight, which "
-                    f"is {weight:.6g} on average: a row of a stratum stands for as many rows as "
-                    f"any other, N/n. Draw them with assay sample, or leave strata= out"
+                    f"is {significant(weight, 6)} on average: a row of a stratum stands for as "
+                    f"many rows as any other, N/n. Draw them with assay sample, or leave strata= "
+                    f"out"
                 )
             counts.append(rows)
             weights.append(_whole(weight * rows.sum()) / rows.sum())

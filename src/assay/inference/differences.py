@@ -19,19 +19,19 @@ from assay.engines.models import ModelRows
 from assay.errors import MethodError
 from assay.inference.bootstrap import BCa, Bootstrap, each_once, redrawn
 from assay.inference.delta import ALONE, LONE_CLASS
-from assay.inference.estimate import Estimate, Quantity, decimal
+from assay.inference.estimate import Estimate, Quantity
 from assay.inference.score_intervals import cluster_spread, has_lone_class, rests_on_one_cluster
 from assay.inference.significance import (
     Significance,
     check_level,
     normal,
     normal_p,
-    p_text,
     pair_names,
     student,
     student_p,
 )
 from assay.measures import ROC_AUC, ByRow, ClassAverage, MeanLoss, Measure, OverPairs, Ranked, rank
+from assay.number_text import decimal, p_text
 from assay.sources import code_arrays, must_share_index
 from assay.tally import ClusterTally, PairTally, Sample
 

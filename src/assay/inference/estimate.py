@@ -17,10 +17,8 @@ import numpy.typing as npt
 from assay.errors import InputError
 from assay.formula import Expression, K, cells, derivative, evaluate, reason, value
 from assay.formula.one_table import NumberOf, number, once
+from assay.number_text import MOST_DECIMALS, decimal
 from assay.tally import Confusion
-
-# A number that is nearer to 1 than fewer decimals show is as good as 1.
-_MOST = 13
 
 
 class Estimate(float):
@@ -119,27 +117,16 @@ class Estimate(float):
 
     def text(self, digits: int = 3) -> str:
         """The value and its interval, or why there is none."""
-        if type(digits) is not int or not 0 <= digits < _MOST:
-            raise InputError(f"digits= is a whole number from 0 to {_MOST - 1}; found {digits!r}")
+        if type(digits) is not int or not 0 <= digits < MOST_DECIMALS:
+            raise InputError(
+                f"digits= is a whole number from 0 to {MOST_DECIMALS - 1}; found {digits!r}"
+            )
         if math.isnan(self):
             return f"undefined: {self.undefined}" if self.undefined else "undefined"
         value, low, high = (decimal(end, digits) for end in (float(self), self.low, self.high))
         if math.isnan(self.low) and math.isnan(self.high):
             return value
         return f"{value} [{low}, {high}]"
-
-
-def decimal(number: float, digits: int = 3, *, sign: str = "") -> str:
-    """A number with so many decimals; written otherwise where it would read as 0 or 1 and is not.
-
-    >>> decimal(0.97545), decimal(0.00004), decimal(0.99999), decimal(0)
-    ('0.975', '4e-05', '0.99999', '0.000')
-    """
-    texts = [f"{number:{sign}.{more}f}" for more in range(digits, _MOST)]
-    if number and float(texts[0]) == 0:
-        return f"{number:{sign}.2g}"
-    told = (text for text in texts if float(text) not in (1, -1) or float(text) == number)
-    return next(told, texts[0])
 
 
 def _rebuilt(value: float, fields: dict[str, Any]) -> Estimate:

@@ -14,7 +14,7 @@ import numpy as np
 
 from assay.curves import Curve, Floats
 from assay.errors import MethodError
-from assay.escaping import number_text
+from assay.escaping import given_text
 from assay.formula import (
     FN,
     FP,
@@ -76,7 +76,7 @@ def method_of(method: Any, level: float | None) -> tuple[Method | None, float]:
         return None, level
     if not isinstance(method, str) or method not in METHODS:
         raise MethodError(
-            f"there is no interval method {number_text(method)}; choose from {', '.join(METHODS)}, "
+            f"there is no interval method {given_text(method)}; choose from {', '.join(METHODS)}, "
             f"or give an object such as assay.Wilson(0.95)"
         )
     named: Method = METHODS[method](level=level)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import LengthMismatch, MethodError
-from assay.escaping import number_text, plural
+from assay.escaping import given_text, plural
 from assay.inference.estimate import Estimate
 from assay.inference.proportions import Wilson
 from assay.inference.significance import (
@@ -30,11 +30,11 @@ from assay.inference.significance import (
     f_quantile,
     floats,
     numbers_by_model,
-    p_text,
     pair_names,
     student,
     student_p,
 )
+from assay.number_text import p_text, signed
 from assay.sources import must_share_index
 from assay.tally import PairTally
 
@@ -74,7 +74,7 @@ def mcnemar(
         method = "exact" if b + c < EXACT_BELOW else "corrected"
     if method not in METHODS:
         raise MethodError(
-            f"McNemar's test is one of {', '.join(METHODS)}; found {number_text(method)}"
+            f"McNemar's test is one of {', '.join(METHODS)}; found {given_text(method)}"
         )
     statistic: float | None = None
     df: tuple[float, ...] = ()
@@ -316,9 +316,9 @@ def _result(
     t, p = _t_and_p(tested, error, df)
     verdict = _verdict(tested, p, level, names)
     less = f"{names[1]} less {names[0]}"
-    said = f"{less} is {mean:+.4f} on average over {differences.size} folds"
+    said = f"{less} is {signed(mean)} on average over {differences.size} folds"
     if numerator is not None:
-        said = f"The first difference, {less}, is {tested:+.4f} (on average {mean:+.4f})"
+        said = f"The first difference, {less}, is {signed(tested)} (on average {signed(mean)})"
     return Significance(
         test=test,
         statistic=t,
@@ -475,7 +475,7 @@ def five_by_two_f(
         df=(10, 5),
         p=p,
         method="alpaydin",
-        sentence=f"{models[1]} less {models[0]} is {mean:+.4f} on average over 5x2 folds: "
+        sentence=f"{models[1]} less {models[0]} is {signed(mean)} on average over 5x2 folds: "
         f"{_verdict(mean, p, level, models)}.",
         effect=Estimate(mean, n=10, level=level, note="the F test gives no interval"),
         table={

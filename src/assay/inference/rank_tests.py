@@ -32,11 +32,11 @@ from assay.inference.significance import (
     normal,
     normal_p,
     numbers_by_model,
-    p_text,
     pair_names,
     studentised_range,
     studentised_range_p,
 )
+from assay.number_text import fixed, p_text
 from assay.sources import must_share_index
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -138,7 +138,8 @@ def friedman(
         df=(models - 1,),
         p=p,
         method="chi-square",
-        sentence=f"{models} models over {rows:.0f} {of}; {best} ranks best on average: {verdict} "
+        sentence=f"{models} models over {fixed(rows, 0)} {of}; {best} ranks best on average: "
+        f"{verdict} "
         f"({p_text(p)}).",
         table={"mean_ranks": dict(zip(labels, means.tolist(), strict=True)), "rows": int(rows)},
         models=tuple(labels),
@@ -192,8 +193,8 @@ def nemenyi(
                     df=(models, math.inf),
                     p=p,
                     method="studentised range",
-                    sentence=f"{labels[i]} has mean rank {means[i]:.2f}, {labels[j]} "
-                    f"{means[j]:.2f}: {verdict} ({p_text(p)}).",
+                    sentence=f"{labels[i]} has mean rank {fixed(means[i], 2)}, {labels[j]} "
+                    f"{fixed(means[j], 2)}: {verdict} ({p_text(p)}).",
                     table={"rank_difference": gap, "critical_difference": critical},
                     effect=Estimate(
                         gap,
@@ -310,7 +311,8 @@ def mean_rank_tests(
                 p=p,
                 p_adjusted=adjusted,
                 method="normal",
-                sentence=f"{labels[i]} has mean rank {means[i]:.2f}, {labels[j]} {means[j]:.2f}: "
+                sentence=f"{labels[i]} has mean rank {fixed(means[i], 2)}, {labels[j]} "
+                f"{fixed(means[j], 2)}: "
                 f"{verdict} ({p_text(adjusted)} by Holm).",
                 table={"rank_difference": gap, "standard_error": error},
                 effect=Estimate(

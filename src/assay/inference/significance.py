@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError, MethodError
-from assay.escaping import number_text
+from assay.escaping import given_text
 from assay.inference.estimate import Estimate
 from assay.inference.fields import Recorded
 from assay.sources import columns_of, must_share_index
@@ -118,9 +118,9 @@ def floats(values: Any, needed: str) -> npt.NDArray[np.float64]:
 def check_count(count: Any) -> None:
     """Refuse what is no whole number of rows."""
     if not _is_whole(count) or count < 0:
-        raise MethodError(f"counts are whole numbers and not negative; found {number_text(count)}")
+        raise MethodError(f"counts are whole numbers and not negative; found {given_text(count)}")
     if count > LARGEST_COUNT:
-        raise MethodError(f"counts are at most 10^36; found {number_text(count)}")
+        raise MethodError(f"counts are at most 10^36; found {given_text(count)}")
 
 
 def _is_whole(number: Any) -> bool:
@@ -130,7 +130,7 @@ def _is_whole(number: Any) -> bool:
 def check_seed(seed: Any) -> int:
     """A seed of random draws, as numpy takes it."""
     if not _is_whole(seed) or seed < 0:
-        raise InputError(f"seed= is a whole number, 0 or more; found {number_text(seed)}")
+        raise InputError(f"seed= is a whole number, 0 or more; found {given_text(seed)}")
     return int(seed)
 
 
@@ -142,7 +142,7 @@ def check_flag(name: str, flag: Any) -> bool:
     assay.errors.InputError: joint= is True or False; found 'no'
     """
     if not isinstance(flag, bool | np.bool_):
-        raise InputError(f"{name} is True or False; found {number_text(flag)}")
+        raise InputError(f"{name} is True or False; found {given_text(flag)}")
     return bool(flag)
 
 
@@ -150,11 +150,11 @@ def check_draws(user: str, draws: Any, name: str, least: int) -> None:
     """Refuse what is no number of random draws, or one that takes too long."""
     if not _is_whole(draws) or draws < least:
         raise MethodError(
-            f"{user} needs a whole number of at least {least} {name}; found {number_text(draws)}"
+            f"{user} needs a whole number of at least {least} {name}; found {given_text(draws)}"
         )
     if draws > MOST_RESAMPLES:
         raise MethodError(
-            f"{user} draws at most {MOST_RESAMPLES:,} {name}; found {number_text(draws)}"
+            f"{user} draws at most {MOST_RESAMPLES:,} {name}; found {given_text(draws)}"
         )
 
 
@@ -169,7 +169,7 @@ def as_list(name: str, values: Any, needed: str) -> list[Any]:
     try:
         each = iter(values)
     except TypeError:
-        raise InputError(f"{name} is a list, {needed}; found {number_text(values)}") from None
+        raise InputError(f"{name} is a list, {needed}; found {given_text(values)}") from None
     return list(each)
 
 
@@ -191,25 +191,6 @@ def checked_names(names: Sequence[str] | None, models: int) -> list[str]:
     if len(labels) != models or len(set(labels)) != models:
         raise MethodError(f"{models} models need {models} names that differ; found {labels}")
     return labels
-
-
-def p_text(p: float) -> str:
-    """A p-value as it stands in a sentence.
-
-    >>> p_text(0.03), p_text(1e-9)
-    ('p = 0.03', 'p < 0.0001')
-    """
-    return "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}"
-
-
-def exact_percent(share: float) -> str:
-    """A share that was given, such as a base rate or a level, as a percent without loss.
-
-    >>> exact_percent(0.001), exact_percent(0.07), exact_percent(1e-7)
-    ('0.1%', '7%', '0.00001%')
-    """
-    text = f"{100 * share:.12f}".rstrip("0").rstrip(".")
-    return f"{text}%" if text != "0" else f"{100 * share:.3g}%"
 
 
 # -- many tests ----------------------------------------------------------------------------------
@@ -269,7 +250,7 @@ def check_level(level: Any, name: str = "level") -> float:
     """
     if not is_share(level):
         raise MethodError(
-            f"{name} must lie between 0 and 1, such as 0.95; found {number_text(level)}"
+            f"{name} must lie between 0 and 1, such as 0.95; found {given_text(level)}"
         )
     if level < LEAST_LEVEL:
         raise MethodError(f"{name} must be at least {LEAST_LEVEL:g}; found {level!r}")
@@ -286,7 +267,7 @@ def check_share(name: str, share: Any) -> float:
     assay.errors.MethodError: a base rate is a share of at least 1e-100; found 1e-320
     """
     if not is_share(share):
-        raise MethodError(f"{name} is a share between 0 and 1; found {number_text(share)}")
+        raise MethodError(f"{name} is a share between 0 and 1; found {given_text(share)}")
     if share < LEAST:
         raise MethodError(f"{name} is a share of at least {LEAST:g}; found {share!r}")
     return float(share)
@@ -297,7 +278,7 @@ def check_amount(name: str, amount: Any) -> None:
     number = isinstance(amount, Real) and not isinstance(amount, bool | np.bool_)
     if not number or not LEAST <= amount <= LARGEST:
         raise MethodError(
-            f"{name} is a number above 0, 1e-100 to 1e100; found {number_text(amount)}"
+            f"{name} is a number above 0, 1e-100 to 1e100; found {given_text(amount)}"
         )
 
 

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import MethodError, ScoreError
-from assay.escaping import number_text
+from assay.escaping import given_text
 from assay.inference.significance import check_share, is_share
 from assay.sources.labelling import checked_threshold, least_reaching
 from assay.tally import ScoreTally
@@ -182,7 +182,7 @@ def rule_of(at: Any) -> Rule | None:
         return at
     if not isinstance(at, str):
         raise MethodError(
-            f"at= is a rule such as 'max-far=0.1' or 'threshold=0.5'; found {number_text(at)}"
+            f"at= is a rule such as 'max-far=0.1' or 'threshold=0.5'; found {given_text(at)}"
         )
     return parse_rule(at)
 
@@ -228,7 +228,7 @@ def _unknown(text: str) -> str:
 
 def _share(name: str, value: Any) -> None:
     if not is_share(value):
-        raise MethodError(f"{name} must lie between 0 and 1; found {number_text(value)}")
+        raise MethodError(f"{name} must lie between 0 and 1; found {given_text(value)}")
 
 
 def _exact(limit: float) -> Fraction:

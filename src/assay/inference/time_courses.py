@@ -48,6 +48,7 @@ from assay.inference.significance import (
     student,
     student_p,
 )
+from assay.number_text import percent
 
 MOVER = "mover"
 RESIDUAL_T = "residual t"
@@ -325,7 +326,7 @@ class KaplanMeier:
     def _above_half(self) -> str:
         if not self.n:
             return "there is nothing to detect"
-        return f"{self.survival[-1]:.1%} are still undetected at the last time, more than half"
+        return f"{percent(self.survival[-1])} are still undetected at the last time, more than half"
 
     def _on_log_log(self, reach: Floats) -> Ends:
         """S to the powers exp(-reach / log S) and exp(reach / log S)."""

@@ -30,6 +30,7 @@ from assay.learn.record import (
     Word,
 )
 from assay.measures import ACCURACY, ROC_AUC, find, rank
+from assay.number_text import fixed, significant
 from assay.tally import ScoreTally
 
 if TYPE_CHECKING:
@@ -197,9 +198,9 @@ def _disagreement(rows: Sequence[ColumnImportance], measure: str) -> str | None:
     if first.mdi <= 0 or cost.low > 0 or (most <= 0 and cost.high > 0):
         return None
     return (
-        f"MDI and shuffling disagree: column {first.column!r} is first by MDI ({first.mdi:.3f}), "
-        f"but shuffling it does not lower the {find(measure).short} ({cost.text(4)}). It has "
-        f"{first.distinct:,} distinct values among the rows judged"
+        f"MDI and shuffling disagree: column {first.column!r} is first by MDI "
+        f"({fixed(first.mdi, 3)}), but shuffling it does not lower the {find(measure).short} "
+        f"({cost.text(4)}). It has {first.distinct:,} distinct values among the rows judged"
         f"{', and MDI favours such columns' if first.distinct > 100 else ''}; another column may "
         f"also tell the same"
     )
@@ -429,10 +430,10 @@ def _condition(
         kept = [text for code, text in enumerate(categories) if low < code <= high]
         return _among(name, kept, [text for text in categories if text not in set(kept)])
     if np.isinf(low):
-        return f"{name} <= {high:.6g}"
+        return f"{name} <= {significant(high, 6)}"
     if np.isinf(high):
-        return f"{name} > {low:.6g}"
-    return f"{low:.6g} < {name} <= {high:.6g}"
+        return f"{name} > {significant(low, 6)}"
+    return f"{significant(low, 6)} < {name} <= {significant(high, 6)}"
 
 
 def _among(name: str, kept: Sequence[str], others: Sequence[str]) -> str:

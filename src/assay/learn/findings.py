@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.evaluation.findings import Finding
-from assay.evaluation.wording import count, interval, name, percent, rate, rows, some
+from assay.evaluation.wording import name, some
 from assay.inference.significance import chi_square_p
 from assay.learn.fitting import USUAL
 from assay.learn.run import Run, RunCheck
 from assay.measures import FALSE_DISCOVERY_RATE, RECALL, find
+from assay.number_text import count, rate, rate_interval, rate_percent, rows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -83,8 +84,8 @@ def overfitting(run: Run) -> str | None:
         judged = run.evaluation[measure]
         if learned - judged >= _OVERFITTED and not judged.high >= learned:
             said.append(
-                f"{find(measure).short} is {rate(learned)} on learned rows and {interval(judged)}"
-                f" on judged ones"
+                f"{find(measure).short} is {rate(learned)} on learned rows and "
+                f"{rate_interval(judged)} on judged ones"
             )
     if not said:
         return None
@@ -154,14 +155,14 @@ def threshold_not_kept(run: Run) -> str | None:
         return (
             f"No threshold for a false alarm rate of {rate(run.max_far)} could be chosen on the "
             f"learned rows{where}, so that {rate(USUAL)} was taken; on the judged rows the false "
-            f"alarm rate is {interval(far)}."
+            f"alarm rate is {rate_interval(far)}."
         )
     chosen = sorted({fold.said.threshold for fold in run.folds if fold.said.threshold is not None})
     shown = rate(chosen[0]) if len(chosen) == 1 else f"{rate(chosen[0])} to {rate(chosen[-1])}"
     return (
         f"The threshold ({shown}) keeps a false alarm rate of {rate(run.max_far)} on the rows that "
         f"it was chosen on, which are not the judged ones; there the false alarm rate is "
-        f"{interval(far)}."
+        f"{rate_interval(far)}."
     )
 
 
@@ -186,9 +187,9 @@ def rows_not_judged(run: Run) -> str | None:
         return None
     total = len(run.judged_data.truth)
     return (
-        f"{rows(run.unjudged)} of {count(total)} ({percent(run.unjudged / total)}) were judged in "
-        f"no fold: they are from before the first rows to judge, or of windows from which nothing "
-        f"could be learned."
+        f"{rows(run.unjudged)} of {count(total)} ({rate_percent(run.unjudged / total)}) were "
+        f"judged in no fold: they are from before the first rows to judge, or of windows from "
+        f"which nothing could be learned."
     )
 
 
@@ -261,7 +262,7 @@ def missed_families(run: Run) -> str | None:
     )
     if not missed:
         return None
-    named = some([f"{name(kind)} {interval(rates[kind])}" for _, kind in missed])
+    named = some([f"{name(kind)} {rate_interval(rates[kind])}" for _, kind in missed])
     return f"Less than half of these families is found: {named}."
 
 

@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError
+from assay.number_text import byte_size
 
 SCHEMA = "schema.json"
 HEADER = "assay.json"
@@ -138,11 +139,14 @@ def _must_be_sound(infos: list[zipfile.ZipInfo], packed: int) -> None:
         if info.compress_type not in _METHODS:
             raise InputError(f"the member {name!r} is packed in a way that models are not")
         if info.file_size > _MOST_OF.get(name, MOST_BYTES):
-            raise InputError(f"the member {name!r} unpacks to {_size(info.file_size)}, too much")
+            raise InputError(
+                f"the member {name!r} unpacks to {byte_size(info.file_size)}, too much"
+            )
         arrays += info.file_size if name not in _MOST_OF else 0
     if arrays > min(MOST_BYTES, max(_WITHOUT_RATIO, _MOST_RATIO * packed)):
         raise InputError(
-            f"{_size(packed)} unpack to {_size(arrays)}, which is no model but a way to fill memory"
+            f"{byte_size(packed)} unpack to {byte_size(arrays)}, which is no model but a way to "
+            f"fill memory"
         )
 
 
@@ -208,10 +212,6 @@ def packed(members: Mapping[str, bytes], *, small: bool) -> bytes:
             info.external_attr = (stat.S_IFREG | 0o600) << 16
             archive.writestr(info, content, compress_type=method)
     return stream.getvalue()
-
-
-def _size(count: int) -> str:
-    return f"{count / 1e6:,.1f} MB" if count >= 100_000 else f"{count:,} bytes"
 
 
 # -- words as arrays -------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from assay.evaluation.snapshot import EstimateRecord, Snapshot, estimates_of
 from assay.inference import Estimate
 from assay.inference.fields import Recorded, Result, codec_of, stored
 from assay.learn.splitter import SplitCounts
+from assay.number_text import percent
 from assay.sources.files.request import RowSource, refused_row
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class TreeRule:
     def text(self) -> str:
         """The rule as a sentence."""
         when = " and ".join(self.conditions) or "always"
-        return f"{when}: {self.label} ({self.share:.1%} of {self.rows:,} rows)"
+        return f"{when}: {self.label} ({percent(self.share)} of {self.rows:,} rows)"
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from assay.errors import InputError, LengthMismatch
 from assay.escaping import plural
 from assay.evaluation.wording import name as quoted
-from assay.evaluation.wording import rows as counted
+from assay.number_text import rows as counted
 from assay.sources.coded import NameColumn
 from assay.sources.columns import array_of, labels_of, names_of
 

@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from assay.errors import InputError
 from assay.evaluation.wording import name as quoted
-from assay.evaluation.wording import rows as counted
 from assay.learn.feature_values import MomentCheck
 from assay.learn.splitter import (
     TEST,
@@ -25,6 +24,7 @@ from assay.learn.splitter import (
     class_counts,
     named,
 )
+from assay.number_text import rows as counted
 from assay.sources.coded import NameColumn
 
 MOST_MODELS = 100

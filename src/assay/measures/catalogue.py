@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from assay.errors import UnknownMeasure
-from assay.escaping import number_text
+from assay.escaping import given_text
 from assay.formula import Expression, enclosure, geometric_mean, of_classes, substitute
 from assay.formula.tree import ONE_VERSUS_REST
 from assay.measures.agreement import AGREEMENT, COSTS
@@ -116,7 +116,7 @@ def find(name: str, *, beta: float | None = None) -> Measure:
 def must_be_a_name(name: Any) -> None:
     """Refuse what is no text."""
     if not isinstance(name, str):
-        raise UnknownMeasure(f"a measure has a name, such as 'recall'; found {number_text(name)}")
+        raise UnknownMeasure(f"a measure has a name, such as 'recall'; found {given_text(name)}")
 
 
 class MeanOf(NamedTuple):

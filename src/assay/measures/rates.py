@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from assay.errors import InputError
-from assay.escaping import number_text
+from assay.escaping import given_text
 from assay.formula import (
     FN,
     FP,
@@ -351,7 +351,7 @@ def f_beta(beta: float) -> Measure:
     if not 1 / LARGEST_BETA <= beta <= LARGEST_BETA:
         raise InputError(
             f"beta must be a positive number, from {1 / LARGEST_BETA:g} to {LARGEST_BETA:,}; found "
-            f"{number_text(beta)}. Beyond that F is precision or recall itself"
+            f"{given_text(beta)}. Beyond that F is precision or recall itself"
         )
     exact = Fraction(repr(float(beta)))
     # All digits that tell it from another beta, and no more.

@@ -27,6 +27,7 @@ from assay.measures.auc import UNKNOWN, Ranking, Smooth, rank
 from assay.measures.calibration import BinRanges, Ends, Reliability
 from assay.measures.measure import Interval, Law, Needs
 from assay.measures.roc_points import Influence, Points, RocReading, ap_influence
+from assay.number_text import grouped
 from assay.tally import Confusion, LossSums, Sample, ScoreTally
 from assay.tally.blocks import BLOCK
 from assay.tally.loss_sums import Moments
@@ -82,7 +83,7 @@ class Ranked:
         if self.negatives > 1 and negatives < self.negatives:
             return (
                 f"it asks for at least {self.negatives:,} negatives; there are only "
-                f"{negatives:,.10g}"
+                f"{grouped(negatives, 10)}"
             )
         return None
 

@@ -27,6 +27,7 @@ from assay.escaping import escaped
 from assay.inference import Estimate
 from assay.measures import Measure
 from assay.measures.measure import spoken
+from assay.number_text import significant, whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes  # noqa: PLC0414 - others take the type from here
@@ -293,7 +294,7 @@ def size(number: float) -> str:
     """A number of rows, or a sum of weights, in at most seven digits."""
     if isinstance(number, int) and number < 10_000_000:
         return f"{number:,}"
-    return f"{number:,.0f}" if 1000 <= number < 10_000_000 else f"{float(number):.3g}"
+    return f"{whole(number)}" if 1000 <= number < 10_000_000 else f"{significant(float(number))}"
 
 
 NamedFigures: TypeAlias = Iterator[tuple[str, Callable[[], "Axes"]]]

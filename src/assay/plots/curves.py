@@ -18,8 +18,8 @@ import numpy as np
 from assay.curves import Axis, Curve, Floats
 from assay.errors import MethodError
 from assay.inference import Estimate
-from assay.inference.significance import exact_percent
 from assay.measures import Measure
+from assay.number_text import exact_percent, significant, threshold_text
 from assay.plots.canvas import (
     BLUE,
     COLOURS,
@@ -58,7 +58,9 @@ class MarkedPoint:
     @property
     def text(self) -> str:
         """What the legend says."""
-        at = "decisions" if self.threshold is None else f"threshold {self.threshold:.4g}"
+        at = (
+            "decisions" if self.threshold is None else f"threshold {threshold_text(self.threshold)}"
+        )
         return at if math.isnan(self.y.low) else f"{at}, {exact_percent(self.y.level)} intervals"
 
 
@@ -349,7 +351,11 @@ def scores(
         axes.stairs(shares[1], edges, color=ORANGE, lw=1.8, label=f"positive: {positive}")
         if threshold is not None:
             axes.axvline(
-                threshold, color="black", lw=1, ls="--", label=f"threshold {threshold:.4g}"
+                threshold,
+                color="black",
+                lw=1,
+                ls="--",
+                label=f"threshold {threshold_text(threshold)}",
             )
         axes.set_yscale("log")
         axes.set_ylim(*_decades(shares[shares > 0]))
@@ -442,5 +448,9 @@ def _error(summary: Estimate | None, *, short: bool) -> str:
     if summary is None or math.isnan(summary):
         return "observed"
     calibrated = summary.parts.get("if_calibrated")
-    aside = "" if calibrated is None or short else f"\n(if calibrated: about {calibrated:.2g})"
-    return f"calibration error {summary:.2g}{aside}"
+    aside = (
+        ""
+        if calibrated is None or short
+        else f"\n(if calibrated: about {significant(calibrated, 2)})"
+    )
+    return f"calibration error {significant(summary, 2)}{aside}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from assay.errors import MethodError
 from assay.escaping import plural
-from assay.inference.significance import exact_percent
+from assay.number_text import exact_percent
 from assay.plots.canvas import BLUE, COLOURS, GREY, MARKS, ORANGE, PAGE, drawing, label, plain
 from assay.plots.curves import MARGIN, WIDE
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from assay.errors import MethodError
 from assay.inference import Estimate
 from assay.inference.rank_tests import runs_not_told_apart
-from assay.inference.significance import exact_percent
 from assay.measures import Better, Measure
+from assay.number_text import exact_percent, fixed
 from assay.plots.canvas import (
     BLUE,
     COLOURS,
@@ -265,7 +265,7 @@ def mean_ranks(
     low, high = 1.0, float(max(len(ordered), math.ceil(places[-1])))
     first = _FIRST + _BAR * len(groups)
     depth = first + _LINE * max(left - 1, 0)
-    names = [f"{plain(model, _LONGEST_MODEL)}  {ranks[model]:.2f}" for model in ordered]
+    names = [f"{plain(model, _LONGEST_MODEL)}  {fixed(ranks[model], 2)}" for model in ordered]
     aside = _LETTER * (max(map(len, names)) + 2)
     width = COLUMN if COLUMN - 2 * aside > _LEAST else PAGE
     with drawing(ax, height=0.55 + 0.17 * (depth + 1.6), width=width) as axes:
@@ -281,7 +281,7 @@ def mean_ranks(
         axes.plot([low, low + critical], [-1.25, -1.25], **(line | {"color": GREY}))
         for end in (low, low + critical):
             axes.plot([end, end], [-1.35, -1.15], **(line | {"color": GREY}))
-        text = f"CD = {critical:.2f}"
+        text = f"CD = {fixed(critical, 2)}"
         axes.text(low + critical / 2, -1.4, text, ha="center", va="bottom", usetex=False)
         for i, rank in enumerate(places):
             at_left = i < left

@@ -14,6 +14,7 @@ from assay.curves import Curve, Floats
 from assay.errors import MethodError
 from assay.inference import Estimate
 from assay.measures import FALSE_NEGATIVE_RATE, FALSE_POSITIVE_RATE
+from assay.number_text import fixed, rate_percent
 from assay.plots.canvas import (
     BLUE,
     COLOURS,
@@ -99,7 +100,7 @@ def _page(labels: Sequence[str], numbers: Numbers) -> tuple[float, float]:
 
 def _numbers(table: Confusion, shares: Any) -> Numbers:
     return {
-        (i, j): f"{size(cell)}\n{100 * shares[i, j]:.1f}%"
+        (i, j): f"{size(cell)}\n{fixed(100 * shares[i, j], 1)}%"
         for i, row in enumerate(table.cells)
         for j, cell in enumerate(row)
         if cell
@@ -202,7 +203,7 @@ def det(
         shown = legible(plain(name) if name else "detector")
         axes.step(x, y, where="post", color=colour, ls=dashes, label=shown)
         if 0 < equal < 1:
-            text = f"equal errors: {100 * equal:.3g}%"
+            text = f"equal errors: {rate_percent(equal)}"
             at = float(ndtri(equal))
             axes.plot([at], [at], "D", color=colour, mfc="white", zorder=3, label=text)
         if point is not None:
@@ -366,7 +367,7 @@ def hulls(
         axes.plot((0, 1), (0, 1), color=GREY, ls=(0, (1, 2)), lw=1, label="guessing")
         for i, (name, curve) in enumerate(corners.items()):
             share = shares[name]
-            where = f"best on {100 * share:.3g}% of PC" if share else "never the best"
+            where = f"best on {rate_percent(share)} of PC" if share else "never the best"
             _edges(axes, curve, f"{plain(name)}: {where}", i)
         first = next(iter(corners.values()))
         label(axes, full_title(x_axis(first)), full_title(first.y))

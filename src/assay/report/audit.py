@@ -11,7 +11,7 @@ from assay.decisions.audit.verdicts import Audit, AuditedClaim, JudgedNumber, Nu
 from assay.escaping import name, plural
 from assay.evaluation.findings import Finding
 from assay.evaluation.wording import listed
-from assay.report.formatting import quoted
+from assay.number_text import fixed, scientific
 from assay.report.sections import (
     Block,
     Cell,
@@ -21,6 +21,7 @@ from assay.report.sections import (
     Section,
     Table,
     Tier,
+    quoted,
 )
 
 NO_MISTAKE = "no single mistake found"
@@ -196,13 +197,12 @@ def written_like(reported: str, value: float) -> str:
     """
     number = printed(reported)
     percent = reported.rstrip().endswith("%")
-    comma = "," if "," in reported else ""
     if "e" in reported.lower():
-        return f"{value * 100 if percent else value:.{max(number.digits - 1, 0)}e}"
+        return scientific(value * 100 if percent else value, max(number.digits - 1, 0))
     digits = reported.rstrip("% ").partition(".")[2]
     # A percentage without its sign stands among shares as 96.7.
     scale = 100 if percent or (abs(value) <= 1 < abs(number.value)) else 1
-    text = f"{value * scale:{comma}.{len(digits)}f}"
+    text = fixed(value * scale, len(digits), grouped="," in reported)
     return f"{text}%" if percent else text
 
 

@@ -16,13 +16,7 @@ from assay.learn.checks.not_better_than_trivial import Baseline
 from assay.learn.checks.retest import NO_LEAK, Retest
 from assay.measures import find
 from assay.measures.catalogue import CHECKED, DECIDING
-from assay.report.formatting import (
-    count,
-    difference_parts,
-    measure_name,
-    measured_parts,
-    quoted,
-)
+from assay.number_text import count, difference_parts, exact_percent, measured_parts
 from assay.report.sections import (
     Cell,
     Change,
@@ -34,6 +28,8 @@ from assay.report.sections import (
     Section,
     Table,
     Tier,
+    measure_name,
+    quoted,
 )
 from assay.report.slices import refused_rows
 
@@ -192,7 +188,7 @@ def _baselines(check: Check) -> Section:
         (_called(each), *(each.estimates[measure] for measure in wanted), each.says)
         for each in check.baselines
     )
-    apart = f"{HELD_OUT:.0%} of the rows, held out at random"
+    apart = f"{exact_percent(HELD_OUT)} of the rows, held out at random"
     judged = "the test part" if len(check.parts) > 1 else apart
     table = Table(f"Learned from the training rows, judged on {judged}", columns, rows)
     return Section("What every result should beat", (table,), Tier.MAIN)

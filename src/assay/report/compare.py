@@ -10,13 +10,13 @@ from assay.decisions.compare.comparison import Comparison, Difference, Flip, lea
 from assay.decisions.compare.optimal import BestOf, Optimal
 from assay.errors import UnknownMeasure
 from assay.escaping import name, plural
-from assay.evaluation.wording import bound_text, listed
+from assay.evaluation.wording import listed
 from assay.inference import Significance
 from assay.inference.threshold_rules import AtThreshold
 from assay.measures import Better, find, parse
 from assay.measures.catalogue import DIFFERENCES
 from assay.measures.measure import spoken
-from assay.report.formatting import count, exact_percent, percent, quoted
+from assay.number_text import bound_text, count, exact_percent, percent, significant, threshold_text
 from assay.report.over_data_sets import called, equals, marked_rule, on_data_sets, overall, p_cell
 from assay.report.sections import (
     BOUND,
@@ -31,6 +31,7 @@ from assay.report.sections import (
     Section,
     Table,
     Tier,
+    quoted,
 )
 from assay.report.slices import refused_rows
 
@@ -243,7 +244,7 @@ def _all_differences(comparison: Comparison) -> Table:
             d.value_a,
             d.value_b,
             d.difference,
-            *((bound_text(d.difference),) if bounds else ()),
+            *((bound_text(d.difference.bound),) if bounds else ()),
             p_cell(d.p),
             p_cell(d.p_adjusted),
             d.difference.method,
@@ -386,7 +387,7 @@ def _thresholds(comparison: Comparison) -> Iterator[Section]:
     if not comparison.thresholds:
         return
     rows = tuple(
-        (model, "nothing is flagged" if at is None else f"{at:.6g}")
+        (model, "nothing is flagged" if at is None else f"{threshold_text(at)}")
         for model, at in comparison.thresholds.items()
     )
     caption = f"Rows are flagged from this score on{_chosen(comparison)}"
@@ -441,7 +442,7 @@ def _best_at(best: BestOf) -> str:
     if best.never:
         return "never"
     if not best.ranges:
-        return f"only as good as others, at {listed([f'{pc:.3g}' for pc in best.ties])}"
+        return f"only as good as others, at {listed([f'{significant(pc)}' for pc in best.ties])}"
     shown = [_from_to(part.low, part.high) for part in best.ranges[:_RANGES]]
     left = len(best.ranges) - len(shown)
     return ", ".join(shown) + (f" and {left} more ranges" if left else "")
@@ -453,4 +454,4 @@ def _tied(best: BestOf) -> str:
 
 
 def _from_to(low: float, high: float) -> str:
-    return f"{low:.3g} to {high:.3g}"
+    return f"{significant(low)} to {significant(high)}"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from assay.escaping import name, plural
+from assay.number_text import count, plain_number
 from assay.report.document import Document
-from assay.report.formatting import count, plain_number
 from assay.report.sections import Block, Cell, Column, Report, Section, Table, Tier
 
 SCHEMA = "assay.diff/1"

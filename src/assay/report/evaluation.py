@@ -11,9 +11,8 @@ from assay.escaping import name, plural
 from assay.evaluation.deployment import ALERTS, NOT_LABELLED, alerts_only, reading
 from assay.evaluation.entries import DEFAULT_BASE_RATES, per_label
 from assay.evaluation.snapshot import EstimateRecord, Snapshot
-from assay.evaluation.wording import bound_text, bounds_note, listed
+from assay.evaluation.wording import bounds_note, listed
 from assay.inference import Estimate, Significance, mcnemar
-from assay.inference.significance import p_text
 from assay.measures import AVERAGES, RECALL, Measure, Needs, catalogue, find, parse
 from assay.measures.catalogue import (
     ADVANCED,
@@ -28,16 +27,17 @@ from assay.measures.catalogue import (
     of_scores,
 )
 from assay.measures.measure import spoken
-from assay.report.formatting import (
+from assay.number_text import (
     about,
+    bound_text,
     count,
     daily,
     exact_percent,
-    matrix_caption,
-    measure_name,
+    p_text,
     p_value,
     percent,
-    quoted,
+    significant,
+    threshold_text,
 )
 from assay.report.headline import (
     USUAL_BASE_RATE,
@@ -58,6 +58,9 @@ from assay.report.sections import (
     Section,
     Table,
     Tier,
+    matrix_caption,
+    measure_name,
+    quoted,
 )
 from assay.report.slices import period_sections, refused_rows, slice_sections
 
@@ -181,14 +184,18 @@ def _low_rates(evaluation: Snapshot) -> tuple[Section, ...]:
         if math.isnan(estimate):
             beyond.append(f"{each.max_fpr:g}")
             continue
-        threshold = "nothing flagged" if each.threshold is None else f"{each.threshold:.6g}"
-        bound = (bound_text(estimate),) if bounds else ()
+        threshold = (
+            "nothing flagged" if each.threshold is None else f"{threshold_text(each.threshold)}"
+        )
+        bound = (bound_text(estimate.bound),) if bounds else ()
         rows.append((f"{each.max_fpr:g}", estimate, *bound, threshold, each.allowed))
     negatives, positives = evaluation.ranked or (0, 0)
     if not (negatives and positives):
         return ()
     resolve = plural(negatives, "negative resolves", "negatives resolve")
-    text = f"{count(negatives)} {resolve} false positive rates down to {1 / negatives:.2g}"
+    text = (
+        f"{count(negatives)} {resolve} false positive rates down to {significant(1 / negatives, 2)}"
+    )
     if beyond:
         text += f", so that {listed(beyond)} can't be told"
     if not rows:
@@ -222,7 +229,7 @@ def _table(evaluation: Snapshot, keys: tuple[str, ...]) -> Table:
     columns: tuple[Column, ...] = _MEASURE_COLUMNS
     if any(estimate.bound is not None for estimate in shown.values()):
         columns = (*columns[:2], BOUND, *columns[2:])
-        bounds = map(bound_text, shown.values())
+        bounds = (bound_text(estimate.bound) for estimate in shown.values())
         rows = tuple((*row[:2], text, *row[2:]) for row, text in zip(rows, bounds, strict=True))
     return Table(caption, columns, rows, (*notes, *_without_interval(shown)))
 

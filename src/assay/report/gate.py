@@ -10,14 +10,17 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from assay.decisions.gate_rules import Gate, JudgedRule
 from assay.decisions.rule import Outcome
 from assay.escaping import name, plural, short, visible
-from assay.evaluation.wording import below, listed
-from assay.report.formatting import (
+from assay.evaluation.wording import listed
+from assay.number_text import (
+    below,
     count,
     daily_parts,
     difference_parts,
     exact_percent,
+    fixed,
     measured_parts,
-    quoted,
+    significant,
+    threshold_text,
 )
 from assay.report.sections import (
     Cell,
@@ -28,6 +31,7 @@ from assay.report.sections import (
     Section,
     Table,
     Tier,
+    quoted,
 )
 
 WORDS = {
@@ -178,7 +182,7 @@ def _threshold(judged: JudgedRule, model: str) -> str:
     if model not in judged.thresholds:
         return ""
     at = judged.thresholds[model]
-    return "none: nothing is flagged" if at is None else f"{at:.6g}"
+    return "none: nothing is flagged" if at is None else f"{threshold_text(at)}"
 
 
 def _told(gate: Gate) -> Iterator[str]:
@@ -193,8 +197,9 @@ def _told(gate: Gate) -> Iterator[str]:
         once = 100 * (1 - gate.level) / 2
         yield (
             f"Each of {number} rules is judged by itself. A model that breaks one passes it by "
-            f"chance in {once:.3g}% of cases at most, however many rules there are; one that keeps "
-            f"them all fails some by chance in up to {min(100.0, number * once):.3g}%."
+            f"chance in {significant(once)}% of cases at most, however many rules there are; one "
+            f"that keeps them all fails some by chance in up to "
+            f"{significant(min(100.0, number * once))}%."
         )
     if any(judged.estimate.method.endswith("bootstrap") for judged in gate.rules):
         yield (
@@ -285,7 +290,7 @@ def _suites(
         "failures": str(failures),
         "errors": str(errors),
         "skipped": str(skipped),
-        "time": f"{seconds:.3f}",
+        "time": f"{fixed(seconds, 3)}",
     }
     root = Element("testsuites", {"name": SUITE, **numbers})
     return root, SubElement(root, "testsuite", {"name": SUITE, **numbers})

@@ -6,24 +6,32 @@ Here they are also fitted into so many columns, and a forest plot is drawn in ch
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from assay.escaping import LONGEST, name
-from assay.evaluation.wording import bound_text
-from assay.report.formatting import (
-    cell_parts,
+from assay.inference import Estimate
+from assay.number_text import (
+    LEAST,
+    UNDEFINED,
+    bound_text,
     count,
+    daily_parts,
     difference_parts,
-    even_decimals,
-    even_parts,
-    measure_name,
+    difference_span,
+    even,
+    even_p_value,
+    fixed,
     measured_parts,
+    p_value,
+    plain_number,
 )
 from assay.report.sections import (
     BOUND,
     Bare,
+    Cell,
     Column,
     DifferenceOutcome,
     Dots,
@@ -32,8 +40,13 @@ from assay.report.sections import (
     Kind,
     Marked,
     Matrix,
+    Rank,
     Table,
+    measure_name,
 )
+
+# No column of a paper's table has more decimals than this.
+_EVEN = 5
 
 
 class TextCell(NamedTuple):
@@ -186,7 +199,7 @@ def _of_forest(forest: ForestPlot, longest: int, *, drawn: bool) -> TextGrid:
     columns = (
         Column(name(forest.column, longest)),
         Column("difference", Kind.DIFFERENCE),
-        Column(f"{low:+.2g} to {high:+.2g}", Kind.DRAWING, optional=True),
+        Column(difference_span(low, high), Kind.DRAWING, optional=True),
         BOUND,
         Column("told"),
         Column("remark"),
@@ -198,7 +211,7 @@ def _of_forest(forest: ForestPlot, longest: int, *, drawn: bool) -> TextGrid:
         told = TextCell("" if outcome is DifferenceOutcome.UNDEFINED else outcome.value)
         called = TextCell(name(change.name, longest))
         value = TextCell(*difference_parts(change.difference))
-        bound = TextCell(bound_text(change.difference))
+        bound = TextCell(bound_text(change.difference.bound))
         rows.append((called, value, TextCell(strip), bound, told, remark(change.remark)))
     return TextGrid(columns, tuple(rows))
 
@@ -352,3 +365,58 @@ def widths_of(
                 widths[i] += 1
                 spare -= 1
     return tuple(widths)
+
+
+# -- how cells are written -------------------------------------------------------------------------
+
+
+def cell_parts(cell: Cell, kind: Kind) -> tuple[str, str]:
+    """A cell of a table as its value and its interval."""
+    if isinstance(cell, Marked):
+        cell = cell.cell
+    if cell is None:
+        return "", ""
+    if isinstance(cell, str | Formula):
+        return (cell if isinstance(cell, str) else cell.plain), ""
+    if isinstance(cell, Rank):
+        return fixed(cell, LEAST), ""
+    if kind is Kind.DAILY:
+        return daily_parts(cell)
+    if kind is Kind.P_VALUE:
+        return p_value(cell), ""
+    if kind is Kind.DIFFERENCE:
+        return difference_parts(cell)
+    if isinstance(cell, Estimate):
+        return measured_parts(cell)
+    return (count(cell) if kind is Kind.COUNT else plain_number(cell)), ""
+
+
+def even_parts(number: float, kind: Kind, decimals: int) -> tuple[str, str]:
+    """A number and its interval with so many decimals, as all of its column have them.
+
+    >>> even_parts(Estimate(1, 0.715, 1), Kind.SHARE, 3), even_parts(0.0125, Kind.DIFFERENCE, 2)
+    (('1.000', '[0.715, 1.000]'), ('+0.01', ''))
+    >>> even_parts(0.000001, Kind.SHARE, 3), even_parts(Estimate(0.9, 1e-7, 0.99999), Kind.SHARE, 2)
+    (('<0.001', ''), ('0.90', '[<0.01, >0.99]'))
+    """
+    if math.isnan(number):
+        return UNDEFINED, ""
+    if kind is Kind.P_VALUE:
+        return even_p_value(number, decimals), ""
+    signed = kind is Kind.DIFFERENCE
+    value = even(float(number), decimals, signed=signed)
+    if not isinstance(number, Estimate) or math.isnan(number.low):
+        return value, ""
+    ends = ", ".join(even(end, decimals, signed=signed) for end in (number.low, number.high))
+    return value, f"[{ends}]"
+
+
+def even_decimals(cells: Iterable[float], kind: Kind) -> int:
+    """The fewest decimals that serve every number of a column, up to five.
+
+    >>> even_decimals([0.5, Estimate(0.97, 0.9694, 0.9697)], Kind.SHARE)
+    4
+    """
+    texts = [text for cell in cells for text in cell_parts(cell, kind)]
+    digits = (len(part) for text in texts for part in re.findall(r"\.(\d+)", text))
+    return min(max(digits, default=0), _EVEN)

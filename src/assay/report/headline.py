@@ -10,7 +10,6 @@ from assay.evaluation import ByMeasure
 from assay.evaluation.deployment import AT_TOP, PER_DAY, Reach, Unlabelled
 from assay.evaluation.entries import DEFAULT_BASE_RATES, per_label
 from assay.evaluation.snapshot import Snapshot
-from assay.evaluation.wording import threshold_text
 from assay.inference import Estimate
 from assay.inference.top import THRESHOLD
 from assay.measures import (
@@ -25,16 +24,20 @@ from assay.measures import (
     catalogue,
 )
 from assay.measures.catalogue import AT_BASE_RATES, RANKED_AT_BASE_RATES
-from assay.report.formatting import (
-    about,
-    count,
-    exact_percent,
+from assay.number_text import about, count, exact_percent, percent, threshold_text
+from assay.report.sections import (
+    Block,
+    Cell,
+    Column,
+    Kind,
+    Prose,
+    Section,
+    Table,
+    Tier,
     measure_name,
-    percent,
     positives,
     quoted,
 )
-from assay.report.sections import Block, Cell, Column, Kind, Prose, Section, Table, Tier
 from assay.report.slices import too_wide
 
 

@@ -28,9 +28,9 @@ from assay.decisions.incidents.operating_points import (
 )
 from assay.decisions.incidents.schedule import iso
 from assay.escaping import name, plural
-from assay.evaluation.wording import listed, threshold_text
+from assay.evaluation.wording import listed
 from assay.inference import Estimate
-from assay.report.formatting import count, daily, exact_percent, percent
+from assay.number_text import count, daily, exact_percent, fixed, percent, threshold_text
 from assay.report.sections import (
     Bar,
     Bars,
@@ -77,8 +77,8 @@ def _headline(incidents: Incidents) -> Iterator[str]:
         return
     yield (
         f"{daily(incidents[FALSE_ALARMS])} false alarms a day in "
-        f"{daily(incidents[FALSE_INCIDENTS])} false incidents a day, over {observed.days:.2f} "
-        f"observed days; "
+        f"{daily(incidents[FALSE_INCIDENTS])} false incidents a day, over "
+        f"{fixed(observed.days, 2)} observed days; "
         f"{percent(incidents[UNDER_ALARM])} of the time was under alarm."
     )
 
@@ -401,7 +401,10 @@ def _point(point: OperatingPoint) -> tuple[Cell, ...]:
 
 
 def _threshold(incidents: Incidents, point: OperatingPoint) -> str:
-    return f"{incidents.score} {'<=' if incidents.reversed else '>='} {point.threshold:.6g}"
+    return (
+        f"{incidents.score} {'<=' if incidents.reversed else '>='} "
+        f"{threshold_text(point.threshold)}"
+    )
 
 
 def _operating(incidents: Incidents, curve: OperatingCurve) -> StepCurve:
@@ -474,7 +477,7 @@ def _covering(coverage: Coverage) -> Table:
         "the same of alarms at random": adjusted.random,
     }
     rows = tuple(
-        (name, "undefined" if math.isnan(value) else f"{value:.3f}")
+        (name, "undefined" if math.isnan(value) else f"{fixed(value, 3)}")
         for name, value in values.items()
     )
     return Table(

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from assay.escaping import LONGEST, LONGEST_SENTENCE, escaped, plural
 from assay.inference import Estimate
-from assay.report.formatting import count, exact_percent
+from assay.number_text import count, exact_percent
 from assay.report.grid import (
     LONGEST_REMARK,
     NARROW,

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from assay.escaping import name, sentence
 from assay.evaluation.findings import Finding
-from assay.report.formatting import count
+from assay.number_text import count
 from assay.report.grid import TextCell, TextGrid, grid_of
 from assay.report.provenance import Provenance
 from assay.report.sections import (

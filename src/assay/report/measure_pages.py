@@ -18,7 +18,7 @@ from assay.inference import Estimate
 from assay.inference.estimation import DEFAULT_LEVEL
 from assay.inference.fields import finite
 from assay.measures import Band, Counts, Interval, Measure, Needs, Ranked, catalogue
-from assay.report.formatting import count_formula, measure_name, measured
+from assay.number_text import measured
 from assay.report.sections import (
     Block,
     Cell,
@@ -29,6 +29,8 @@ from assay.report.sections import (
     Report,
     Section,
     Table,
+    count_formula,
+    measure_name,
 )
 
 SCHEMA = "assay.measures/1"

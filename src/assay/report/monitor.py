@@ -18,17 +18,16 @@ from assay.escaping import name, plural, visible
 from assay.evaluation.deployment import PER_DAY
 from assay.evaluation.wording import listed
 from assay.measures import PRECISION, find
-from assay.report.formatting import (
+from assay.number_text import (
     count,
     daily,
     daily_parts,
     difference_parts,
     exact_percent,
-    measure_name,
+    fixed,
     measured_parts,
     percent,
     plain_number,
-    quoted,
 )
 from assay.report.sections import (
     Block,
@@ -41,6 +40,8 @@ from assay.report.sections import (
     Section,
     Table,
     Tier,
+    measure_name,
+    quoted,
 )
 from assay.report.slices import refused_rows
 
@@ -414,8 +415,8 @@ def shift_sections(monitor: Monitor) -> Iterator[Section]:
             name(each.column),
             "yes" if each.shifted else "not shown",
             each.since or "",
-            f"{each.largest / math.log(10):.2f}",
-            f"{each.limit / math.log(10):.2f}",
+            f"{fixed(each.largest / math.log(10), 2)}",
+            f"{fixed(each.limit / math.log(10), 2)}",
             each.mean_rank,
             each.distance,
         )

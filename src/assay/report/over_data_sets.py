@@ -11,7 +11,7 @@ from assay.escaping import name, plural
 from assay.inference import Significance
 from assay.inference.rank_tests import SignedRankPosterior, runs_not_told_apart
 from assay.measures import Better, parse
-from assay.report.formatting import exact_percent, measure_name, p_value
+from assay.number_text import exact_percent, fixed, p_value
 from assay.report.sections import (
     Cell,
     Column,
@@ -22,6 +22,7 @@ from assay.report.sections import (
     Section,
     Table,
     Tier,
+    measure_name,
 )
 
 UNTESTED = (
@@ -193,7 +194,9 @@ def _mean_ranks(comparison: Comparison, measure: str) -> MeanRanks | None:
     overall = f"; Iman and Davenport: p {equals(friedman[0].p)}" if friedman else ""
     size = len(comparison.datasets)
     level = f"the {exact_percent(1 - comparison.level)} level"
-    told = f"Told apart from a critical difference of {critical:.2f} on, by Nemenyi at {level}."
+    told = (
+        f"Told apart from a critical difference of {fixed(critical, 2)} on, by Nemenyi at {level}."
+    )
     return MeanRanks(
         f"{called(measure)} over {size} data sets, 1 is best{overall}",
         (Column("model"), Column("mean rank", Kind.SHARE), Column("not told apart from")),
@@ -220,7 +223,7 @@ def _posteriors(comparison: Comparison, likely: list[SignedRankPosterior]) -> Ta
         first, second = (each.b, each.a) if turned else (each.a, each.b)
         ahead, behind = each.a_better, each.b_better
         ahead, behind = (behind, ahead) if turned else (ahead, behind)
-        shares = (f"{ahead:.3f}", f"{each.equivalent:.3f}", f"{behind:.3f}")
+        shares = (f"{fixed(ahead, 3)}", f"{fixed(each.equivalent, 3)}", f"{fixed(behind, 3)}")
         rows.append((name(first), name(second), *shares))
     one = likely[0]
     return Table(

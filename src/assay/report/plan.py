@@ -9,7 +9,7 @@ from assay.decisions.sample import DrawnStratum, StratifiedSample
 from assay.decisions.sample_strata import STRATUM, WEIGHT
 from assay.escaping import plural
 from assay.evaluation.wording import listed
-from assay.report.formatting import count, exact_percent, percent, quoted
+from assay.number_text import count, exact_percent, percent, significant, threshold_text
 from assay.report.sections import (
     Block,
     Cell,
@@ -20,6 +20,7 @@ from assay.report.sections import (
     Section,
     Table,
     Tier,
+    quoted,
 )
 
 _UNLIKELY = 1e-4
@@ -48,14 +49,14 @@ def _headline(plan: Plan) -> Iterator[str]:
     if len(shared) > 1:
         yield (
             f"The {len(shared)} goals share the error in equal parts (Bonferroni): each holds with "
-            f"{_share(shared[0].confidence)} confidence, all together with "
+            f"{exact_percent(shared[0].confidence)} confidence, all together with "
             f"{exact_percent(plan.confidence)}."
         )
 
 
 def _asked(plan: Plan, goal: Goal) -> str:
     """A goal, as the start of a sentence."""
-    target, sure = exact_percent(goal.target), f"with {_share(goal.confidence)} confidence"
+    target, sure = exact_percent(goal.target), f"with {exact_percent(goal.confidence)} confidence"
     match goal.name:
         case "max_fpr":
             return f"To show a false positive rate of at most {target} {sure}"
@@ -66,11 +67,13 @@ def _asked(plan: Plan, goal: Goal) -> str:
             where = f"at a base rate of {exact_percent(plan.base_rate or 0)}"
             return f"To show a false alarm rate (FAR) of at most {target} {where} {sure}"
         case "width":
-            return f"A {_share(goal.confidence)} interval that is at most {goal.target:g} wide"
+            return (
+                f"A {exact_percent(goal.confidence)} interval that is at most {goal.target:g} wide"
+            )
         case "recall_width":
             return (
-                f"A {_share(goal.confidence)} interval of the detection rate that is at most "
-                f"{goal.target:g} wide"
+                f"A {exact_percent(goal.confidence)} interval of the detection rate that is at "
+                f"most {goal.target:g} wide"
             )
         case _:
             return (
@@ -115,7 +118,7 @@ def _least(goal: Goal) -> str:
             enough = goal.enough or needs[0]
             return (
                 f"{_so_many(enough.rows, 'row')} for a chance of {percent(enough.chance or 0)} "
-                f"(McNemar's test at {_share(goal.confidence)})"
+                f"(McNemar's test at {exact_percent(goal.confidence)})"
             )
 
 
@@ -201,7 +204,7 @@ def _certified(plan: Plan, goal: Goal) -> tuple[str, list[Block]]:
     sign = "at most" if negatives else "at least"
     what = "False positive rate" if negatives else "Detection rate"
     of = "" if goal.family is None else f" of {quoted(goal.family)}"
-    caption = f"{_share(goal.confidence)} confidence; exact binomial bounds"
+    caption = f"{exact_percent(goal.confidence)} confidence; exact binomial bounds"
     blocks: list[Block] = [Table(caption, tuple(columns), tuple(table), _expected(plan, goal))]
     if plan.base_rate is not None:
         blocks.append(Prose(_as_they_come(plan.base_rate, goal)))
@@ -298,7 +301,7 @@ def _width(_: Plan, goal: Goal) -> tuple[str, list[Block]]:
         "second number of rows of each method allows for that."
     )
     notes = (text,) if any(need.expected != WORST for need in goal.needs) else ()
-    title = f"{_share(goal.confidence)} interval at most {goal.target:g} wide"
+    title = f"{exact_percent(goal.confidence)} interval at most {goal.target:g} wide"
     return title, [Table(caption, columns, rows, notes)]
 
 
@@ -349,8 +352,8 @@ def _difference(_: Plan, goal: Goal) -> tuple[str, list[Block]]:
         for need in _sorted(goal)
     )
     caption = (
-        f"McNemar's test at {_share(goal.confidence)}, exact power; {exact_percent(share)} of rows "
-        f"are right with one model only"
+        f"McNemar's test at {exact_percent(goal.confidence)}, exact power; {exact_percent(share)} "
+        f"of rows are right with one model only"
     )
     notes = (
         "Rows are those that are compared: all, or positives alone where detection is compared.",
@@ -367,11 +370,6 @@ def _chance(need: Need) -> Cell:
     if 1 - _UNLIKELY < need.chance < 1:
         return f"over {exact_percent(1 - _UNLIKELY)}"
     return percent(need.chance)
-
-
-def _share(share: float) -> str:
-    """A confidence with no more digits than it takes."""
-    return f"{100 * share:.6g}%"
 
 
 def _notes(plan: Plan) -> Iterator[str]:
@@ -413,13 +411,13 @@ def _sample_headline(sample: StratifiedSample) -> Iterator[str]:
         f"{plural(sample.labels, 'is', 'are')} to be labelled, drawn by {len(sample.strata)} "
         f"{plural(len(sample.strata), 'stratum', 'strata')} of the score, with seed {sample.seed}."
     )
-    if sample.alerts:
+    if sample.alerts and sample.threshold is not None:
         drawn = sum(stratum.drawn for stratum in sample.strata if stratum.alerts)
         share = "all" if drawn == sample.alerts else count(drawn)
         yield (
             f"{share.capitalize()} of the {count(sample.alerts)} "
-            f"{plural(sample.alerts, 'alert', 'alerts')} (from {sample.threshold:g} on) "
-            f"{plural(drawn, 'is', 'are')} among them."
+            f"{plural(sample.alerts, 'alert', 'alerts')} (from {threshold_text(sample.threshold)} "
+            f"on) {plural(drawn, 'is', 'are')} among them."
         )
 
 
@@ -450,12 +448,12 @@ def _strata(sample: StratifiedSample) -> Iterator[Block]:
 
 def _row(stratum: DrawnStratum) -> tuple[Cell, ...]:
     name = f"{stratum.stratum} (alerts)" if stratum.alerts else stratum.stratum
-    low, high = f"{stratum.low:.4g}", f"{stratum.high:.4g}"
-    return name, low, high, stratum.rows, stratum.drawn, f"{stratum.weight:.4g}"
+    low, high = f"{significant(stratum.low, 4)}", f"{significant(stratum.high, 4)}"
+    return name, low, high, stratum.rows, stratum.drawn, f"{significant(stratum.weight, 4)}"
 
 
 def _of_alerts(sample: StratifiedSample) -> Iterator[str]:
-    if sample.alerts:
+    if sample.alerts and sample.threshold is not None:
         yield "Alerts are a stratum of their own, with labels of their own."
 
 

@@ -12,19 +12,16 @@ from assay.evaluation.over_time import INDEPENDENT, AlertsPerDay, Periods, Trend
 from assay.evaluation.snapshot import SliceCounts, Snapshot
 from assay.evaluation.wording import listed, some
 from assay.inference import Estimate
-from assay.inference.significance import p_text
 from assay.measures import ACCURACY, FALSE_POSITIVE_RATE, LOWER, NEITHER, PRECISION, RECALL, Measure
 from assay.measures.catalogue import OVER_TIME, SLICES_OF_ALERTS, of_scores
-from assay.report.formatting import (
+from assay.number_text import (
     count,
     daily,
     difference_parts,
     exact_percent,
-    measure_name,
+    p_text,
     p_value,
     percent,
-    positives,
-    quoted,
 )
 from assay.report.sections import (
     Block,
@@ -38,6 +35,9 @@ from assay.report.sections import (
     Section,
     Table,
     Tier,
+    measure_name,
+    positives,
+    quoted,
 )
 from assay.tally import Confusion
 

@@ -13,17 +13,15 @@ from assay.evaluation.wording import listed
 from assay.inference import Estimate
 from assay.measures import EXPECTED_COST, FALSE_DISCOVERY_RATE, PRECISION, RECALL
 from assay.measures.catalogue import SIDE_BY_SIDE
-from assay.report.formatting import (
+from assay.number_text import (
     about,
     count,
     daily,
     exact_percent,
-    measure_name,
     percent,
     plain_number,
-    positives,
-    quoted,
     shortest_between,
+    significant,
 )
 from assay.report.sections import (
     Block,
@@ -35,6 +33,9 @@ from assay.report.sections import (
     Section,
     Table,
     Tier,
+    measure_name,
+    positives,
+    quoted,
 )
 from assay.report.slices import refused_rows
 
@@ -163,7 +164,7 @@ def _constraints(choice: Choice) -> Iterator[Section]:
     )
     at_most = "at most " if promised else ""
     rows = tuple(
-        (constraint_text(key), limit_text(key, limit), f"{at_most}{100 * risk:.3g}%")
+        (constraint_text(key), limit_text(key, limit), f"{at_most}{significant(100 * risk)}%")
         for key, limit in limits.items()
     )
     caption = f"What was asked; objective: {choice.objective}"

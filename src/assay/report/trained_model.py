@@ -19,8 +19,20 @@ from assay.learn.record import (
     Word,
 )
 from assay.measures.catalogue import FOLDS, parse
-from assay.report.formatting import count, exact_percent, measure_name, plain_number, quoted
-from assay.report.sections import Block, Cell, Column, Course, Kind, Prose, Section, Table, Tier
+from assay.number_text import count, exact_percent, percent, plain_number, significant
+from assay.report.sections import (
+    Block,
+    Cell,
+    Column,
+    Course,
+    Kind,
+    Prose,
+    Section,
+    Table,
+    Tier,
+    measure_name,
+    quoted,
+)
 
 # So many folds are listed, and so many stand side by side.
 _LISTED, _BESIDE = 50, 10
@@ -304,7 +316,7 @@ def _words(importance: Importance) -> Section:
         by_label.setdefault(word.label, []).append(word)
     columns = (Column("class"), Column("most telling words, with their weights"))
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (label, ", ".join(f"{name(word.word, 30)} {word.weight:.2g}" for word in words))
+        (label, ", ".join(f"{name(word.word, 30)} {significant(word.weight, 2)}" for word in words))
         for label, words in by_label.items()
     )
     table = Table("Words that speak for each class", columns, rows, importance.notes)
@@ -359,7 +371,7 @@ def _leaves(rules: TreeRules) -> Section:
 def _shares(shares: Mapping[str, float]) -> str:
     """The classes that are there, the largest first."""
     there = sorted(shares.items(), key=lambda each: -each[1])
-    return ", ".join(f"{name(label)} {share:.1%}" for label, share in there if share)
+    return ", ".join(f"{name(label)} {percent(share)}" for label, share in there if share)
 
 
 def _splits(rules: TreeRules) -> Section:
@@ -417,7 +429,9 @@ def _losses(folds: Sequence[FoldRecord]) -> Section:
     if len(rates) == epochs:
         # As text, since it is no loss that the course could draw.
         columns = (*columns, Column("learning rate"))
-        rows = tuple((*row, f"{rate:.6g}") for row, rate in zip(rows, rates, strict=True))
+        rows = tuple(
+            (*row, f"{significant(rate, 6)}") for row, rate in zip(rows, rates, strict=True)
+        )
     table = Course("Training loss (cross-entropy) after each epoch", columns, rows)
     return Section("Loss by epoch", (table,), Tier.APPENDIX, detail=True)
 

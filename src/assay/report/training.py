@@ -15,18 +15,24 @@ from typing import Any
 
 from assay.escaping import LONGEST_SENTENCE, name, plural, short, visible
 from assay.evaluation.findings import Finding
-from assay.evaluation.wording import threshold_text
-from assay.inference.estimate import decimal
 from assay.inference.fields import finite
 from assay.learn.record import Training
 from assay.measures import ACCURACY, FALSE_DISCOVERY_RATE, MCC, PREVALENCE, ROC_AUC, parse
 from assay.measures.catalogue import CARD
+from assay.number_text import (
+    count,
+    decimal,
+    exact_percent,
+    measured,
+    percent,
+    significant,
+    threshold_text,
+)
 from assay.report import trained_model
 from assay.report.document import Document
 from assay.report.evaluation import report_of as of_evaluation
-from assay.report.formatting import count, exact_percent, measured, quoted
 from assay.report.markdown import render
-from assay.report.sections import Cell, Column, Prose, Report, Section, Table, Tier
+from assay.report.sections import Cell, Column, Prose, Report, Section, Table, Tier, quoted
 from assay.report.slices import refused_rows
 from assay.report.trained_model import called, rule_of, written
 
@@ -67,7 +73,7 @@ def _headline(run: Training) -> Iterator[str]:
     main = (ROC_AUC if run.binary else ACCURACY).name
     folds, over = run.training.folds, run.training.measures.get(main)
     if len(folds) > 1 and over is not None and over.mean is not None:
-        spread = "" if over.sd is None else f", standard deviation {over.sd:.2g}"
+        spread = "" if over.sd is None else f", standard deviation {significant(over.sd, 2)}"
         yield (
             f"Over {count(len(folds))} folds the {trained_model.called(main)} is "
             f"{measured(over.mean)} in the mean{spread}."
@@ -285,10 +291,12 @@ def _schedule(rates: Sequence[float]) -> str:
         else:
             spans.append((rate, epoch, epoch))
     told = [
-        f"{rate:.6g} in epoch{f's {first} to {last}' if last > first else f' {first}'}"
+        f"{significant(rate, 6)} in epoch{f's {first} to {last}' if last > first else f' {first}'}"
         for rate, first, last in spans[:_SPANS]
     ]
-    more = f" and so on to {rates[-1]:.6g} in epoch {len(rates)}" * (len(spans) > _SPANS)
+    more = f" and so on to {significant(rates[-1], 6)} in epoch {len(rates)}" * (
+        len(spans) > _SPANS
+    )
     return f"Its learning rate was {', '.join(told)}{more}."
 
 
@@ -312,8 +320,8 @@ def _limits(run: Training) -> Iterator[str]:
     if math.isfinite(false):
         yield (
             f"Its precision depends on how rare attacks are. Among the judged rows "
-            f"{float(prevalence):.2%} were {quoted(run.evaluation.labels[1])}; where one row in "
-            f"1,000 is, the false alarm rate is {measured(false)}."
+            f"{percent(float(prevalence))} were {quoted(run.evaluation.labels[1])}; where one row "
+            f"in 1,000 is, the false alarm rate is {measured(false)}."
         )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import CountError, ScoreError
-from assay.escaping import number_text
+from assay.escaping import given_text
 from assay.sources.columns import array_of, decoded, scores_of
 from assay.sources.text_numbers import LIMIT, whole_number, wholes_among
 
@@ -74,12 +74,12 @@ def _no_count(array: Array, row: int, name: str) -> CountError:
     if value is None or type(value).__name__ == "NAType":
         return CountError(f"{name} is missing in row {row}. Remove the row or give it a count")
     if isinstance(value, str) or not hasattr(value, "__float__"):
-        return CountError(f"{name} must hold numbers; found {number_text(value)} in row {row}")
+        return CountError(f"{name} must hold numbers; found {given_text(value)} in row {row}")
     if value < 0:
-        return CountError(f"{name} must not be negative; row {row} has {number_text(value)}")
+        return CountError(f"{name} must not be negative; row {row} has {given_text(value)}")
     if LIMIT <= value < math.inf:
         return CountError(
-            f"row {row} of {name} has {number_text(value)}; 2^62 or more is more than can be "
+            f"row {row} of {name} has {given_text(value)}; 2^62 or more is more than can be "
             f"counted here"
         )
     return CountError(

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError, LabelError, LengthMismatch, ScoreError
-from assay.escaping import number_text, plural
+from assay.escaping import given_text, plural
 from assay.sources.coded import Labels, NameColumn
 from assay.sources.text_numbers import numbers_among
 from assay.tally.blocks import BLOCK
@@ -79,7 +79,7 @@ def _gone_through(values: Any, name: str) -> list[Any]:
     try:
         return list(values)
     except TypeError as odd:
-        raise LabelError(f"{name} must be a column; found {number_text(values)}") from odd
+        raise LabelError(f"{name} must be a column; found {given_text(values)}") from odd
 
 
 def must_have_order(name: str, values: Any) -> None:
@@ -182,12 +182,12 @@ def _text_and_kind(value: Any) -> tuple[str, str]:
         except ValueError as odd:
             raise LabelError(
                 f"a label is written out, and a whole number has at most 4,300 digits then; found "
-                f"{number_text(value)}"
+                f"{given_text(value)}"
             ) from odd
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value)), NUMBER
     raise LabelError(
-        f"a label must be text, an integer or a boolean; found {number_text(value)} of type "
+        f"a label must be text, an integer or a boolean; found {given_text(value)} of type "
         f"{type(value).__name__}"
     )
 
@@ -410,7 +410,7 @@ def polars_frame(columns: Mapping[str, Any]) -> pl.DataFrame:
     there = {name: values for name, values in columns.items() if values is not None}
     for name, values in there.items():
         if not hasattr(values, "__len__"):
-            raise InputError(f"{name} is a column, a value a row; found {number_text(values)}")
+            raise InputError(f"{name} is a column, a value a row; found {given_text(values)}")
     sizes = {name: len(values) for name, values in there.items()}
     if len(set(sizes.values())) > 1:
         told = ", ".join(f"{name} has {size:,}" for name, size in sizes.items())

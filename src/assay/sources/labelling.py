@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import LabelError, ScoreError
-from assay.escaping import number_text
+from assay.escaping import given_text
+from assay.number_text import significant
 from assay.sources.coded import Coded, Labels
 from assay.sources.columns import (
     BOOLEAN,
@@ -105,7 +106,7 @@ def resolve(
 def must_be_a_list(labels: Any) -> None:
     """Refuse one label where all are asked for, and labels that have no order."""
     if isinstance(labels, str) or not hasattr(labels, "__iter__"):
-        raise LabelError(f"labels= is a list of labels; found {number_text(labels)}")
+        raise LabelError(f"labels= is a list of labels; found {given_text(labels)}")
     must_have_order("labels=", labels)
 
 
@@ -303,7 +304,7 @@ def checked_threshold(threshold: Any) -> float:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
-        raise ScoreError(f"threshold must be a finite number; found {number_text(threshold)}")
+        raise ScoreError(f"threshold must be a finite number; found {given_text(threshold)}")
     return number
 
 
@@ -581,5 +582,5 @@ def must_be_probabilities(table: Array) -> None:
         row = int(np.abs(total - 1).argmax())
         raise ScoreError(
             f"the probabilities of a row must sum to 1 within {SUM_TOLERANCE:g}; row {row} sums "
-            f"to {total[row]:.9g}"
+            f"to {significant(total[row], 9)}"
         )

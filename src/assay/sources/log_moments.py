@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError
-from assay.escaping import number_text
+from assay.escaping import given_text
 from assay.sources.row_checks import Problem, value_shown
 from assay.sources.times import SMALLEST, UNITS, in_calendar
 
@@ -73,7 +73,7 @@ class Clock:
         self.year = year
         self._offset = None if timezone is None else _offset(timezone)
         if year is not None and not 1970 <= year <= 9999:
-            raise InputError(f"year={number_text(year)} is no year from 1970 to 9999")
+            raise InputError(f"year={given_text(year)} is no year from 1970 to 9999")
 
     def read(self, values: pl.Series, name: str = TIME) -> EventTimes:
         """The moments of a column of text, numbers or moments."""
@@ -304,7 +304,7 @@ def _offset(timezone: Any) -> int | None:
 
 def _unknown_zone(timezone: Any) -> InputError:
     return InputError(
-        f"timezone={number_text(timezone)} is not known; expected UTC, an offset such as +02:00, "
+        f"timezone={given_text(timezone)} is not known; expected UTC, an offset such as +02:00, "
         f"or a name such as Europe/Berlin"
     )
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias
 import numpy as np
 
 from assay.errors import InputError
-from assay.escaping import number_text, plural
+from assay.escaping import given_text, plural
 from assay.sources.files.delimited import LONGEST, TOO_LONG
 from assay.sources.files.formats import (
     HEAD,
@@ -410,7 +410,7 @@ def logs_of(paths: Sequence[Name], notes: list[str]) -> list[Log]:
     if isinstance(paths, str):
         raise InputError(f"paths are a list of files; found one text, {without_query(paths)!r}")
     if not isinstance(paths, Iterable):
-        raise InputError(f"paths are a list of files; found {number_text(paths)}")
+        raise InputError(f"paths are a list of files; found {given_text(paths)}")
     logs: list[Log] = []
     for given in map(name_of, paths):
         path = Path(given)

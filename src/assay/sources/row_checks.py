@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import CountError, InputError, LabelError, ScoreError
+from assay.number_text import significant
 from assay.sources.amounts import WEIGHTS, beyond_squares, exact_counts, not_weights
 from assay.sources.coded import NameColumn
 from assay.sources.columns import (
@@ -487,7 +488,10 @@ def check_probabilities(
             names = ", ".join(map(repr, columns.values()))
 
             def reason(i: int) -> str:
-                return f"columns {names}: the probabilities sum to {total[i]:.9g}, expected 1"
+                return (
+                    f"columns {names}: the probabilities sum to "
+                    f"{significant(total[i], 9)}, expected 1"
+                )
 
             kind = "probability: those of a row do not sum to 1"
             problems.append(Problem(off, reason, ScoreError, kind=kind))

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError
-from assay.escaping import number_text
+from assay.escaping import given_text
 from assay.sources.coded import NameColumn
 from assay.sources.columns import array_of
 from assay.tally.daily import NOT_SURE
@@ -251,7 +251,7 @@ def _kind(moment: dt.date) -> tuple[bool, bool]:
 
 def _text(item: Any) -> str:
     # Python writes out no whole number of more than 4,300 digits.
-    return number_text(item) if isinstance(item, int) else str(item)
+    return given_text(item) if isinstance(item, int) else str(item)
 
 
 def _texts(items: Sequence[Any], name: str) -> pl.Series:

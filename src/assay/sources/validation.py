@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import EmptyInput, InputError, ScoreError
-from assay.escaping import number_text, plural
+from assay.escaping import given_text, plural
 from assay.sources.amounts import amounts_of, kept_of, repeated_counts
 from assay.sources.coded import Coded, Labels, NameColumn
 from assay.sources.columns import (
@@ -71,7 +71,7 @@ def skips(on_bad_row: Any) -> bool:
     if on_bad_row is not None and (
         not isinstance(on_bad_row, str) or on_bad_row not in (STOP, SKIP)
     ):
-        raise InputError(f"on_bad_row= is {STOP} or {SKIP}; found {number_text(on_bad_row)}")
+        raise InputError(f"on_bad_row= is {STOP} or {SKIP}; found {given_text(on_bad_row)}")
     return bool(on_bad_row == SKIP)
 
 

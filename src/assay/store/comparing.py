@@ -23,8 +23,8 @@ from assay.escaping import plural
 from assay.inference import Estimate, holm
 from assay.inference.estimation import DEFAULT_LEVEL
 from assay.inference.fields import finite
-from assay.inference.significance import p_text
 from assay.inference.time_courses import MOVER, unpaired_difference
+from assay.number_text import p_text
 from assay.sources.coded import Labels
 from assay.store.run import KeptRows, KeptRun, stored_estimate, summary_of
 from assay.tally import Resolved, Tally

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from assay.errors import InputError, StoreError, install_line
+from assay.number_text import fixed
 from assay.sources.files.database_queries import Address, is_address, postgresql_address
 
 
@@ -308,7 +309,9 @@ def _advised(said: str) -> str:
             f"and import it into a new store"
         )
     if "locked" in said:
-        return f"another process has been writing for {PATIENCE:.0f} seconds ({said}); try again"
+        return (
+            f"another process has been writing for {fixed(PATIENCE, 0)} seconds ({said}); try again"
+        )
     if "readonly" in said or "unable to open" in said:
         return f"it can't be written or opened ({said}); look at the permissions of file and folder"
     return said

@@ -13,14 +13,12 @@ from assay import plots
 from assay.errors import AssayError
 from assay.escaping import plural
 from assay.inference import Estimate, holm
-from assay.inference.estimate import decimal
 from assay.inference.fields import Result, finite, restored
-from assay.inference.significance import p_text
 from assay.inference.time_courses import MOVER, unpaired_difference
 from assay.measures.catalogue import DIFFERENCES
+from assay.number_text import decimal, exact_percent, p_text
 from assay.report import IMPORTED
 from assay.report.document import Document, json_text, sound
-from assay.report.formatting import exact_percent
 from assay.report.provenance import Provenance
 from assay.report.sections import Cell, Column, Kind, PeriodCourse, Prose, Report, Section, Table
 from assay.store.comparing import Unpaired

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import StoreError
-from assay.escaping import number_text, visible
+from assay.escaping import given_text, visible
 from assay.store.databases import Connection, connect
 from assay.store.records import (
     BEFORE,
@@ -78,7 +78,7 @@ class Store:
     ) -> None:
         if place is not None and not isinstance(place, str | os.PathLike):
             raise StoreError(
-                f"a store is a path or postgresql://HOST/DATABASE; found {number_text(place)}"
+                f"a store is a path or postgresql://HOST/DATABASE; found {given_text(place)}"
             )
         self.place = default_place() if place is None else os.fspath(place)
         self.read_only = read_only

@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError, TallyError
-from assay.escaping import number_text
+from assay.escaping import given_text
 from assay.tally.blocks import Scores, map_blocks, merge_binary
 
 AUTO = "auto"
@@ -98,7 +98,7 @@ def keeping_of_mode(mode: Any, modes: Sequence[str] = MODES) -> Keeping:
     Grid(bits=12)
     """
     if not isinstance(mode, str) or mode not in modes:
-        raise InputError(f"mode= is one of {', '.join(modes)}; found {number_text(mode)}")
+        raise InputError(f"mode= is one of {', '.join(modes)}; found {given_text(mode)}")
     named: dict[str, Keeping] = {Cuts.name: Cuts(), Grid.name: Grid()}
     return named.get(mode, Exact())
 

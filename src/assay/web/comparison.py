@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from assay.decisions.compare.comparison import BROKEN, FIXED, MOVED
 from assay.measures.catalogue import DIFFERENCES
+from assay.number_text import significant
 from assay.report import Document, Report, document_of
 from assay.report.html.blocks import View, block_of
 from assay.report.html.charts import Limits
@@ -259,7 +260,7 @@ def _flip_table(flips: Flips) -> View:
 def _text(value: Any) -> str:
     if value is None:
         return ""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{significant(value, 6)}" if isinstance(value, float) else str(value)
 
 
 async def flipped_rows(request: Request) -> Response:

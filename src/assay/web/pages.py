@@ -15,7 +15,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from assay.escaping import plural
+from assay.inference import Estimate
 from assay.measures import catalogue
+from assay.number_text import fixed, measured, significant
 from assay.report import Report, draw
 from assay.report.html import content, environment, page_script, page_style, panel_script
 from assay.report.html.charts import Frame, Limits, Scale, around
@@ -243,7 +245,8 @@ def trend_line(trend: RunTrend, frame: Frame = LONG) -> TrendLine:
     every = max(1, math.ceil(len(points) / _DATES))
     first, last = points[0], points[-1]
     return TrendLine(
-        said=f"{trend.measure} from {first.value:.3g} on {first.made[:10]} to {last.value:.3g} on "
+        said=f"{trend.measure} from {significant(first.value)} on {first.made[:10]} to "
+        f"{significant(last.value)} on "
         f"{last.made[:10]}, {len(points)} {plural(len(points), 'run', 'runs')} on {len(lines)} "
         f"{plural(len(lines), 'test set', 'test sets')}",
         lines=tuple(f"M{'L'.join(line)}" for line in lines.values() if len(line) > 1),
@@ -263,14 +266,15 @@ def trend_line(trend: RunTrend, frame: Frame = LONG) -> TrendLine:
 def _trend_dot(point: TrendPoint, place: int, across: Scale, up: Scale, frame: Frame) -> TrendDot:
     low, high = point.low, point.high
     known = low is not None and high is not None
-    interval = f" [{low:.4g}, {high:.4g}]" if known else ""
+    interval = (low, high) if low is not None and high is not None else ()
+    shown = measured(Estimate(point.value, *interval))
     return TrendDot(
         run=point.run,
         x=frame.x(across.share(place)),
         y=frame.y(up.share(point.value)),
         low=frame.y(up.share(low)) if known and low is not None else "",
         high=frame.y(up.share(high)) if known and high is not None else "",
-        title=f"{point.made[:16].replace('T', ' ')}: {point.value:.4g}{interval}",
+        title=f"{point.made[:16].replace('T', ' ')}: {shown}",
         gate=point.gate or "",
     )
 
@@ -289,7 +293,7 @@ def roc_overlay(runs: Sequence[tuple[str, Mapping[str, Any]]], *, log: bool) -> 
         return None
     scale = Scale(_LOWEST, 0.0) if log else Scale()
     across = (
-        [(power, f"1e{power:.0f}" if power else "1") for power in range(int(_LOWEST), 1)]
+        [(power, f"1e{fixed(power, 0)}" if power else "1") for power in range(int(_LOWEST), 1)]
         if log
         else list(scale.marks())
     )

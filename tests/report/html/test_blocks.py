@@ -18,7 +18,6 @@ from assay.report.html.blocks import (
     Value,
     behind,
     block_of,
-    brief,
     heat_of,
     shade,
 )
@@ -211,16 +210,6 @@ def test_an_empty_class_has_no_shade() -> None:
 def test_a_shade_is_one_of_ten_and_none_only_for_nothing(share: float) -> None:
     assert 0 <= shade(share) <= 9
     assert (shade(share) == 0) == (share == 0)
-
-
-@given(st.integers(0, 10**19))
-def test_a_brief_count_is_short_and_close(number: int) -> None:
-    text = brief(number)
-    assert len(text) <= 5
-    units = {"k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
-    power = units.get(text[-1], 0)
-    value = float(text.rstrip("kMGTPE").replace(",", "")) * 10**power
-    assert value == pytest.approx(number, rel=0.051)
 
 
 # -- reliability -----------------------------------------------------------------------------------

@@ -157,7 +157,7 @@ def test_formulas_of_every_count_measure_are_code_of_the_page() -> None:
 
 def test_formulas_that_the_plots_need_are_there_whatever_the_panel_shows() -> None:
     assert '"recall": (tp' in formulas(())
-    assert formulas((find("kappa"),)).count('"kappa"') == 1
+    assert formulas((find("kappa"),)).count('"kappa": (tp') == 1
 
 
 def test_data_of_the_script_is_the_sweep_of_the_evaluation() -> None:

@@ -20,6 +20,7 @@ from assay.escaping import plural
 from assay.evaluation.findings import Finding
 from assay.evaluation.findings.finding import Code
 from assay.measures import HIGHER
+from assay.number_text import percent
 from assay.sources.labelling import NEGATIVE_WORDS
 
 # EITHER is a part that some copies call the training file and others the test file.
@@ -269,7 +270,7 @@ def _unlike(rows: Sequence[tuple[str, tuple[float, float], bool]]) -> Finding | 
 
 
 def _share(low: float, high: float) -> str:
-    return f"{max(low, 0):.1%} to {min(high, 1):.1%}"
+    return f"{percent(max(low, 0))} to {percent(min(high, 1))}"
 
 
 # -- A001 ------------------------------------------------------------------------------------------
@@ -307,9 +308,9 @@ def _inverted(claim: Claim) -> Finding | None:
     cells = matrices[len(matrices) // 2]
     right = (cells.tp + cells.tn) / cells.n
     return INVERTED.found(
-        f"The model looks inverted: it is right on {right:.1%} of {cells.n:,} rows and flags "
-        f"harmless rows more often than attacks. Flipping the decisions gives {1 - right:.1%}: "
-        f"check which label is positive and the direction of the score.",
+        f"The model looks inverted: it is right on {percent(right)} of {cells.n:,} rows and flags "
+        f"harmless rows more often than attacks. Flipping the decisions gives "
+        f"{percent(1 - right)}: check which label is positive and the direction of the score.",
     )
 
 
@@ -448,9 +449,9 @@ def _hints(known: TestSet, rows: _Rows) -> Iterator[str]:
             yield f"the attacks are as many as in {part.name}, the others are not"
             return
     for part in known.parts:
-        for percent in _SPLITS:
-            if abs(rows.total - part.total * percent / 100) <= 1:
-                yield f"they would be {percent}% of {part.name}, as a random split gives"
+        for part_percent in _SPLITS:
+            if abs(rows.total - part.total * part_percent / 100) <= 1:
+                yield f"they would be {part_percent}% of {part.name}, as a random split gives"
                 return
     if rows.total > max(part.total for part in known.parts):
         yield "there are more rows than in any part of it"

@@ -40,6 +40,7 @@ from assay.decisions.audit.verdicts import (
     worst,
 )
 from assay.measures import ROC_AUC
+from assay.number_text import significant
 
 Pair = tuple[Printed, Printed]
 # Methods that the counts alone do not give.
@@ -233,7 +234,7 @@ def _unmatched(
             why = "it does not hold its own reported value"
         elif claim.interval is not None:
             why = f"the named method ({claim.interval}) does not give it"
-        shown = f"[{ends[0]:.5g}, {ends[1]:.5g}]"
+        shown = f"[{significant(ends[0], 5)}, {significant(ends[1], 5)}]"
         return IntervalVerdict(NumberVerdict.INCONSISTENT, f"{why}; the {words} is {shown}", ends)
     if missed:
         return IntervalVerdict(

@@ -21,6 +21,7 @@ from assay.formula import Expression, enclosure
 from assay.formula.one_table import UndefinedRatio
 from assay.inference import Quantity
 from assay.inference.fields import Recorded, Result
+from assay.number_text import significant
 from assay.tally import Confusion
 
 if TYPE_CHECKING:
@@ -435,7 +436,7 @@ def decimal(exact: Enclosure, like: Printed) -> str:
     text = written(number, whole)
     # A value that is small beside the last digit would read as nothing.
     if number and not text.strip("-0."):
-        text = f"{float(exact) * scale:.2g}"
+        text = f"{significant(float(exact) * scale, 2)}"
     return f"{text}%" if percent else text
 
 

@@ -15,11 +15,11 @@ from assay.engines.models import ModelRows
 from assay.errors import InputError, MethodError, UnknownMeasure
 from assay.evaluation.findings import Finding
 from assay.inference import Estimate, Significance
-from assay.inference.estimate import decimal
 from assay.inference.fields import Recorded, Result, codec_of, odd, stored
 from assay.inference.rank_tests import SignedRankPosterior
 from assay.inference.threshold_rules import Rule, parse_rule
 from assay.measures import Better, Measure, parse
+from assay.number_text import decimal
 from assay.sources.files.request import RowSource
 from assay.tally import PairTally, Resolved
 from assay.tally.blocks import bounds

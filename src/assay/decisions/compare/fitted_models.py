@@ -29,6 +29,7 @@ from assay.evaluation.scikit_learn import estimate_of
 from assay.inference.threshold_rules import Rule
 from assay.measures import OverPairs, parse
 from assay.measures.catalogue import DIFFERENCES
+from assay.number_text import threshold_text
 from assay.sources import must_share_index
 from assay.sources.coded import Labels
 from assay.sources.labelling import resolve
@@ -156,7 +157,9 @@ def _side_by_side(
         cut = _cut(columns, truth, sides) if alone and as_decided and kind == "y_score" else None
         if cut is not None:
             columns["threshold"] = cut
-            notes.append(f"{name}: predict flags the rows whose score is {cut:.4g} and above")
+            notes.append(
+                f"{name}: predict flags the rows whose score is {threshold_text(cut)} and above"
+            )
         elif alone:
             notes.append(f"{name}: compared by its {_COLUMNS[kind]}, not by what predict decides")
     labels = list(dict.fromkeys(x for columns, _ in every.values() for x in columns["labels"]))

@@ -52,8 +52,9 @@ from assay.inference.rank_tests import (
     signed_rank_posterior,
     wilcoxon,
 )
-from assay.inference.significance import check_level, check_seed, p_text, student
+from assay.inference.significance import check_level, check_seed, student
 from assay.measures.catalogue import DECIDING
+from assay.number_text import fixed, p_text, whole_percent
 from assay.sources import columns_of
 from assay.sources.columns import array_of
 from assay.sources.files.summary_tables import (
@@ -469,7 +470,10 @@ def _verdict_by_ranks(
         # A few large differences against many small ones: signed ranks decide, mean ranks do not.
         first, second = second, first
         method += ", which weighs how large the differences are"
-    means = f"mean ranks {ranks[first]:.2f} and {ranks[second]:.2f} over {size} data sets, {method}"
+    means = (
+        f"mean ranks {fixed(ranks[first], 2)} and {fixed(ranks[second], 2)} over {size} "
+        f"data sets, {method}"
+    )
     if told:
         outcome = BETTER if first == b else WORSE
         text = f"{first} is better than {second} in {name}: {means}."
@@ -488,9 +492,9 @@ def _verdict_by_ranks(
     if likely is not None:
         chances = {a: likely.a_better, b: likely.b_better}
         text += (
-            f" Over such data sets {first} is better with a probability of {chances[first]:.0%}, "
-            f"practically the same (within {likely.rope:g}) {likely.equivalent:.0%}, worse "
-            f"{chances[second]:.0%}."
+            f" Over such data sets {first} is better with a probability of "
+            f"{whole_percent(chances[first])}, practically the same (within {likely.rope:g}) "
+            f"{whole_percent(likely.equivalent)}, worse {whole_percent(chances[second])}."
         )
     return Verdict(a, b, text, outcome, name)
 

@@ -25,12 +25,12 @@ from assay.evaluation.evaluation import mistakes_of_models
 from assay.evaluation.wording import keeping, none_keeps, untried
 from assay.inference import BCa, Bootstrap, Estimate, Significance, holm, method_of
 from assay.inference.bootstrap import SEED
-from assay.inference.estimate import decimal
-from assay.inference.significance import check_amount, normal, p_text, student
+from assay.inference.significance import check_amount, normal, student
 from assay.inference.threshold_resampling import Progress
 from assay.inference.threshold_rules import AtThreshold, Rule, rule_of
 from assay.measures import ACCURACY, RECALL, parse
 from assay.measures.catalogue import DECIDING
+from assay.number_text import decimal, p_text, signed
 from assay.sources.labelling import undecided_note
 from assay.tally import JointScores
 from assay.tally.keeping import Grid
@@ -189,7 +189,7 @@ def rows_enough(gap: Estimate, margin: float, pairs: int, size: Size) -> tuple[i
     enough = _rounded(needed)
     return enough, (
         f"About {enough:,} {size.unit} like these would be enough to {what}, if the difference "
-        f"stays at {float(gap):+.3f}."
+        f"stays at {signed(float(gap), 3)}."
     )
 
 

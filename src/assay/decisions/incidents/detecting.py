@@ -21,7 +21,7 @@ from assay.engines.ask import Ask, Columns, Grouping
 from assay.engines.frames import count_incidents
 from assay.engines.incident_counter import IncidentCounter
 from assay.errors import EmptyInput, InputError
-from assay.escaping import number_text
+from assay.escaping import given_text
 from assay.inference.significance import as_list
 from assay.sources.files.column_roles import must_have
 from assay.sources.files.inputs import given_names
@@ -68,7 +68,7 @@ def duration(given: Duration, name: str) -> int:
         seconds = _seconds(given)
     if not abs(seconds) <= _LONGEST:
         raise InputError(
-            f"{name}={number_text(given)} is no length of time up to 1,000 years; give seconds"
+            f"{name}={given_text(given)} is no length of time up to 1,000 years; give seconds"
         )
     return round(seconds * SECOND)
 

@@ -18,7 +18,8 @@ from assay.decisions.incidents.schedule import Incident
 from assay.escaping import plural
 from assay.evaluation.findings import Finding, urgent_first
 from assay.evaluation.findings.finding import Code
-from assay.evaluation.wording import count, name, percent, rate, some
+from assay.evaluation.wording import name, some
+from assay.number_text import count, fixed, rate, rate_percent, significant
 from assay.tally.incident_tally import SECOND, IncidentTally
 
 # Fewer incidents than this leave the share detected open by more than forty points.
@@ -192,8 +193,8 @@ def _by_time(
     if expected >= _BY_CHANCE * len(windows):
         yield BY_TIME_ALONE.found(
             f"Incidents are matched by time alone. Windows as long, at any other time, would hold "
-            f"a false alarm in {expected:.1f} of {count(len(windows))} cases: so many would be "
-            f"detected by chance."
+            f"a false alarm in {fixed(expected, 1)} of {count(len(windows))} cases: so many would "
+            f"be detected by chance."
         )
 
 
@@ -205,7 +206,7 @@ def _never_right(rules: tuple[RuleRecord, ...]) -> Iterator[Finding]:
         yield NEVER_RIGHT.found(
             f"{count(len(wrong))} of {count(len(rules))} {plural(len(rules), 'rule', 'rules')} "
             f"found no incident and raised "
-            f"{percent(cost / total)} of the false alarms: "
+            f"{rate_percent(cost / total)} of the false alarms: "
             f"{some([name(rule.rule) for rule in wrong])}."
         )
 
@@ -218,7 +219,7 @@ def _few(incidents: tuple[Detection, ...]) -> Iterator[Finding]:
         yield FEW_INCIDENTS.found(
             f"There {plural(len(incidents), 'is 1 incident', many)}: one more or less moves the "
             f"share that "
-            f"is detected by {percent(1 / len(incidents))}."
+            f"is detected by {rate_percent(1 / len(incidents))}."
         )
 
 
@@ -226,14 +227,14 @@ def _silences(observed: Observation) -> Iterator[Finding]:
     if observed.basis == ALERTS_ALONE:
         yield ONLY_ALERTS.found(
             f"There are only alerts, so all time from the first to the last counts as observed: "
-            f"{observed.days:.2f} days."
+            f"{fixed(observed.days, 2)} days."
         )
     elif observed.silences:
         silent = (observed.until - observed.since) / SECOND - observed.seconds
         yield SILENCES.found(
             f"There {'are' if observed.silences > 1 else 'is'} {count(observed.silences)} "
             f"stretch{'es' if observed.silences > 1 else ''} of more than an hour without a line, "
-            f"{span(silent)} together; {observed.days:.2f} days were observed."
+            f"{span(silent)} together; {fixed(observed.days, 2)} days were observed."
         )
 
 
@@ -244,7 +245,7 @@ def _point_adjusted(coverage: Coverage | None) -> Iterator[Finding]:
     yield POINT_ADJUSTED.found(
         f"Point-adjusted F1 would be {rate(adjusted.f1)}, where F1 of the same seconds is "
         f"{rate(adjusted.unadjusted)}. Alarms at random that are on for the same share of the "
-        f"time, {percent(adjusted.alarm_rate)}, are expected to get {rate(adjusted.random)}.",
+        f"time, {rate_percent(adjusted.alarm_rate)}, are expected to get {rate(adjusted.random)}.",
         None if adjusted.beats_random else "warning",
     )
 
@@ -272,7 +273,7 @@ def span(seconds: float) -> str:
     """
     sign, left = ("-" if seconds < 0 else ""), abs(seconds)
     if left < 60:
-        return f"{sign}{left:.3g}s"
+        return f"{sign}{significant(left)}s"
     left = round(left)
     parts = []
     for unit, size in (("d", 86_400), ("h", 3600), ("m", 60), ("s", 1)):

@@ -21,8 +21,9 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError, LengthMismatch
-from assay.escaping import number_text
+from assay.escaping import given_text
 from assay.inference.significance import check_level, least_shown, most_allowed
+from assay.number_text import significant
 from assay.tally.incident_tally import END, SECOND, START, IncidentTally
 
 Floats = npt.NDArray[np.float64]
@@ -395,7 +396,7 @@ def _checked_limit(name: str, limit: Any) -> float:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not (math.isfinite(number) and number >= 0):
-        raise InputError(f"{name}= must be a number of at least 0; found {number_text(limit)}")
+        raise InputError(f"{name}= must be a number of at least 0; found {given_text(limit)}")
     return number
 
 
@@ -471,9 +472,9 @@ def _not_found(
             )
         fewest = float(of.false_incidents.min()) / of.days
         return (
-            f"{lead} {limit:g} false incidents a day and detects anything: there are {fewest:.3g} "
-            "a day at the least. A higher limit, or leaving out rules that are never right, would "
-            "help."
+            f"{lead} {limit:g} false incidents a day and detects anything: there are "
+            f"{significant(fewest)} a day at the least. A higher limit, or leaving out rules that "
+            f"are never right, would help."
         )
     few, prompt = held["max_false_incidents"], held["max_delay"]
     in_time = of.within(constraints["max_delay"])
@@ -481,8 +482,8 @@ def _not_found(
     return (
         f"{lead} both constraints at once: with {constraints['max_false_incidents']:g} false "
         f"incidents a day {int(in_time[few].max())} of {of.first_alerts.total} are detected within "
-        f"{constraints['max_delay']:g} s, and half of them take {cheapest:.3g} a day. Relax one of "
-        "them."
+        f"{constraints['max_delay']:g} s, and half of them take {significant(cheapest)} a day. "
+        f"Relax one of them."
     )
 
 
@@ -511,17 +512,19 @@ def _not_promised(
             )
         without = -math.log(float(risk)) / limit if limit else math.inf
         if of.days < without:
-            longer = "No time is long enough." if not limit else f"It takes {without:.3g} days."
+            longer = (
+                "No time is long enough." if not limit else f"It takes {significant(without)} days."
+            )
             return (
-                f"{lead}: {of.days:.3g} days are too few to show at most {limit:g} false incidents "
-                f"a day, even without a single one. {longer}"
+                f"{lead}: {significant(of.days)} days are too few to show at most {limit:g} false "
+                f"incidents a day, even without a single one. {longer}"
             )
         false_incidents = int(of.false_incidents[0])
         shown = float(gammaincinv(false_incidents + 1, 1 - float(risk))) / of.days
         return (
-            f"{lead}: {false_incidents} false incidents in {of.days:.3g} days, at the highest "
-            f"score of an incident, show at most {shown:.3g} a day and not {limit:g}. More days "
-            "would help, or a higher limit."
+            f"{lead}: {false_incidents} false incidents in {significant(of.days)} days, at the "
+            f"highest score of an incident, show at most {significant(shown)} a day and not "
+            f"{limit:g}. More days would help, or a higher limit."
         )
     return (
         f"{lead}: each constraint can be promised by itself, but at no threshold both. Relax one "

@@ -16,10 +16,11 @@ from assay.errors import UnknownMeasure
 from assay.escaping import plural
 from assay.evaluation.findings import Finding, urgent_first
 from assay.evaluation.findings.finding import Code
-from assay.evaluation.wording import count, listed, name, percent, some
+from assay.evaluation.wording import listed, name, some
 from assay.inference import Estimate
 from assay.inference.fields import Recorded, Result, codec_of, odd, stored
 from assay.measures import EXPECTED_COST, parse
+from assay.number_text import count, rate_percent, threshold_text
 from assay.sources.files.request import RowSource
 
 if TYPE_CHECKING:
@@ -359,8 +360,8 @@ def _base_rate(swept: ThresholdSweep, wanted: Requirements) -> Iterator[Finding]
         verb = "are" if len(asked) > 1 else "is"
         yield NO_BASE_RATE.found(
             f"No base rate was given, so {listed(asked)} {verb} at the share of attacks in these "
-            f"rows, {percent(swept.share)}. Where attacks are rarer the same threshold does far "
-            f"worse: say the base rate of deployment.",
+            f"rows, {rate_percent(swept.share)}. Where attacks are rarer the same threshold does "
+            f"far worse: say the base rate of deployment.",
         )
 
 
@@ -370,12 +371,13 @@ def _extreme(swept: ThresholdSweep, chosen: Point | None) -> Iterator[Finding]:
     position = int(swept.positions(chosen.threshold))
     if not swept.counts_at(position).tp:
         yield NOTHING_DETECTED.found(
-            f"The threshold {chosen.threshold:.6g} keeps what was asked by detecting nothing: "
-            f"negatives have the highest scores.",
+            f"The threshold {threshold_text(chosen.threshold)} keeps what was asked by detecting "
+            f"nothing: negatives have the highest scores.",
         )
     elif position == swept.last:
         yield EVERYTHING_FLAGGED.found(
-            f"The threshold {chosen.threshold:.6g} is the lowest score: it flags every row.",
+            f"The threshold {threshold_text(chosen.threshold)} is the lowest score: it flags every "
+            f"row.",
         )
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError, MethodError
-from assay.escaping import number_text
+from assay.escaping import given_text
 from assay.inference.significance import check_amount, check_level, check_share, is_share
 from assay.inference.threshold_rules import Blocks, SweepCounts, at_most
 from assay.sources import label_text
@@ -146,7 +146,7 @@ def _share(name: str, value: Any) -> Fraction | None:
         return None
     if not is_share(value):
         raise MethodError(
-            f"{name} is a share between 0 and 1, such as 0.1; found {number_text(value)}"
+            f"{name} is a share between 0 and 1, such as 0.1; found {given_text(value)}"
         )
     return _exact(value)
 

@@ -39,7 +39,7 @@ from assay.decisions.threshold.sweep import ThresholdSweep
 from assay.errors import LabelError
 from assay.evaluation.deployment import ALERTS, FALSE_ALARMS, MISSED
 from assay.evaluation.judge import formula_of
-from assay.evaluation.wording import count, listed
+from assay.evaluation.wording import listed
 from assay.formula import Expression, at_base_rate
 from assay.inference import Bootstrap, ClopperPearson, Estimate, Quantity, estimate
 from assay.inference.significance import tail
@@ -57,6 +57,7 @@ from assay.measures import (
     find,
 )
 from assay.measures.catalogue import AT_THRESHOLD, AT_THRESHOLD_DEPLOYED
+from assay.number_text import count, significant
 from assay.sources import label_text
 from assay.sources.coded import Labels
 from assay.sources.columns import native
@@ -446,7 +447,9 @@ def _inside(limits: Sequence[Mapping[str, Any]], said: Mapping[str, str]) -> str
 
     nearest = min(limits, key=room)
     number = count if nearest["constraint"] == MAX_ALERTS else rate
-    value, low, high = (number(float(f"{nearest[k]:.3g}")) for k in ("value", "low", "high"))
+    value, low, high = (
+        number(float(f"{significant(nearest[k])}")) for k in ("value", "low", "high")
+    )
     all_ = "its constraint" if len(limits) == 1 else f"all {len(limits)} constraints"
     near = "" if len(limits) == 1 else ", nearest to the limit"
     lead = f"It lies inside {all_}: {value} [{low}, {high}] where "

@@ -39,10 +39,11 @@ from assay.decisions.threshold.promises import (
 from assay.decisions.threshold.sweep import ThresholdCounts, ThresholdSweep
 from assay.errors import InputError
 from assay.escaping import plural
-from assay.evaluation.wording import below, count, listed, name
+from assay.evaluation.wording import listed, name
 from assay.inference.significance import least_shown, most_allowed, tail
 from assay.inference.threshold_resampling import Chooser
 from assay.inference.threshold_rules import SweepCounts
+from assay.number_text import below, count, threshold_text
 
 
 def rate(share: Fraction | float) -> str:
@@ -194,7 +195,8 @@ def not_found(swept: ThresholdSweep, wanted: Requirements, rule: ThresholdRule) 
             far = _far(seen.counts, best, limit.base_rate)
             return (
                 f"{lead}: the lowest FAR {at(limit.base_rate)} is {rate(far)}, at the threshold "
-                f"{seen.thresholds[best]:.6g}. A better detector would help, more rows would not."
+                f"{threshold_text(seen.thresholds[best])}. A better detector would help, more rows "
+                f"would not."
             )
     if alone:
         return f"{lead}: even the highest score flags too many rows."
@@ -365,9 +367,9 @@ def _apart(seen: ThresholdCounts, rule: ThresholdRule) -> str:
     position = seen.position(low)
     detected = int(counts.tp[position]) / counts.positives
     return (
-        f"Few enough false alarms need a threshold of at least {low:.6g}, where "
+        f"Few enough false alarms need a threshold of at least {threshold_text(low)}, where "
         f"{rate(detected)} of the attacks are detected; enough detection needs one of at most "
-        f"{high:.6g}. A better detector would help, or asking for less."
+        f"{threshold_text(high)}. A better detector would help, or asking for less."
     )
 
 

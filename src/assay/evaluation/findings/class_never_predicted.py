@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.evaluation.findings.finding import FindingCheck
-from assay.evaluation.wording import name, rate, rows, some
+from assay.evaluation.wording import name, some
+from assay.number_text import rate, rows
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.evaluation.findings.finding import FindingCheck
-from assay.evaluation.wording import rows
+from assay.number_text import rows
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation

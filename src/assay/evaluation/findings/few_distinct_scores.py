@@ -9,8 +9,9 @@ import numpy as np
 
 from assay.evaluation.entries import per_label
 from assay.evaluation.findings.finding import FindingCheck
-from assay.evaluation.wording import count, keeping, name, rows
+from assay.evaluation.wording import keeping, name
 from assay.measures import ROC_AUC
+from assay.number_text import count, fixed, rows
 from assay.tally import ScoreTally
 from assay.tally.blocks import map_blocks
 from assay.tally.keeping import Exact
@@ -56,9 +57,9 @@ def look(evaluation: Evaluation) -> str | None:
         return None
     return (
         f"{rows(total)} share {count(table.size)} distinct score{'' if table.size == 1 else 's'}: "
-        f"as ties are broken, the AUC{whose} lies anywhere from {auc - reach / 2:.4f} to "
-        f"{auc + reach / 2:.4f} ({auc:.4f} with ties as halves). Give scores with all digits, "
-        f"or quote the bounds."
+        f"as ties are broken, the AUC{whose} lies anywhere from {fixed(auc - reach / 2, 4)} to "
+        f"{fixed(auc + reach / 2, 4)} ({fixed(auc, 4)} with ties as halves). Give scores with all "
+        f"digits, or quote the bounds."
     )
 
 

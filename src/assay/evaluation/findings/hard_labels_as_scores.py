@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.evaluation.findings.finding import FindingCheck
-from assay.evaluation.wording import rate, rows
 from assay.inference.estimation import effective_rows
+from assay.number_text import rate, rows
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.evaluation.findings.finding import FindingCheck
-from assay.evaluation.wording import count, name
+from assay.evaluation.wording import name
 from assay.inference.estimation import effective_rows
 from assay.measures import ROC_AUC
+from assay.number_text import count
 from assay.tally.keeping import Exact
 
 if TYPE_CHECKING:

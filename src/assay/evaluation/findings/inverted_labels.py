@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from assay.evaluation.findings.finding import FindingCheck
 from assay.evaluation.findings.nothing_learned import against_chance
-from assay.evaluation.wording import interval, name, rate, some
+from assay.evaluation.wording import name, some
 from assay.inference.significance import normal
 from assay.measures import ACCURACY, BALANCED_ACCURACY
+from assay.number_text import rate, rate_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,15 +50,16 @@ def look(evaluation: Evaluation) -> str | None:
     for comparison in against_chance(evaluation):
         if comparison.below and comparison.measure == "AUC":
             return (
-                f"The AUC is {interval(comparison.estimate)}, below 0.5: {negative} scores higher "
-                f"than {positive}. Turned round it would be {rate(1 - comparison.estimate)}: check "
-                f"which label is positive, and that a higher score means more suspicious."
+                f"The AUC is {rate_interval(comparison.estimate)}, below 0.5: {negative} scores "
+                f"higher than {positive}. Turned round it would be "
+                f"{rate(1 - comparison.estimate)}: check which label is positive, and that a "
+                f"higher score means more suspicious."
             )
         if comparison.below:
             accuracy, balanced = evaluation[ACCURACY], evaluation[BALANCED_ACCURACY]
             return (
-                f"Informedness is {interval(comparison.estimate)}, below 0: decisions are worse "
-                f"than chance. Turned over, accuracy would go from {rate(accuracy)} to "
+                f"Informedness is {rate_interval(comparison.estimate)}, below 0: decisions are "
+                f"worse than chance. Turned over, accuracy would go from {rate(accuracy)} to "
                 f"{rate(1 - accuracy)} and balanced accuracy from {rate(balanced)} to "
                 f"{rate(1 - balanced)}: check which label is positive."
             )

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from assay.evaluation.entries import per_label
 from assay.evaluation.findings.finding import FindingCheck
-from assay.evaluation.wording import name, rate, rows, some
+from assay.evaluation.wording import name, some
 from assay.measures import F1
+from assay.number_text import rate, rows
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation

@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from assay.evaluation.findings.finding import FindingCheck
 from assay.evaluation.probabilities import scores_of
-from assay.evaluation.wording import rate
 from assay.measures import EXPECTED_CALIBRATION_ERROR, reliability
 from assay.measures.calibration import BINS
+from assay.number_text import rate
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation

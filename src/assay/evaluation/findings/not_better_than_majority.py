@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.evaluation.findings.finding import FindingCheck
-from assay.evaluation.wording import interval, name, rate
+from assay.evaluation.wording import name
 from assay.measures import ACCURACY
+from assay.number_text import rate, rate_interval
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -32,7 +33,7 @@ def look(evaluation: Evaluation) -> str | None:
     if evaluation.positive is not None:
         look_at = "the detection rate and the false alarm rate"
     return (
-        f"Accuracy is {interval(accuracy)}; always saying {frequent} would reach "
+        f"Accuracy is {rate_interval(accuracy)}; always saying {frequent} would reach "
         f"{rate(share)}. Accuracy says little here: look at {look_at}."
     )
 

@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.evaluation.findings.finding import FindingCheck
-from assay.evaluation.wording import interval, rate
 from assay.inference import Estimate
 from assay.measures import INFORMEDNESS, KAPPA, ROC_AUC
+from assay.number_text import rate, rate_interval
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -39,7 +39,7 @@ def look(evaluation: Evaluation) -> str | None:
         return None
     where = "lies below" if comparison.below else "contains"
     return (
-        f"The interval of {comparison.measure}, {interval(comparison.estimate)}, {where} "
+        f"The interval of {comparison.measure}, {rate_interval(comparison.estimate)}, {where} "
         f"{rate(comparison.chance)}: on these rows the model can't be told from chance. Check "
         f"that labels and what the model said belong to the same rows, or test on more."
     )

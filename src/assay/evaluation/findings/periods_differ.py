@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.evaluation.findings.finding import FindingCheck
-from assay.evaluation.wording import count, rate
-from assay.inference.significance import p_text
 from assay.measures import ACCURACY, FALSE_POSITIVE_RATE, RECALL
+from assay.number_text import count, p_text, rate
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation

@@ -6,8 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from assay.evaluation.findings.finding import FindingCheck
-from assay.evaluation.wording import name, percent, rate
+from assay.evaluation.wording import name
 from assay.measures import PRECISION, PREVALENCE
+from assay.number_text import rate, rate_percent
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -41,8 +42,9 @@ def look(evaluation: Evaluation) -> str | None:
     if not (math.isnan(here) or math.isnan(there)):
         precise = f", so that a precision of {rate(here)} here is {rate(there)} there"
     return (
-        f"{percent(prevalence)} of the rows are {name(evaluation.positive)}, but {percent(far)} "
-        f"where the detector runs{precise}. Quote precision, FAR, F1 and accuracy at the base rate."
+        f"{rate_percent(prevalence)} of the rows are {name(evaluation.positive)}, but "
+        f"{rate_percent(far)} where the detector runs{precise}. Quote precision, FAR, F1 and "
+        f"accuracy at the base rate."
     )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.evaluation.findings.finding import FindingCheck
-from assay.evaluation.wording import count, name
+from assay.evaluation.wording import name
+from assay.number_text import count
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation

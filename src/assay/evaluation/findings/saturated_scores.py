@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.evaluation.findings.finding import FindingCheck
-from assay.evaluation.wording import name, percent, rate, rows
+from assay.evaluation.wording import name
+from assay.number_text import rate, rate_percent, rows
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -48,17 +49,17 @@ def look(evaluation: Evaluation) -> str | None:
     enough = at_top**2 >= FEWEST_FALSE_ALARMS * squares > 0
     if large and enough and at_top + hits > heavy and table.tied()[-1]:
         said.append(
-            f"{percent(hits / positives)} of {positive} and {rows(at_top)} of {negative} have the "
-            f"highest score, {rate(table.scores[-1])}: no threshold that flags anything has a "
+            f"{rate_percent(hits / positives)} of {positive} and {rows(at_top)} of {negative} have "
+            f"the highest score, {rate(table.scores[-1])}: no threshold that flags anything has a "
             f"false positive rate below {rate(at_top / negatives)}"
         )
     at_bottom, missed = (share.item() for share in table.counts[:, 0])
     low = missed / positives > LARGE_SHARE and at_bottom + missed > heavy
     if low and table.tied()[0]:
         said.append(
-            f"{percent(missed / positives)} of {positive} have the lowest score, "
+            f"{rate_percent(missed / positives)} of {positive} have the lowest score, "
             f"{rate(table.scores[0])}: no threshold short of flagging every row detects more than "
-            f"{percent(1 - missed / positives)}"
+            f"{rate_percent(1 - missed / positives)}"
         )
     return (
         f"{'; '.join(said)}. Give the scores before they are clipped or rounded." if said else None

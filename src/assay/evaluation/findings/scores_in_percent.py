@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.evaluation.findings.finding import FindingCheck
-from assay.evaluation.wording import percent, rate
+from assay.number_text import rate, rate_percent, threshold_text
 from assay.tally.blocks import map_blocks
 
 if TYPE_CHECKING:
@@ -63,8 +63,9 @@ def look(evaluation: Evaluation) -> str | None:
     if not 0 < 100 * threshold < min(high, 100.5) or high <= 100 * _MOST or above < _MOST:
         return None
     return (
-        f"{ends}, and the threshold is {rate(threshold)}: {percent(above)} of the rows score above "
-        f"1. Divide the scores by 100, or take a threshold of {100 * threshold:.10g}."
+        f"{ends}, and the threshold is {rate(threshold)}: {rate_percent(above)} of the rows score "
+        f"above 1. Divide the scores by 100, or take a threshold of "
+        f"{threshold_text(100 * threshold)}."
     )
 
 

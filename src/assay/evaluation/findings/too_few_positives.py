@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from assay.evaluation.entries import per_label
 from assay.evaluation.findings.finding import FindingCheck
-from assay.evaluation.wording import count, interval, name, rate, some
+from assay.evaluation.wording import name, some
 from assay.inference import Estimate
 from assay.measures import RECALL
+from assay.number_text import count, rate, rate_interval, significant
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -56,8 +57,8 @@ def look(evaluation: Evaluation) -> str | None:
     if evaluation.tally.clusters is not None:
         more = "four times as many clusters would"
     return (
-        f"Only {_amount(recall)} {positive}, so the detection rate is {interval(recall)}; {more} "
-        f"halve the width of that interval."
+        f"Only {_amount(recall)} {positive}, so the detection rate is {rate_interval(recall)}; "
+        f"{more} halve the width of that interval."
     )
 
 
@@ -66,7 +67,7 @@ def _scarce(recall: Estimate) -> bool:
 
 
 def _amount(recall: Estimate) -> str:
-    number = recall.n if isinstance(recall.n, int) else float(f"{recall.n:.3g}")
+    number = recall.n if isinstance(recall.n, int) else float(f"{significant(recall.n)}")
     return f"{count(number)} {'row is' if number == 1 else 'rows are'}"
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.escaping import plural
 from assay.evaluation.findings.finding import FindingCheck
-from assay.evaluation.wording import count, rate, rows
+from assay.number_text import count, rate, rows
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation

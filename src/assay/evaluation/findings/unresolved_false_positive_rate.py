@@ -6,8 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from assay.evaluation.findings.finding import FindingCheck
-from assay.evaluation.wording import count, interval, name, percent, rate, rows
+from assay.evaluation.wording import name
 from assay.measures import FALSE_POSITIVE_RATE
+from assay.number_text import count, rate, rate_interval, rate_percent, rows
 
 if TYPE_CHECKING:
     from assay.evaluation.deployment import Reach
@@ -51,7 +52,7 @@ def look(evaluation: Evaluation) -> str | None:
     if not evaluation.base_rates or not unknown:
         return None
     rarest = min(unknown, key=lambda reach: reach.base_rate)
-    return f"The false positive rate is {interval(fpr)}.{_asked(rarest, negative)}"
+    return f"The false positive rate is {rate_interval(fpr)}.{_asked(rarest, negative)}"
 
 
 def _asked(reach: Reach | None, negative: str) -> str:
@@ -64,8 +65,8 @@ def _asked(reach: Reach | None, negative: str) -> str:
     else:
         verdict = f"to show that takes at least {count(reach.negatives_needed)} rows of {negative}"
     return (
-        f" For a false alarm rate of {percent(reach.tolerated_far)} at a base rate of "
-        f"{percent(reach.base_rate)} it must not exceed {rate(reach.largest_fpr)}; {verdict}."
+        f" For a false alarm rate of {rate_percent(reach.tolerated_far)} at a base rate of "
+        f"{rate_percent(reach.base_rate)} it must not exceed {rate(reach.largest_fpr)}; {verdict}."
     )
 
 

@@ -6,7 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from assay.evaluation.findings.finding import FindingCheck
-from assay.evaluation.wording import count, name, rows
+from assay.evaluation.wording import name
+from assay.number_text import count, rows
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation

@@ -12,8 +12,9 @@ from assay.evaluation.findings import inverted_labels
 from assay.evaluation.findings.finding import FindingCheck
 from assay.evaluation.findings.inverted_labels import reassigned
 from assay.evaluation.findings.nothing_learned import against_chance
-from assay.evaluation.wording import keeping, name, rate
+from assay.evaluation.wording import keeping, name
 from assay.measures import BRIER, PREVALENCE, ROC_AUC
+from assay.number_text import rate
 from assay.tally.blocks import map_blocks
 from assay.tally.keeping import Cuts
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,7 +14,6 @@ from assay.errors import InputError
 from assay.evaluation.findings import Finding
 from assay.evaluation.findings.finding import Code, Severity
 from assay.evaluation.wording import name, some
-from assay.inference import Estimate
 from assay.learn.checks.columns import ColumnSplit, Facts, Signal, facts_of, identifier, signal_of
 from assay.learn.checks.equal_rows import (
     COARSE,
@@ -29,6 +27,7 @@ from assay.learn.checks.equal_rows import (
 )
 from assay.learn.data import Data
 from assay.learn.feature_values import texts_in
+from assay.number_text import significant
 
 if TYPE_CHECKING:
     import polars as pl
@@ -423,7 +422,7 @@ def share_text(part: float, whole: float) -> str:
     ('99.9999%', 'more than 99.9999%')
     """
     for digits in range(3, 7):
-        shown = f"{100 * part / whole:.{digits}g}"
+        shown = significant(100 * part / whole, digits)
         if shown != "100" or part >= whole:
             return f"{shown}%"
     return "more than 99.9999%"
@@ -432,25 +431,3 @@ def share_text(part: float, whole: float) -> str:
 def is_or_are(number: int) -> str:
     """The verb after so many of something."""
     return "is" if number == 1 else "are"
-
-
-def estimate_text(interval: Estimate) -> str:
-    """A share with its interval, with as many digits as tell it from 0 and from 1.
-
-    >>> estimate_text(Estimate(0.9995, 0.9987, 1)), estimate_text(Estimate(0.5, 0.4, 0.6))
-    ('0.9995 [0.9987, 1]', '0.500 [0.400, 0.600]')
-    """
-    numbers = [
-        number
-        for number in (float(interval), interval.low, interval.high)
-        if not math.isnan(number)
-    ]
-    digits = _LEAST
-    while digits < _MOST and any(
-        number not in (0, 1) and round(number, digits) in (0, 1) for number in numbers
-    ):
-        digits += 1
-    value, *ends = (
-        f"{number:.0f}" if number in (0, 1) else f"{number:.{digits}f}" for number in numbers
-    )
-    return f"{value} [{', '.join(ends)}]" if len(ends) == 2 else value

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from assay.escaping import plural
-from assay.evaluation.wording import count
 from assay.learn.checks.case import Case, CodedCheck, Sighting, share_text
+from assay.number_text import count
 
 
 def look(case: Case) -> Sighting | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.evaluation.wording import count
 from assay.learn.checks.case import TEST, TRAIN, Case, CodedCheck, Sighting, share_text
+from assay.number_text import count
 
 
 def look(case: Case) -> Sighting | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.evaluation.wording import count, listed
+from assay.evaluation.wording import listed
 from assay.learn.checks.case import Case, CodedCheck, Sighting, share_text
+from assay.number_text import count
 
 
 def look(case: Case) -> Sighting | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.evaluation.wording import count, name, some
+from assay.evaluation.wording import name, some
 from assay.learn.checks.case import HELD_OUT, Case, CodedCheck, Sighting
+from assay.number_text import count, exact_percent, significant
 
 # Below this many rows a share moves by more than three points with a single row.
 FEWEST = 30
@@ -31,12 +32,15 @@ def look(case: Case) -> Sighting | None:
     few.sort(key=lambda i: int(rows[i]))
     shown = some([f"{name(case.labels[i])} ({count(int(rows[i]))})" for i in few])
     width = _width(int(judged[few[0]]), case.level)
-    wide = f"the interval of {'its' if len(few) == 1 else 'a'} detection rate is up to {width:.1g}"
+    wide = (
+        f"the interval of {'its' if len(few) == 1 else 'a'} detection rate is up to "
+        f"{significant(width, 1)}"
+    )
     how = ""
     if case.test is None:
         by = count(int(judged[few[0]]))
         whom = "it" if len(few) == 1 else "the first"
-        how = f"a split that holds out {HELD_OUT:.0%} judges {whom} by {by}, and "
+        how = f"a split that holds out {exact_percent(HELD_OUT)} judges {whom} by {by}, and "
     of = "test rows" if case.test is not None else "rows"
     return Sighting(
         "warning",

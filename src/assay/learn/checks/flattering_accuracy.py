@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.evaluation.wording import name, percent
+from assay.evaluation.wording import name
 from assay.learn.checks.case import Case, CodedCheck, Sighting
+from assay.number_text import rate_percent, significant
 
 LOPSIDED = 0.9
 
@@ -30,8 +31,8 @@ def look(case: Case) -> Sighting | None:
     label, part = name(case.labels[most]), "" if case.test is None else "test "
     return Sighting(
         "info",
-        f"{percent(share)} of the {part}rows are {label}, so that saying {label} always has an "
-        f"accuracy of {share:.3g}: accuracy says little here.",
+        f"{rate_percent(share)} of the {part}rows are {label}, so that saying {label} always has "
+        f"an accuracy of {significant(share)}: accuracy says little here.",
         evidence={"label": case.labels[most], "share": share},
     )
 

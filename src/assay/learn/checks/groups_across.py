@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from assay.evaluation.wording import count, name
+from assay.evaluation.wording import name
 from assay.learn.checks.case import (
     HELD_OUT,
     TRAIN,
@@ -18,6 +18,7 @@ from assay.learn.checks.case import (
     share_text,
 )
 from assay.learn.checks.equal_rows import EqualRows, equal_rows
+from assay.number_text import count, exact_percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -105,8 +106,8 @@ def _inside(case: Case, grouped: tuple[EqualRows, tuple[Any, ...]]) -> Any:
     apart = case.split_apart(size)
     of = (
         f"{count(len(case.train))} rows come in {count(groups)} groups. A random split that holds "
-        f"out {HELD_OUT:.0%} would give {share_text(apart, 1)} of the rows that judge other rows "
-        f"of their group to learn from"
+        f"out {exact_percent(HELD_OUT)} would give {share_text(apart, 1)} of the rows that judge "
+        f"other rows of their group to learn from"
     )
     return {"groups": groups, "of": len(case.train), "random_split": apart}, mask, of
 

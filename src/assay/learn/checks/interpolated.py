@@ -7,8 +7,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.evaluation.wording import name, percent
+from assay.evaluation.wording import name
 from assay.learn.checks.case import TRAIN, Case, CodedCheck, Sighting
+from assay.number_text import rate_percent
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Array: TypeAlias = npt.NDArray[Any]
@@ -99,7 +100,8 @@ def _seen(case: Case, most: tuple[int, float], severity: Any) -> Sighting:
     }[severity]
     return Sighting(
         severity,
-        f"Of the class {name(label)} about {percent(share)} of the {where}: they look {after}.",
+        f"Of the class {name(label)} about {rate_percent(share)} of the {where}: they look "
+        f"{after}.",
         evidence={"label": label, "share": share, "asked": ASKED},
     )
 

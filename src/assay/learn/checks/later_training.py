@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.evaluation.wording import count, name
+from assay.evaluation.wording import name
 from assay.learn.checks.case import HELD_OUT, Case, CodedCheck, Sighting, share_text
+from assay.number_text import count, exact_percent
 
 
 def look(case: Case) -> Sighting | None:
@@ -63,7 +64,7 @@ def _of_one(case: Case, times: np.ndarray) -> Sighting | None:
         "info",
         f"Rows run from {_moment(ordered[0])} to {_moment(ordered[-1])}: a random split learns "
         f"from rows that are later than those that judge. By column {name(case.time or '')} the "
-        f"last {HELD_OUT:.0%} begin at {_moment(cut)}.",
+        f"last {exact_percent(HELD_OUT)} begin at {_moment(cut)}.",
         columns=(case.time or "",),
         evidence={
             "first": _moment(ordered[0]),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.evaluation.wording import count, name
+from assay.evaluation.wording import name
 from assay.learn.checks import (
     duplicates_across,
     duplicates_inside,
@@ -25,6 +25,7 @@ from assay.learn.checks.case import HELD_OUT, TEST, TRAIN, Case, columns_text
 from assay.learn.checks.equal_rows import EqualRows
 from assay.learn.data import Data
 from assay.learn.feature_values import texts_in
+from assay.number_text import count
 
 if TYPE_CHECKING:
     import polars as pl

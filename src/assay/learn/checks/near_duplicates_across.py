@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.evaluation.wording import count
 from assay.learn.checks.case import (
     TEST,
     TRAIN,
@@ -14,6 +13,7 @@ from assay.learn.checks.case import (
     nearness_text,
     share_text,
 )
+from assay.number_text import count
 
 
 def look(case: Case) -> Sighting | None:

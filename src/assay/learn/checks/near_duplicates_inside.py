@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.evaluation.wording import count, listed
+from assay.evaluation.wording import listed
 from assay.learn.checks.case import Case, CodedCheck, Sighting, nearness_text, share_text
 from assay.learn.checks.equal_rows import Mask
+from assay.number_text import count
 
 
 def look(case: Case) -> Sighting | None:

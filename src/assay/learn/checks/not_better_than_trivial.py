@@ -14,10 +14,11 @@ import numpy.typing as npt
 from assay.errors import install_line
 from assay.inference import Estimate, Quantity, estimate
 from assay.inference.fields import Recorded, stored
-from assay.learn.checks.case import Case, CodedCheck, Sighting, estimate_text
+from assay.learn.checks.case import Case, CodedCheck, Sighting
 from assay.learn.checks.columns import BINS, auc_of, rates_of
 from assay.measures import ACCURACY, ROC_AUC, find
 from assay.measures.catalogue import CHECKED
+from assay.number_text import measured
 from assay.tally import Confusion, ScoreTally
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def look(case: Case) -> Sighting | None:
     return Sighting(
         "warning",
         f"{case.retest.recipe} has {'an' if called[0] in 'Aa' else 'a'} {called} of "
-        f"{estimate_text(mine)}, the {best} one of {estimate_text(others[best])}: no gain over it "
+        f"{measured(mine)}, the {best} one of {measured(others[best])}: no gain over it "
         f"is shown.",
         evidence={"measure": measure, "recipe": float(mine), "baseline": float(others[best])},
     )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.evaluation.wording import name, percent, some
+from assay.evaluation.wording import name, some
 from assay.learn.checks.case import Case, CodedCheck, Sighting
+from assay.number_text import rate_percent
 
 # Below this many rows a class may well have one value by chance.
 FEWEST_ROWS = 30
@@ -40,8 +41,8 @@ def look(case: Case) -> Sighting | None:
     if not pairs:
         return None
     said = [
-        f"{name(column)} in {name(label)}, with a value that {percent(elsewhere)} of the other "
-        f"rows have"
+        f"{name(column)} in {name(label)}, with a value that {rate_percent(elsewhere)} of the "
+        f"other rows have"
         for column, label, elsewhere in pairs
     ]
     return Sighting(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.evaluation.wording import count, name
+from assay.evaluation.wording import name
 from assay.learn.checks.case import TEST, TRAIN, Case, CodedCheck, Sighting, share_text
+from assay.number_text import count, significant
 
 # Copies for each row that differs, of the class itself and over those of any other class.
 OFTEN = 1.5
@@ -89,7 +90,7 @@ def _seen(case: Case, i: int, rows: np.ndarray, distinct: np.ndarray) -> Sightin
 
 
 def _times(number: float) -> str:
-    return f"{number:.3g} time{'' if f'{number:.3g}' == '1' else 's'}"
+    return f"{significant(number)} time{'' if f'{significant(number)}' == '1' else 's'}"
 
 
 CHECK = CodedCheck(

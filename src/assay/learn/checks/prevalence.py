@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 
-from assay.evaluation.wording import name, percent
+from assay.evaluation.wording import name
 from assay.learn.checks.case import Case, CodedCheck, Sighting
+from assay.number_text import rate_percent
 
 # The odds of an alarm being real change by as much as the odds of an attack do.
 FAR_ODDS, NEAR_ODDS = 10, 2
@@ -40,9 +41,10 @@ def look(case: Case) -> Sighting | None:
     part = "" if case.test is None else "test "
     return Sighting(
         "warning" if abs(off) > math.log(FAR_ODDS) else "info",
-        f"{percent(share)} of the {part}rows are {name(case.positive)}, but {percent(base)} where "
-        f"the detector runs: a test that is right on 99% of either class has a false alarm rate of "
-        f"{percent(here)} here and of {percent(there)} there.",
+        f"{rate_percent(share)} of the {part}rows are {name(case.positive)}, but "
+        f"{rate_percent(base)} where the detector runs: a test that is right on 99% of either "
+        f"class has a false alarm rate of {rate_percent(here)} here and of {rate_percent(there)} "
+        f"there.",
         evidence={"prevalence": share, "base_rate": base, "odds_ratio": math.exp(off)},
     )
 

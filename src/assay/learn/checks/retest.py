@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError, MethodError
-from assay.evaluation.wording import count, listed
+from assay.evaluation.wording import listed
 from assay.inference import Bootstrap, Estimate, Quantity
 from assay.inference.fields import Recorded, finite, stored
 from assay.learn.checks.case import Case, CheckedPart
@@ -20,6 +20,7 @@ from assay.learn.checks.leaks import RANDOM, honest_of, leaking, official
 from assay.learn.data import Data
 from assay.measures import BALANCED_ACCURACY, ROC_AUC, Measure, find
 from assay.measures.catalogue import CHECKED
+from assay.number_text import count
 
 if TYPE_CHECKING:
     from assay.learn.recipe import Recipe

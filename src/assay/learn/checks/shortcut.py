@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-from assay.evaluation.wording import name, rate
-from assay.learn.checks.case import Case, CodedCheck, Sighting, columns_text, estimate_text
+from assay.evaluation.wording import name
+from assay.learn.checks.case import Case, CodedCheck, Sighting, columns_text
 from assay.learn.checks.columns import Signal
+from assay.number_text import measured, rate
 
 TOO_GOOD = 0.99
 # Over all columns together; a perfect split of few rows is chance.
@@ -59,14 +60,13 @@ def look(case: Case) -> Sighting | None:
         do = "does" if len(others) == 1 else "do"
         more = f"; so {do} {columns_text(others)}" if others else ""
         said.append(
-            f"Column {name(best)} alone has {_measure(case)} of "
-            f"{estimate_text(good[best].auc)}{more}."
+            f"Column {name(best)} alone has {_measure(case)} of {measured(good[best].auc)}{more}."
         )
     if fading:
         first = max(fading, key=lambda column: fading[column].trained)
         said.append(
             f"Column {name(first)} alone has {_measure(case)} of {rate(fading[first].trained)} in "
-            f"the training part but of {estimate_text(fading[first].auc)} in the test part."
+            f"the training part but of {measured(fading[first].auc)} in the test part."
         )
     if partly:
         column, label = max(partly, key=lambda each: partly[each].low)
@@ -75,7 +75,7 @@ def look(case: Case) -> Sighting | None:
         more = f"; {columns_text(others)} {tell} one as well" if others else ""
         said.append(
             f"Column {name(column)} alone tells the class {name(case.labels[label])} from all "
-            f"others with an AUC of {estimate_text(partly[column, label])}{more}."
+            f"others with an AUC of {measured(partly[column, label])}{more}."
         )
     told = dict.fromkeys([*good, *fading, *(column for column, _ in partly)])
     return Sighting(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.evaluation.wording import count, percent
-from assay.learn.checks.case import Case, CodedCheck, Sighting, estimate_text
+from assay.learn.checks.case import Case, CodedCheck, Sighting
 from assay.learn.checks.columns import neighbours
+from assay.number_text import count, measured, rate_percent
 
 
 def look(case: Case) -> Sighting | None:
@@ -28,7 +28,7 @@ def look(case: Case) -> Sighting | None:
     return Sighting(
         "warning",
         f"The rows {how}: {number}. A row has the label of the row before it in "
-        f"{estimate_text(agreement.agree)} of cases, by chance in {percent(agreement.chance)}.",
+        f"{measured(agreement.agree)} of cases, by chance in {rate_percent(agreement.chance)}.",
         evidence={
             "stretches": agreement.runs,
             "agree": agreement.agree.value,

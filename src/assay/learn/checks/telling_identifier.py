@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.evaluation.wording import name, percent
-from assay.learn.checks.case import Case, CodedCheck, Sighting, columns_text, estimate_text
+from assay.evaluation.wording import name
+from assay.learn.checks.case import Case, CodedCheck, Sighting, columns_text
 from assay.learn.checks.columns import ID, TIME, Neighbours, by_column
+from assay.number_text import measured, rate_percent
 
 # A rank is needed, and the texts of an address have none.
 ORDERED = (ID, TIME)
@@ -43,7 +44,7 @@ def look(case: Case) -> Sighting | None:
     return Sighting(
         "leak",
         f"Column {name(worst)} tells the label{more}: sorted by it a row has the label of the row "
-        f"before it in {estimate_text(told.agree)} of cases, by chance in {percent(told.chance)}.",
+        f"before it in {measured(told.agree)} of cases, by chance in {rate_percent(told.chance)}.",
         columns=tuple(telling),
         evidence={
             column: {

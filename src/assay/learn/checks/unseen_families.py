@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.evaluation.wording import count, name, some
+from assay.evaluation.wording import name, some
 from assay.learn.checks.case import Case, CodedCheck, Sighting, is_or_are, share_text
+from assay.number_text import count
 
 
 def look(case: Case) -> Sighting | None:

@@ -27,12 +27,22 @@ from assay.measures import (
     find,
 )
 from assay.measures.catalogue import DEPLOYED
-from assay.report.formatting import count, count_formula
+from assay.number_text import count
 from assay.report.html.blocks import ProseView, View, block_of
 from assay.report.html.charts import Limits, left_out, named, pieces, sentence
 from assay.report.html.operating_panel import ReliabilityChart, operating_of, reliability_of
 from assay.report.provenance import Provenance
-from assay.report.sections import Block, Course, Dots, Matrix, Report, Section, StepCurve, Tier
+from assay.report.sections import (
+    Block,
+    Course,
+    Dots,
+    Matrix,
+    Report,
+    Section,
+    StepCurve,
+    Tier,
+    count_formula,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -300,13 +310,19 @@ def _closed(parts: list[str]) -> str:
 
 
 def formulas(measures: tuple[Measure, ...]) -> str:
-    """Functions of the four cells: the measures, of shares their successes and trials, of costs."""
+    """The measures as functions of the four cells, and what each is called.
+
+    Of shares there are their successes and trials besides, and costs are functions of prices too.
+    A measure is called one thing on an axis, and another where room is short.
+    """
     all_of_them = {m.name: m for m in (*map(find, _NEEDED), *measures)}
-    values, shares = [], []
+    values, shares, titles = [], [], []
     for name, measure in all_of_them.items():
         formula = count_formula(measure)
         key = json.dumps(name).replace("<", "\\u003c")
         values.append(f"  {key}: (tp, fp, fn, tn) => {javascript(formula)},")
+        called = json.dumps([measure.title, measure.short]).replace("<", "\\u003c")
+        titles.append(f"  {key}: {called},")
         share = proportion(formula)
         if share is not None:
             pair = f"{javascript(share.successes)}, {javascript(share.trials)}"
@@ -317,7 +333,7 @@ def formulas(measures: tuple[Measure, ...]) -> str:
         for measure in catalogue.CATALOGUE
         if measure.of_costs is not None
     ]
-    tables = {"FORMULAS": values, "SHARES": shares, "PRICED": priced}
+    tables = {"FORMULAS": values, "SHARES": shares, "PRICED": priced, "TITLES": titles}
     lines = [line for name, rows in tables.items() for line in (f"const {name} = {{", *rows, "};")]
     return "\n".join([*lines, ""])
 

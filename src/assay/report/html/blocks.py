@@ -8,8 +8,14 @@ from typing import TypeAlias
 
 from assay.escaping import plural
 from assay.inference import Estimate
-from assay.report.formatting import about, cell_parts, count, difference_parts, measured_parts
-from assay.report.grid import span_of
+from assay.number_text import (
+    about,
+    brief,
+    count,
+    difference_parts,
+    measured_parts,
+)
+from assay.report.grid import cell_parts, span_of
 from assay.report.html.charts import (
     Limits,
     LineChart,
@@ -386,7 +392,6 @@ def _forest(forest: ForestPlot, limits: Limits) -> ForestView:
 
 
 _SHADES = 9
-_UNITS = ("", "k", "M", "G", "T", "P", "E")
 
 
 def heat_of(matrix: Matrix, limits: Limits) -> HeatMap:
@@ -434,17 +439,3 @@ def _square(number: float, total: float, truth: str, decision: str, *, right: bo
 def shade(share: float) -> int:
     """One of ten shades; by the root, since it is small shares that differ."""
     return min(math.ceil(math.sqrt(share) * _SHADES), _SHADES)
-
-
-def brief(number: float) -> str:
-    """A count in at most four characters or so.
-
-    >>> brief(87), brief(12345), brief(2_600_000), brief(999_999)
-    ('87', '12k', '2.6M', '1M')
-    """
-    if number < 10_000:
-        return count(number) if number == int(number) else f"{number:.3g}"
-    power = min(int(math.log10(number * 1.0005)) // 3, len(_UNITS) - 1)
-    size = number / 1000**power
-    text = f"{size:.1f}" if size < 9.95 else f"{size:.0f}"
-    return text.removesuffix(".0") + _UNITS[power]

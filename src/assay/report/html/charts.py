@@ -12,8 +12,8 @@ from dataclasses import dataclass, fields
 
 from assay.escaping import name, plural, short, visible
 from assay.inference import Estimate
+from assay.number_text import count, fixed, significant
 from assay.plots.incident_times import LINEAR, time_ticks
-from assay.report.formatting import count
 from assay.report.sections import Bar, Bars, Course, Kind, MeanRanks, PeriodCourse, StepCurve
 
 _STEPS = (1, 2, 5, 10)
@@ -56,7 +56,7 @@ class Scale:
         step = _step(self.high - self.low)
         digits = max(0, -math.floor(math.log10(step) + 1e-9))
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
-        return tuple((i * step, f"{i * step:.{digits}f}") for i in range(first, last + 1))
+        return tuple((i * step, fixed(i * step, digits)) for i in range(first, last + 1))
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,8 @@ def drawn_of(course: Course) -> LineChart | None:
     up = around([0.0, *finite], (-math.inf, math.inf))
     first = columns[0]
     return LineChart(
-        said=f"{course.caption}: from {first[0]:.3g} to {first[-1]:.3g} over {len(first)} steps",
+        said=f"{course.caption}: from {significant(first[0])} to {significant(first[-1])} "
+        f"over {len(first)} steps",
         step=course.columns[0].name,
         name=course.columns[shares[0]].name,
         lines=tuple(_path(column, across, up) for column in columns),
@@ -182,7 +183,8 @@ def _drawn_measure(course: PeriodCourse, column: int) -> LineChart | None:
     places = [(SMALL.x(across.share(i)), e) for i, e in known]
     first, last = known[0][1], known[-1][1]
     return LineChart(
-        said=f"{name}: from {float(first):.3g} to {float(last):.3g} over {len(cells)} "
+        said=f"{name}: from {significant(float(first))} to {significant(float(last))} over "
+        f"{len(cells)} "
         f"{course.columns[0].name}s" + "".join(f"; held to {text}" for _, text in bounds),
         step=course.columns[0].name,
         name=name,
@@ -235,8 +237,9 @@ def drawn_steps(curve: StepCurve) -> LineChart | None:
         marks = list(across.marks())
     last = points[-1]
     return LineChart(
-        said=f"{curve.caption}: {value} from {points[0][1]:.3g} at {points[0][0]:.3g} to "
-        f"{last[1]:.3g} at {last[0]:.3g}",
+        said=f"{curve.caption}: {value} from {significant(points[0][1])} at "
+        f"{significant(points[0][0])} to "
+        f"{significant(last[1])} at {significant(last[0])}",
         step=name,
         name=value,
         lines=(_stairs([at(x, y) for x, y in points]),),
@@ -448,7 +451,7 @@ def drawn_ranks(block: MeanRanks, limits: Limits) -> RankChart | None:
         lines.append(
             RankLine(
                 named(model, min(_RANK_LETTERS, limits.letters)),
-                f"{rank:.2f}",
+                f"{fixed(rank, 2)}",
                 f"M{places[i]} {RANK_TOP}V{y}H{end}",
                 str(end - 6 if at_left else end + 6),
                 str(y),
@@ -460,7 +463,7 @@ def drawn_ranks(block: MeanRanks, limits: Limits) -> RankChart | None:
         for k, (a, b) in enumerate(block.groups)
     )
     reach = frame.x(scale.share(1 + block.critical))
-    label = f"critical difference {block.critical:.2f}"
+    label = f"critical difference {fixed(block.critical, 2)}"
     return RankChart(
         said=f"Mean ranks of {size} models, the best at the left; a bar joins those that are not "
         f"told apart",

@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from assay.escaping import name, sentence
-from assay.report.formatting import count
+from assay.number_text import count
 from assay.report.grid import TextCell, TextGrid, fitted, grid_of
 from assay.report.html import environment, read_asset
 from assay.report.sections import (

@@ -24,19 +24,18 @@ from assay.measures import (
     find,
 )
 from assay.measures.catalogue import DEPLOYED, MOVING
-from assay.report.formatting import (
+from assay.number_text import (
+    brief,
     count,
-    count_formula,
     daily_parts,
     exact_percent,
-    matrix_caption,
-    measure_name,
+    fixed,
     percent,
-    positives,
+    threshold_text,
 )
-from assay.report.html.blocks import UNDEFINED, Value, behind, brief, shade, value_of
+from assay.report.html.blocks import UNDEFINED, Value, behind, shade, value_of
 from assay.report.html.charts import Frame, Limits, Scale, ShownName, named
-from assay.report.sections import Panel
+from assay.report.sections import Panel, count_formula, matrix_caption, measure_name, positives
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ def operating_of(panel: Panel, limits: Limits) -> OperatingPanel:
         curves=bool(panel.sweep["threshold"]),
         both=bool(panel.positives and panel.negatives),
         probability=panel.reliability is not None,
-        threshold="as given" if panel.threshold is None else f"{panel.threshold:.7g}",
+        threshold="as given" if panel.threshold is None else f"{threshold_text(panel.threshold)}",
         recall=_percent(panel, RECALL.name),
         far=_percent(panel, FALSE_DISCOVERY_RATE.name),
         caption=matrix_caption(weighted=panel.weighted),
@@ -306,7 +305,7 @@ def reliability_of(table: Mapping[str, tuple[float, ...]]) -> ReliabilityChart:
         f"Reliability diagram. In {inside} of {len(filled)} bins the mean predicted probability "
         f"lies within the interval of the observed share."
     )
-    ticks = tuple((FRAME.x(i / 5), FRAME.y(i / 5), f"{i / 5:.1f}") for i in range(6))
+    ticks = tuple((FRAME.x(i / 5), FRAME.y(i / 5), fixed(i / 5, 1)) for i in range(6))
     return ReliabilityChart(bins, ticks, brief(most), text, FRAME, COUNTS)
 
 

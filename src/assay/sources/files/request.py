@@ -19,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError, ScoreError
-from assay.escaping import number_text, plural
+from assay.escaping import given_text, plural
+from assay.number_text import byte_size
 from assay.sources.row_checks import Place, Problem
 from assay.sources.validation import bad_rows, reasons_of
 
@@ -91,7 +92,7 @@ def request_of(given: Any) -> Request:
     if given is not None and not isinstance(given, Request):
         raise InputError(
             f"request= is an object that names columns, such as assay.Request(label='y', "
-            f"score='p'); found {number_text(given)}"
+            f"score='p'); found {given_text(given)}"
         )
     return given or Request()
 
@@ -436,16 +437,9 @@ class Budget:
         need = max(_FACTOR * columns, columns + at_once)
         if need > self.limit:
             raise InputError(
-                f"{name} needs about {_shown(need)} of memory, and {_shown(self.limit)} are "
+                f"{name} needs about {byte_size(need)} of memory, and {byte_size(self.limit)} are "
                 f"allowed. Raise max_memory=, or read fewer columns or rows"
             )
-
-
-def _shown(size: int) -> str:
-    for unit, one in (("GB", 10**9), ("MB", 10**6)):
-        if size >= one:
-            return f"{size / one:.3g} {unit}"
-    return f"{size:,} bytes"
 
 
 def used() -> int:

@@ -27,11 +27,12 @@ from assay.decisions.audit.verdicts import (
     exact_of,
     judge,
 )
-from assay.evaluation.wording import count, name
+from assay.evaluation.wording import name
 from assay.formula import evaluate
 from assay.inference import Quantity
 from assay.measures import Measure
 from assay.measures.measure import spoken
+from assay.number_text import count, rounded
 from assay.tally import Confusion
 
 
@@ -78,7 +79,7 @@ class Candidate:
     @property
     def approximate(self) -> tuple[float, ...]:
         """The ends as floats that are equal where the values are."""
-        return tuple(float(f"{float(end):.11e}") for end in self.ends)
+        return tuple(rounded(float(end), 12) for end in self.ends)
 
 
 def fit(reported: Printed, value: Enclosure) -> DigitFit | None:

@@ -24,12 +24,13 @@ from assay.decisions.audit.mistakes.candidates import (
 )
 from assay.decisions.audit.spreads import delta_error, folds_of
 from assay.decisions.audit.verdicts import Enclosure, Printed, as_float, exact
-from assay.evaluation.wording import count, name
+from assay.evaluation.wording import name
 from assay.formula import Cell, constant, of_classes, proportion, sqrt
 from assay.formula import value as value_of
 from assay.inference import ClopperPearson, ProportionInterval, Quantity, Wald, Wilson
 from assay.inference.significance import normal, student
 from assay.measures import AVERAGE_PRECISION, CATALOGUE, PRECISION, RECALL, Measure
+from assay.number_text import count, exact_percent
 from assay.tally import Confusion
 
 _COUNTED = tuple(
@@ -402,7 +403,8 @@ def _wrong_z(spread: Spread) -> Iterator[Candidate]:
     quantiles = [(f"a z of {z:g}", z) for z in _WRONG_Z]
     if 1 < spread.n < 200:
         quantiles += [
-            (f"Student's t at {level:.0%}", student(level, spread.n - 1)) for level in _LEVELS
+            (f"Student's t at {exact_percent(level)}", student(level, spread.n - 1))
+            for level in _LEVELS
         ]
     for said, z in quantiles:
         yield from _ends("wrong-z", said, spread.centre, z * spread.error, Plausibility.USUAL)

@@ -46,8 +46,9 @@ from assay.decisions.audit.mistakes.candidates import (
 )
 from assay.decisions.audit.verdicts import Enclosure, JudgedNumber, Printed, as_float, printed
 from assay.errors import InputError
-from assay.evaluation.wording import count, name
+from assay.evaluation.wording import name
 from assay.measures import MCC
+from assay.number_text import count
 from assay.tally import Confusion
 
 

@@ -46,6 +46,7 @@ from assay.decisions.audit.verdicts import (
 )
 from assay.formula import cells, denominators
 from assay.measures import PREVALENCE, RECALL
+from assay.number_text import significant
 
 _MOST_CHOICES = 4
 # A number is tested where the others leave at most this share of what it could be.
@@ -376,7 +377,7 @@ def _meet(box: dict[str, Range], name: str, span: Range) -> None:
 
 
 def _shown(span: tuple[float, float]) -> str:
-    low, high = (f"{x + 0.0:.5g}" for x in span)
+    low, high = (f"{significant(x + 0.0, 5)}" for x in span)
     return low if low == high else f"{low} to {high}"
 
 

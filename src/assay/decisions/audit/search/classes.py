@@ -38,6 +38,7 @@ from assay.decisions.audit.search.numbers import (
 )
 from assay.decisions.audit.verdicts import NumberVerdict, Printed, decimal, exact
 from assay.formula import cells, proportion
+from assay.number_text import fixed, significant
 
 _COMPARED = 256
 # A claim with more contradictions than so many questions tell apart is not told apart.
@@ -262,7 +263,10 @@ class TwoClasses:
                     low = float(np.nanmin(solution.matrices.values(way.low)))
                 if way.high is not None:
                     high = float(np.nanmax(solution.matrices.values(way.high)))
-        said = f"the operating point allows {low:.4f} to {high:.4f}, and no more can be told"
+        said = (
+            f"the operating point allows {fixed(low, 4)} to {fixed(high, 4)}, and no more "
+            f"can be told"
+        )
         return Fit(NumberVerdict.UNDETERMINED, None, said)
 
     def why(self, members: Numbers) -> str:
@@ -291,7 +295,7 @@ class TwoClasses:
         if np.isnan(values).all():
             return None, ""
         low, high = float(np.nanmin(values)), float(np.nanmax(values))
-        return None, f"the others allow {low:.6g} to {high:.6g}"
+        return None, f"the others allow {significant(low, 6)} to {significant(high, 6)}"
 
     def notes(self, kept: Numbers) -> tuple[str, ...]:
         """The convention by which numbers were read, and the matrix that gives them, or one."""

@@ -8,16 +8,6 @@ const CURVES = [
   { id: "gain", across: "alert_rate", up: "recall", first: "across", chance: true, legend: "right" },
 ];
 
-// On an axis, and in the line above a plot.
-const CALLED = {
-  recall: ["detection rate", "detection rate"],
-  precision: ["precision", "precision"],
-  false_positive_rate: ["false positive rate", "FPR"],
-  false_discovery_rate: ["false alarm rate (FAR)", "FAR"],
-  false_negative_rate: ["miss rate (FNR)", "FNR"],
-  alert_rate: ["share of rows flagged", "flagged"],
-};
-
 function curve(kind, choose) {
   const { across, up, first } = kind;
   const figure = document.getElementById(`plot-${kind.id}`);
@@ -43,7 +33,7 @@ function curve(kind, choose) {
     const floor = 10 ** Math.floor(Math.log10(1 / Math.max(DATA.negatives, 10)));
     if (!kind.probit) x = log ? logScale(floor, left, right) : scale(0, 1, left, right);
     const xTicks = x.ticks ?? (log ? decades(floor) : ticks(0, 1));
-    const [xLabel, yLabel] = [CALLED[across][0], CALLED[up][0]];
+    const [xLabel, yLabel] = [TITLES[across][0], TITLES[up][0]];
     axes(svg, { x, y, xTicks, yTicks: y.ticks ?? ticks(0, 1), xLabel, yLabel });
     if (kind.chance || kind.probit) draw(svg, "path", { class: "chance", d: diagonal(x, y) });
     if (kind.probit) equalErrors(svg, xs, ys, x, y);
@@ -79,9 +69,10 @@ function curve(kind, choose) {
       const [h, v] = [x(here[0]), y(here[1])];
       if (defined) change(parts.dot, { cx: h, cy: v });
       if (certain) change(parts.bars, { d: `M${from} ${v}H${to}M${h} ${low}V${high}` });
-      const said = [across, up].map((name, i) => `${CALLED[name][1]} ${measured(here[i])[0]}`);
-      readout.textContent = said.join(" · ");
-      svg.setAttribute("aria-label", `${title}. At this threshold: ${said.join(", ")}`);
+      const said = (form) =>
+        [across, up].map((name, i) => `${TITLES[name][form]} ${measured(here[i])[0]}`);
+      readout.textContent = said(1).join(" · ");
+      svg.setAttribute("aria-label", `${title}. At this threshold: ${said(0).join(", ")}`);
     },
     deploy(chosen) {
       rate = chosen;

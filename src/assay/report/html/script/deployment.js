@@ -47,7 +47,7 @@ function deployment(changed) {
     document.getElementById(id),
   );
   const tiles = [...document.querySelectorAll("[data-deployed]")];
-  const words = ["base-rate-words", "volume-words"].map((id) => document.getElementById(id));
+  const words = ["base-rate-words", "volume-words", "rows-word"].map((id) => document.getElementById(id));
   const state = {
     rate: DATA.base_rates[0] ?? PREVALENCE,
     volume: DATA.volume ?? volume.valueAsNumber,
@@ -78,6 +78,7 @@ function deployment(changed) {
       slider.setAttribute("aria-valuetext", rateInWords(state.rate));
       words[0].textContent = rateInWords(state.rate);
       words[1].textContent = count(state.volume);
+      words[2].textContent = words[1].textContent === "1" ? "row" : "rows";
       const cells = atBaseRate(point.cells, state.rate);
       for (const tile of tiles) {
         const name = tile.dataset.deployed;

@@ -1,4 +1,4 @@
-// How numbers are written: the twin of numbers.py, and a test holds it to that.
+// How numbers are written: the twin of number_text.py, and a test holds it to that.
 
 const UNDEFINED = "–";
 const LEAST = 3;
@@ -29,9 +29,9 @@ function grouped(text) {
 function significant(number, digits) {
   if (number === 0) return "0";
   const power = Math.floor(Math.log10(Math.abs(number)));
-  if (power < -4) {
+  if (power < -4 || power >= digits) {
     const [mantissa, exponent] = Number(number.toPrecision(digits)).toExponential().split("e");
-    return `${mantissa}e-${exponent.slice(1).padStart(2, "0")}`;
+    return `${mantissa}e${exponent[0]}${exponent.slice(1).padStart(2, "0")}`;
   }
   const text = fixed(number, Math.max(digits - 1 - power, 0));
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;

@@ -5,10 +5,10 @@ const ROW_OF = { tp: ["tp", "fn"], fn: ["tp", "fn"], fp: ["fp", "tn"], tn: ["fp"
 
 const sumOf = (names, cells) => names.reduce((sum, name) => sum + cells[name], 0);
 
-// Seven digits are enough to recognise a threshold; its field holds all of them.
+// With the digits that decide, as threshold_text writes it; its field holds all of them.
 function shownThreshold({ threshold }) {
   if (threshold === null) return "as given";
-  return Number.isFinite(threshold) ? String(Number(threshold.toPrecision(7))) : "∞";
+  return Number.isFinite(threshold) ? significant(threshold, 10) : "∞";
 }
 
 function write(node, text, value, title = "") {

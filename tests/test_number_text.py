@@ -7,26 +7,26 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from assay.decisions.threshold import explanations as threshold_words
-from assay.errors import MethodError
-from assay.evaluation import wording
 from assay.inference import Estimate
-from assay.inference.estimate import decimal
-from assay.measures import find
-from assay.report.formatting import (
+from assay.number_text import (
     about,
-    cell_parts,
+    brief,
     count,
-    count_formula,
     daily,
+    decimal,
     exact_percent,
     measured,
     measured_parts,
     p_value,
     percent,
     plain_number,
+    rate,
+    rate_interval,
+    rate_percent,
+    rows,
     shortest_between,
+    threshold_text,
 )
-from assay.report.sections import Formula, Kind
 
 shares = st.floats(0, 1)
 
@@ -124,15 +124,24 @@ def test_p_value_is_never_zero() -> None:
     ]
 
 
-def test_cell_is_written_by_its_kind() -> None:
-    assert cell_parts(None, Kind.COUNT) == ("", "")
-    assert cell_parts("a", Kind.TEXT) == ("a", "")
-    assert cell_parts(Formula("TP / FP", r"\frac{TP}{FP}"), Kind.TEXT) == ("TP / FP", "")
-    assert cell_parts(14869, Kind.COUNT) == ("14,869", "")
-    assert cell_parts(0.5, Kind.SHARE) == ("0.500", "")
-    assert cell_parts(math.nan, Kind.SHARE) == ("undefined", "")
-    assert cell_parts(1520.4, Kind.DAILY) == ("1,520", "")
-    assert cell_parts(Estimate(0.5, 0.4, 0.6), Kind.SHARE) == ("0.500", "[0.400, 0.600]")
+def test_one_row_is_singular() -> None:
+    assert rows(1) == "1 row"
+    assert rows(1.0) == "1 row"
+    assert rows(12345) == "12,345 rows"
+
+
+def test_large_sums_of_weights_are_written_out() -> None:
+    assert rows(12345.6) == "12,346 rows"
+
+
+def test_small_estimates_keep_their_digits() -> None:
+    assert rate_interval(Estimate(0.00012, 0.0000567, 0.000321)) == "0.00012 [5.67e-05, 0.000321]"
+    assert rate_interval(Estimate(0.5)) == "0.5"
+
+
+def test_a_threshold_has_the_digits_that_decide() -> None:
+    assert threshold_text(0.123456789) == "0.123456789"
+    assert threshold_text(0.5) == "0.5"
 
 
 # -- laws ------------------------------------------------------------------------------------------
@@ -197,8 +206,8 @@ WRITERS = {
     "count": count,
     "Estimate": lambda number: str(Estimate(number)),
     "decimal": decimal,
-    "words.rate": wording.rate,
-    "words.percent": wording.percent,
+    "rate": rate,
+    "rate_percent": rate_percent,
     "thresholds.rate": threshold_words.rate,
 }
 
@@ -247,7 +256,11 @@ def test_no_shorter_number_lies_between(whole: int, shift: int, gap: int) -> Non
     )
 
 
-def test_a_measure_of_scores_has_no_formula_of_counts() -> None:
-    assert count_formula(find("recall")) is find("recall").formula
-    with pytest.raises(MethodError, match="roc_auc has no formula of counts"):
-        count_formula(find("roc_auc"))
+@given(st.integers(0, 10**19))
+def test_a_brief_count_is_short_and_close(number: int) -> None:
+    text = brief(number)
+    assert len(text) <= 5
+    units = {"k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+    power = units.get(text[-1], 0)
+    value = float(text.rstrip("kMGTPE").replace(",", "")) * 10**power
+    assert value == pytest.approx(number, rel=0.051)
