@@ -59,8 +59,8 @@ def test_limits_are_in_the_units_of_the_file() -> None:
         tree = Pipeline([*steps, ("model", DecisionTreeClassifier())]).fit(frame, [0, 0, 1, 1])
         texts = {rule.text for rule in rules_of(tree, LABELS).leaves}
         assert texts == {
-            "size <= 250: normal (100.0% of 2 rows)",
-            "size > 250: attack (100.0% of 2 rows)",
+            "size <= 250: normal (100% of 2 rows)",
+            "size > 250: attack (100% of 2 rows)",
         }
 
 

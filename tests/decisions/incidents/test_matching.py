@@ -60,6 +60,15 @@ def test_an_address_that_is_none_fits_nothing() -> None:
     assert incidents(alerts=odd, schedule=schedule).detected == 0
 
 
+def test_attacks_that_overlap_too_much_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay.decisions.incidents.log_lines._MOST_PAIRS", 45)
+    schedule = [attack(start=i) for i in range(25)]
+    assert incidents(alerts=alerts(100, 200), schedule=schedule[:22]).detected == 22
+    with pytest.raises(InputError, match="2 lines belong to more than 45 of them together"):
+        incidents(alerts=alerts(100, 200), schedule=schedule)
+    assert incidents(alerts=alerts(*range(100, 200)), schedule=schedule[:20]).detected == 20
+
+
 def test_hosts_are_told_by_name_in_any_case() -> None:
     schedule = [attack(host="Web1;web2")]
     assert incidents(alerts=alerts(1, host="WEB1"), schedule=schedule).detected == 1

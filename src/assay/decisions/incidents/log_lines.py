@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import math
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,6 +43,9 @@ _OTHER_END = {
     "dst_port": "src_port",
 }
 _MAPPED = 0xFFFF << 32
+# So many pairs of a line and an attack are counted at once, in some 20 s; long logs have more,
+# since each of their lines may belong to a few attacks.
+_MOST_PAIRS, _INCIDENTS_A_LINE = 10_000_000, 20
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,8 @@ class Matching:
 
     def within(self, lines: Lines) -> tuple[Array, Array]:
         """Pairs of a line and an incident that it belongs to, as positions."""
-        return self._pairs(lines, 0, self.grace)
+        most = max(_MOST_PAIRS, _INCIDENTS_A_LINE * len(lines.time))
+        return self._pairs(lines, 0, self.grace, most)
 
     def nearby(self, lines: Lines) -> tuple[Array, Array]:
         """The same of lines that fit by all but the time, up to a day before and after."""
@@ -93,12 +98,21 @@ class Matching:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         return self._pairs(lines, FARTHEST, FARTHEST)
 
-    def _pairs(self, lines: Lines, before: int, after: int) -> tuple[Array, Array]:
-        rows, numbers = [], []
+    def _pairs(
+        self, lines: Lines, before: int, after: int, most: float = math.inf
+    ) -> tuple[Array, Array]:
+        rows, numbers, pairs = [], [], 0
         for number, incident in enumerate(self.incidents):
             near = lines.between(incident.start - before, incident.end + after)
             if len(near) and self.columns:
                 near = near[self._fits(incident, lines, near)]
+            pairs += len(near)
+            if pairs > most:
+                raise InputError(
+                    f"{self.schedule.name}: attacks overlap so much that {len(lines.time):,} lines "
+                    f"belong to more than {most:,} of them together; join the attacks that run at "
+                    f"the same time, or tell which hosts they are of"
+                )
             if len(near):
                 rows.append(near)
                 numbers.append(np.full(len(near), number, np.int64))

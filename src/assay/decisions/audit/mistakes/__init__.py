@@ -30,7 +30,7 @@ from assay.decisions.audit.mistakes.trials import (
     ReportedNumber,
     alone,
     measured,
-    number_of,
+    numbers_of,
     of_swaps,
     of_variant,
     twice,
@@ -187,7 +187,7 @@ def explain(claim: Claim, judged: Sequence[JudgedNumber]) -> tuple[JudgedNumber,
     digits say so.
     """
     table = claim_matrix(claim)
-    numbers = {i: number_of(claim, one) for i, one in enumerate(judged)}
+    numbers = dict(enumerate(numbers_of(claim, judged)))
     trials = {}
     right = []
     for i, number in numbers.items():

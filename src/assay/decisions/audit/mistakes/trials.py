@@ -107,8 +107,15 @@ def _fit(ends: tuple[Printed, ...], candidate: Candidate) -> DigitFit | None:
     return worst
 
 
-def number_of(claim: Claim, judged: JudgedNumber) -> ReportedNumber | None:
-    """A judged number with its digits; None where the claim does not hold it."""
+def numbers_of(claim: Claim, judged: Sequence[JudgedNumber]) -> list[ReportedNumber | None]:
+    """Judged numbers with their digits; None where the claim does not hold one."""
+    results = {(line.expression, line.reported.text): line.reported for line in claim.arithmetic}
+    return [_number_of(claim, one, results) for one in judged]
+
+
+def _number_of(
+    claim: Claim, judged: JudgedNumber, results: Mapping[tuple[str, str], Printed]
+) -> ReportedNumber | None:
     name = judged.key
     right = judged.recomputed if isinstance(judged.recomputed, float | int) else None
     reported = claim.reported.get(name)
@@ -121,10 +128,8 @@ def number_of(claim: Claim, judged: JudgedNumber) -> ReportedNumber | None:
         return ReportedNumber(name, None, ((claim.n,),), right)
     if _label(name) in claim.support:
         return ReportedNumber(name, None, ((printed(claim.support[_label(name)]),),), right)
-    for line in claim.arithmetic:
-        if (line.expression, line.reported.text) == (name, judged.reported):
-            return ReportedNumber(name, None, ((line.reported,),), right)
-    return None
+    result = results.get((name, judged.reported)) if isinstance(judged.reported, str) else None
+    return None if result is None else ReportedNumber(name, None, ((result,),), right)
 
 
 def _label(name: str) -> str:
