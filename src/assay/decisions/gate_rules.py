@@ -499,7 +499,7 @@ def reason_of(rule: Rule, estimate: Estimate, outcome: Outcome) -> str:
         return f"undefined: {estimate.undefined}" if estimate.undefined else "undefined"
     if math.isnan(estimate.low):
         return estimate.note or "there is no interval"
-    bound = f"{grouped(rule.bound, 12)}"
+    bound = grouped(rule.bound, 12)
     if outcome is Outcome.UNDECIDED:
         return f"part of the interval keeps the bound and part does not{_more(rule, estimate)}"
     kept = outcome is Outcome.PASS
@@ -516,7 +516,7 @@ def _more(rule: Rule, estimate: Estimate) -> str:
     times = (side / abs(off)) ** 2
     if times > _MOST_TIMES:
         return "; it is too close to the bound for any number of rows"
-    shown = f"{significant(max(times, 1.1), 2)}" if times < 10 else f"{fixed(times, 0)}"
+    shown = significant(max(times, 1.1), 2) if times < 10 else fixed(times, 0)
     return f"; about {shown} times as many rows would tell, if the value stays"
 
 

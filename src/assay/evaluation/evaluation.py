@@ -430,7 +430,7 @@ def _has_matrix(evaluation: Evaluation) -> bool:
 
 def _count(number: float) -> str:
     """A count, or a sum of weights."""
-    return f"{number:,}" if isinstance(number, int) else f"{grouped(number, 6)}"
+    return f"{number:,}" if isinstance(number, int) else grouped(number, 6)
 
 
 def _title(evaluation: Evaluation) -> str:

@@ -294,7 +294,7 @@ def size(number: float) -> str:
     """A number of rows, or a sum of weights, in at most seven digits."""
     if isinstance(number, int) and number < 10_000_000:
         return f"{number:,}"
-    return f"{whole(number)}" if 1000 <= number < 10_000_000 else f"{significant(float(number))}"
+    return whole(number) if 1000 <= number < 10_000_000 else significant(float(number))
 
 
 NamedFigures: TypeAlias = Iterator[tuple[str, Callable[[], "Axes"]]]

@@ -387,7 +387,7 @@ def _thresholds(comparison: Comparison) -> Iterator[Section]:
     if not comparison.thresholds:
         return
     rows = tuple(
-        (model, "nothing is flagged" if at is None else f"{threshold_text(at)}")
+        (model, "nothing is flagged" if at is None else threshold_text(at))
         for model, at in comparison.thresholds.items()
     )
     caption = f"Rows are flagged from this score on{_chosen(comparison)}"

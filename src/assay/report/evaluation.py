@@ -184,9 +184,7 @@ def _low_rates(evaluation: Snapshot) -> tuple[Section, ...]:
         if math.isnan(estimate):
             beyond.append(f"{each.max_fpr:g}")
             continue
-        threshold = (
-            "nothing flagged" if each.threshold is None else f"{threshold_text(each.threshold)}"
-        )
+        threshold = "nothing flagged" if each.threshold is None else threshold_text(each.threshold)
         bound = (bound_text(estimate.bound),) if bounds else ()
         rows.append((f"{each.max_fpr:g}", estimate, *bound, threshold, each.allowed))
     negatives, positives = evaluation.ranked or (0, 0)

@@ -182,7 +182,7 @@ def _threshold(judged: JudgedRule, model: str) -> str:
     if model not in judged.thresholds:
         return ""
     at = judged.thresholds[model]
-    return "none: nothing is flagged" if at is None else f"{threshold_text(at)}"
+    return "none: nothing is flagged" if at is None else threshold_text(at)
 
 
 def _told(gate: Gate) -> Iterator[str]:
@@ -290,7 +290,7 @@ def _suites(
         "failures": str(failures),
         "errors": str(errors),
         "skipped": str(skipped),
-        "time": f"{fixed(seconds, 3)}",
+        "time": fixed(seconds, 3),
     }
     root = Element("testsuites", {"name": SUITE, **numbers})
     return root, SubElement(root, "testsuite", {"name": SUITE, **numbers})

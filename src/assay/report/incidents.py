@@ -477,7 +477,7 @@ def _covering(coverage: Coverage) -> Table:
         "the same of alarms at random": adjusted.random,
     }
     rows = tuple(
-        (name, "undefined" if math.isnan(value) else f"{fixed(value, 3)}")
+        (name, "undefined" if math.isnan(value) else fixed(value, 3))
         for name, value in values.items()
     )
     return Table(

@@ -415,8 +415,8 @@ def shift_sections(monitor: Monitor) -> Iterator[Section]:
             name(each.column),
             "yes" if each.shifted else "not shown",
             each.since or "",
-            f"{fixed(each.largest / math.log(10), 2)}",
-            f"{fixed(each.limit / math.log(10), 2)}",
+            fixed(each.largest / math.log(10), 2),
+            fixed(each.limit / math.log(10), 2),
             each.mean_rank,
             each.distance,
         )

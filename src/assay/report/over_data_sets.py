@@ -223,7 +223,7 @@ def _posteriors(comparison: Comparison, likely: list[SignedRankPosterior]) -> Ta
         first, second = (each.b, each.a) if turned else (each.a, each.b)
         ahead, behind = each.a_better, each.b_better
         ahead, behind = (behind, ahead) if turned else (ahead, behind)
-        shares = (f"{fixed(ahead, 3)}", f"{fixed(each.equivalent, 3)}", f"{fixed(behind, 3)}")
+        shares = (fixed(ahead, 3), fixed(each.equivalent, 3), fixed(behind, 3))
         rows.append((name(first), name(second), *shares))
     one = likely[0]
     return Table(

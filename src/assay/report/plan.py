@@ -448,8 +448,8 @@ def _strata(sample: StratifiedSample) -> Iterator[Block]:
 
 def _row(stratum: DrawnStratum) -> tuple[Cell, ...]:
     name = f"{stratum.stratum} (alerts)" if stratum.alerts else stratum.stratum
-    low, high = f"{significant(stratum.low, 4)}", f"{significant(stratum.high, 4)}"
-    return name, low, high, stratum.rows, stratum.drawn, f"{significant(stratum.weight, 4)}"
+    low, high = significant(stratum.low, 4), significant(stratum.high, 4)
+    return name, low, high, stratum.rows, stratum.drawn, significant(stratum.weight, 4)
 
 
 def _of_alerts(sample: StratifiedSample) -> Iterator[str]:

@@ -429,9 +429,7 @@ def _losses(folds: Sequence[FoldRecord]) -> Section:
     if len(rates) == epochs:
         # As text, since it is no loss that the course could draw.
         columns = (*columns, Column("learning rate"))
-        rows = tuple(
-            (*row, f"{significant(rate, 6)}") for row, rate in zip(rows, rates, strict=True)
-        )
+        rows = tuple((*row, significant(rate, 6)) for row, rate in zip(rows, rates, strict=True))
     table = Course("Training loss (cross-entropy) after each epoch", columns, rows)
     return Section("Loss by epoch", (table,), Tier.APPENDIX, detail=True)
 

@@ -260,7 +260,7 @@ def _flip_table(flips: Flips) -> View:
 def _text(value: Any) -> str:
     if value is None:
         return ""
-    return f"{significant(value, 6)}" if isinstance(value, float) else str(value)
+    return significant(value, 6) if isinstance(value, float) else str(value)
 
 
 async def flipped_rows(request: Request) -> Response:

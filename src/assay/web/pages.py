@@ -17,7 +17,7 @@ from starlette.responses import Response
 from assay.escaping import plural
 from assay.inference import Estimate
 from assay.measures import catalogue
-from assay.number_text import fixed, measured, significant
+from assay.number_text import measured, significant
 from assay.report import Report, draw
 from assay.report.html import content, environment, page_script, page_style, panel_script
 from assay.report.html.charts import Frame, Limits, Scale, around
@@ -293,7 +293,7 @@ def roc_overlay(runs: Sequence[tuple[str, Mapping[str, Any]]], *, log: bool) -> 
         return None
     scale = Scale(_LOWEST, 0.0) if log else Scale()
     across = (
-        [(power, f"1e{fixed(power, 0)}" if power else "1") for power in range(int(_LOWEST), 1)]
+        [(power, f"1e{power}" if power else "1") for power in range(int(_LOWEST), 1)]
         if log
         else list(scale.marks())
     )

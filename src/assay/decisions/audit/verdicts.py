@@ -436,7 +436,7 @@ def decimal(exact: Enclosure, like: Printed) -> str:
     text = written(number, whole)
     # A value that is small beside the last digit would read as nothing.
     if number and not text.strip("-0."):
-        text = f"{significant(float(exact) * scale, 2)}"
+        text = significant(float(exact) * scale, 2)
     return f"{text}%" if percent else text
 
 

@@ -57,7 +57,7 @@ from assay.measures import (
     find,
 )
 from assay.measures.catalogue import AT_THRESHOLD, AT_THRESHOLD_DEPLOYED
-from assay.number_text import count, significant
+from assay.number_text import count, rounded
 from assay.sources import label_text
 from assay.sources.coded import Labels
 from assay.sources.columns import native
@@ -447,9 +447,7 @@ def _inside(limits: Sequence[Mapping[str, Any]], said: Mapping[str, str]) -> str
 
     nearest = min(limits, key=room)
     number = count if nearest["constraint"] == MAX_ALERTS else rate
-    value, low, high = (
-        number(float(f"{significant(nearest[k])}")) for k in ("value", "low", "high")
-    )
+    value, low, high = (number(rounded(nearest[k], 3)) for k in ("value", "low", "high"))
     all_ = "its constraint" if len(limits) == 1 else f"all {len(limits)} constraints"
     near = "" if len(limits) == 1 else ", nearest to the limit"
     lead = f"It lies inside {all_}: {value} [{low}, {high}] where "

@@ -10,7 +10,7 @@ from assay.evaluation.findings.finding import FindingCheck
 from assay.evaluation.wording import name, some
 from assay.inference import Estimate
 from assay.measures import RECALL
-from assay.number_text import count, rate, rate_interval, significant
+from assay.number_text import count, rate, rate_interval, rounded
 
 if TYPE_CHECKING:
     from assay.evaluation.evaluation import Evaluation
@@ -67,7 +67,7 @@ def _scarce(recall: Estimate) -> bool:
 
 
 def _amount(recall: Estimate) -> str:
-    number = recall.n if isinstance(recall.n, int) else float(f"{significant(recall.n)}")
+    number = recall.n if isinstance(recall.n, int) else rounded(recall.n, 3)
     return f"{count(number)} {'row is' if number == 1 else 'rows are'}"
 
 

@@ -451,7 +451,7 @@ def drawn_ranks(block: MeanRanks, limits: Limits) -> RankChart | None:
         lines.append(
             RankLine(
                 named(model, min(_RANK_LETTERS, limits.letters)),
-                f"{fixed(rank, 2)}",
+                fixed(rank, 2),
                 f"M{places[i]} {RANK_TOP}V{y}H{end}",
                 str(end - 6 if at_left else end + 6),
                 str(y),

@@ -96,7 +96,7 @@ def operating_of(panel: Panel, limits: Limits) -> OperatingPanel:
         curves=bool(panel.sweep["threshold"]),
         both=bool(panel.positives and panel.negatives),
         probability=panel.reliability is not None,
-        threshold="as given" if panel.threshold is None else f"{threshold_text(panel.threshold)}",
+        threshold="as given" if panel.threshold is None else threshold_text(panel.threshold),
         recall=_percent(panel, RECALL.name),
         far=_percent(panel, FALSE_DISCOVERY_RATE.name),
         caption=matrix_caption(weighted=panel.weighted),

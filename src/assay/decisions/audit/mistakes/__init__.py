@@ -139,7 +139,7 @@ def _odds(chance: float, digits: int) -> str:
     if chance < 0.001:
         share = "less than 0.1%"
     else:
-        share = f"{percent(chance)}" if chance < 0.1 else f"{whole_percent(chance)}"
+        share = percent(chance) if chance < 0.1 else whole_percent(chance)
     number = f"a random number of {digits} digit{'' if digits == 1 else 's'}"
     said = f"{number} would be explained so {share} of the time"
     return said if chance <= _LITTLE else f"{said}, which is no evidence"

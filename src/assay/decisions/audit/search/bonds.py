@@ -377,7 +377,7 @@ def _meet(box: dict[str, Range], name: str, span: Range) -> None:
 
 
 def _shown(span: tuple[float, float]) -> str:
-    low, high = (f"{significant(x + 0.0, 5)}" for x in span)
+    low, high = (significant(x + 0.0, 5) for x in span)
     return low if low == high else f"{low} to {high}"
 
 
