@@ -354,18 +354,18 @@ def verdict(
     estimate = estimate.changed(
         exact(float(estimate)), low=exact(estimate.low), high=exact(estimate.high)
     )
-    outcome = rule.outcome(estimate.low, estimate.high)
     without = [m for m, at in thresholds.items() if at is None and not math.isnan(estimate)]
     none = [
         f"{none_keeps(f' of the {model} model', rule.at, mode)}, so it flags nothing"
         for model in without
     ]
-    none += [untried(mode).removesuffix(".")] if without and untried(mode) else []
+    # A threshold that was not tried might keep it, and then the rule be kept or not.
+    unsure = bool(none) and bool(untried(mode))
+    none += [untried(mode).removesuffix(".")] if unsure else []
     said = [*([] if estimate.note is None else [estimate.note]), *none]
     estimate = estimate.changed(note="; ".join(said) or None)
-    reason = reason_of(rule, estimate, outcome)
-    if untried(mode):
-        reason = "; ".join([reason, *none])
+    outcome = Outcome.UNDECIDED if unsure else rule.outcome(estimate.low, estimate.high)
+    reason = "; ".join(none) if unsure else reason_of(rule, estimate, outcome)
     return JudgedRule(rule, outcome, estimate, reason, values, thresholds)
 
 

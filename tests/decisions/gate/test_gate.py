@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import assay
 from assay.decisions import gate, parse_rule
 from assay.decisions.gate_rules import MOST_UNASKED
+from assay.decisions.rule import Outcome
 from assay.errors import InputError, LengthMismatch, MethodError, ScoreError
 from assay.inference import ClopperPearson
 from assay.learn.scenarios import make_flows
@@ -204,6 +205,8 @@ def test_thresholds_that_a_grid_did_not_try_are_not_said_to_fail() -> None:
     scores = 0.25 + 1e-6 * np.random.default_rng(1).random(600) + 5e-7 * truth
     rules = ["new(recall@max-fpr=0.01) >= 0.2", "new(mcc@max-far=0.1) > 0"]
     recall, mcc = gate(truth, new=scores, rules=rules, mode="grid").rules
+    assert recall.outcome is Outcome.UNDECIDED
+    assert gate(truth, new=scores, rules=rules[:1], mode="exact").rules[0].outcome is Outcome.PASS
     untried = "Thresholds inside a cell of the grid were not tried"
     for reason in (recall.reason, recall.estimate.note):
         assert "no threshold of the new model that was tried keeps max-fpr=0.01" in reason
