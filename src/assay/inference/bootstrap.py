@@ -20,6 +20,7 @@ from assay.inference.estimate import Quantity, table_of
 from assay.inference.significance import check_draws, check_level, check_seed
 from assay.tally import ClusterTally, Confusion, Sample, ScoreTally
 from assay.tally.blocks import narrow
+from assay.tally.confusion import LIMIT
 
 Array: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -167,7 +168,7 @@ def must_be_redrawn(confusion: Confusion) -> None:
         raise MethodError(
             "rows with sampling weights can't be resampled from their sums; use the delta method"
         )
-    if confusion.total >= 1 << 62:
+    if confusion.total >= LIMIT:
         raise MethodError("the table is too large to resample; use the delta method")
 
 

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from assay.errors import CountError, ScoreError
 from assay.escaping import given_text
 from assay.sources.columns import array_of, decoded, scores_of
-from assay.sources.text_numbers import LIMIT, whole_number, wholes_among
+from assay.sources.text_numbers import whole_number, wholes_among
+from assay.tally.confusion import LIMIT, TOO_MANY
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -37,7 +38,7 @@ def counts_of(values: Any, name: str) -> npt.NDArray[np.int64]:
 def must_be_countable(counts: Array) -> None:
     """Refuse counts whose sum 64 bits would be too few for."""
     if _count_total(counts) >= LIMIT:
-        raise CountError("counts add up to 2^62 or more, which is more than can be counted here")
+        raise CountError(TOO_MANY)
 
 
 def exact_counts(array: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:

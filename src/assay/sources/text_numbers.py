@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from assay.tally.confusion import LIMIT
+
 if TYPE_CHECKING:
     import polars as pl
 
 Array: TypeAlias = npt.NDArray[Any]
 
-# Counts are below this.
-LIMIT = 2**62
 # What may stand around a number.
 _BLANKS = " \t"
 _PERCENT = r"^([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))[ \t]*%$"

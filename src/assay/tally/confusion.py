@@ -25,6 +25,10 @@ Codes: TypeAlias = npt.NDArray[np.unsignedinteger[Any]]
 Cells: TypeAlias = dict[str, Any]
 Matrix: TypeAlias = tuple[tuple[Any, ...], ...]
 
+# Counts of rows add up to less than this, so that 64 bits hold every sum of them.
+LIMIT = 1 << 62
+TOO_MANY = "counts add up to 2^62 or more, which is more than can be counted here"
+
 
 @dataclass(frozen=True)
 class Confusion:

@@ -15,7 +15,7 @@ import numpy as np
 
 from assay.errors import TallyError
 from assay.tally import codec
-from assay.tally.confusion import Crosstab, crosstab_of
+from assay.tally.confusion import LIMIT, TOO_MANY, Crosstab, crosstab_of
 from assay.tally.daily import zone_of_sum
 from assay.tally.loss_sums import LossSums
 from assay.tally.resolved_tally import Resolved, kept_rows
@@ -33,8 +33,6 @@ PROBABILITY = "probability"
 RIGHT, WRONG, OF_CLASS = "right", "wrong", "of class"
 
 _KINDS = ("", "text", "numbers", "booleans")
-# Tables of scores hold whole numbers of 64 bits.
-_TOO_MANY = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -159,10 +157,8 @@ class Tally:
             too_many = sample is None and first.sample is not None
         decided = _by_key([part.decided for part in like], Crosstab.merge)
         for table in decided.values():
-            if table.squares is None and sum(table.cells.values()) >= _TOO_MANY:
-                raise TallyError(
-                    "counts add up to 2^62 or more, which is more than can be counted here"
-                )
+            if table.squares is None and sum(table.cells.values()) >= LIMIT:
+                raise TallyError(TOO_MANY)
         return Tally(
             labels=_summed([part.labels for part in like]),
             decisions=_summed([part.decisions for part in like]),

@@ -34,8 +34,8 @@ from assay.sources.files.inputs import (
 from assay.sources.files.read import opened
 from assay.sources.files.request import Budget, Meter, OpenedTable, Piece, Progress, Request, silent
 from assay.sources.row_checks import check_ids, numbers_of, value_shown
-from assay.sources.text_numbers import LIMIT
 from assay.sources.validation import DECISION, LABEL, SCORE
+from assay.tally.confusion import LIMIT, TOO_MANY
 
 LARGEST_FILE = 8 << 20
 _EXAMPLE = "45,3,2;4,38,3;1,2,52"
@@ -289,7 +289,7 @@ def _count(cell: Any, where: str) -> int:
 
 def _must_be_countable(counts: Iterable[int]) -> None:
     if sum(counts) >= LIMIT:
-        raise InputError("the counts add up to 2^62 or more, which can't be counted here")
+        raise InputError(TOO_MANY)
 
 
 # -- cross-validation ------------------------------------------------------------------------------
