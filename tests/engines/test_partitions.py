@@ -217,25 +217,6 @@ def test_columns_of_dask_are_named_as_they_are_written() -> None:
     assert tally == count(FLOWS, Columns("label", score="score"), ASK)
 
 
-@pytest.mark.parametrize("kept", [Exact(), Cuts(), Grid()])
-@pytest.mark.parametrize("bad", [0.5, None])
-def test_times_with_a_zone_in_one_partition_and_without_in_another_are_refused(
-    kept: Any, bad: float | None
-) -> None:
-    rows = {"label": ["attack", "normal"] * 2, "score": [0.9, 0.1, 0.8, 0.3]}
-    aware = pl.DataFrame({**rows, "time": ["2026-03-01T23:30:00+02:00"] * 4})
-    naive = pl.DataFrame({**rows, "score": [bad] * 4, "time": ["2026-03-01T23:30:00"] * 4})
-    columns = Columns("label", score="score", time="time")
-    ask = Ask(scores=kept, on_bad_row="skip")
-    tables = [part.to_pandas() for part in (aware, naive)]
-    frame = dd.from_map(lambda table: table, tables, meta=aware[:0].to_pandas())
-    sure = r"so the day is not sure\. Give all of them a zone, or none$"
-    with threads(), pytest.raises(InputError, match=sure):
-        count(frame, columns, ask)
-    with pytest.raises(InputError, match=sure):
-        count(pl.concat([aware, naive]), columns, ask)
-
-
 def test_dask_with_a_grid() -> None:
     ask = Ask(scores=Grid())
     with threads():

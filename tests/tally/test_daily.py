@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.errors import InputError, TallyError
+from assay.errors import TallyError
 from assay.tally import DailyTally, codec, from_bytes
 
 DAYS = st.sampled_from(["2026-03-01", "2026-03-02", "2026-03-05"])
@@ -22,8 +22,7 @@ def tallies(draw: st.DrawFn) -> DailyTally:
     there = {day for day, *_ in cells}
     slots = {day: held for day, held in draw(SLOTS).items() if day in there}
     extremes = {day: held for day, held in draw(EXTREMES).items() if day in there}
-    zoned = draw(st.sampled_from([None, True]))
-    return DailyTally({"time": "t"}, cells, {"score": slots}, {"score": extremes}, zoned)
+    return DailyTally({"time": "t"}, cells, {"score": slots}, {"score": extremes})
 
 
 @given(tallies(), tallies(), tallies())
@@ -51,17 +50,6 @@ def test_days_that_are_taken_out_and_counted_anew_are_as_counted_once(
     kept = {cell: n for cell, n in one.cells.items() if cell[0] not in other.days}
     assert total.cells == {**kept, **other.cells}
     assert (total + DailyTally()).without(total.days).is_zero
-
-
-def test_times_with_a_zone_and_without_do_not_add() -> None:
-    cell = {("2026-03-01", "", "flagged", ""): 1}
-    aware, naive, old = (DailyTally({}, cell, zoned=zoned) for zoned in (True, False, None))
-    for parts in ((aware, naive), (naive, aware), (aware + old, naive + DailyTally())):
-        with pytest.raises(InputError, match="have a time zone in one part of the rows and none"):
-            parts[0] + parts[1]
-    assert (aware + old).zoned is True
-    assert (old + naive).zoned is False
-    assert (old + old).to_bytes() == DailyTally({}, {next(iter(cell)): 2}).to_bytes()
 
 
 def test_days_counted_otherwise_are_refused() -> None:

@@ -4,12 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 
-import assay
-from assay.engines import resolve
-from assay.errors import InputError, TallyError
+from assay.errors import TallyError
 from assay.tally import (
     ClusterTally,
     Confusion,
@@ -309,56 +306,3 @@ def test_only_sums_that_are_no_floats_have_a_later_schema() -> None:
     assert schema(Tally()) == schema(_tally()) == b"1"
     assert schema(_tally(decided={SCORE: uneven})) == b"2"
     assert schema(_tally(slices={("a", "b"): {DECISION: uneven, SCORE: CELLS}})) == b"2"
-
-
-# -- whether times have a zone ---------------------------------------------------------------------
-
-MOMENTS = {True: "2026-03-01T23:30:00+02:00", False: "2026-03-01T21:30:00"}
-
-
-def timed(zoned: bool, *, on_bad_row: str = "stop", **rows: object) -> Tally:
-    given = {"label": ["dos", "normal"], "score": [0.9, 0.2], "time": [MOMENTS[zoned]] * 2} | rows
-    return assay.count(
-        pl.DataFrame(given), label="label", score="score", time="time", on_bad_row=on_bad_row
-    )
-
-
-def test_times_with_a_zone_and_without_do_not_add() -> None:
-    aware, naive = timed(True), timed(False)
-    none = timed(True, on_bad_row="skip", time=[None, None])
-    refused = timed(False, on_bad_row="skip", score=[None, None])
-    assert (aware.zoned, naive.zoned, none.zoned, refused.zoned) == (True, False, None, False)
-    sums = [(aware, naive), (naive, aware), (aware, refused), (aware + none, none + naive)]
-    sums += [(aware + aware, refused)]
-    for one, other in sums:
-        with pytest.raises(InputError, match="so the day is not sure"):
-            one + other
-    assert (none + aware).zoned is (aware + none).zoned is (Tally() + aware).zoned is True
-    assert (none + aware).to_bytes() == (aware + none).to_bytes()
-
-
-@pytest.mark.parametrize("zoned", [True, False])
-def test_bytes_tell_whether_times_have_a_zone(zoned: bool) -> None:
-    tally = timed(zoned)
-    resolved = resolve(tally)[0]
-    for each in (tally, resolved):
-        again = from_bytes(each.to_bytes())
-        assert (again.zoned, again.to_bytes()) == (zoned, each.to_bytes())
-    with pytest.raises(InputError, match="so the day is not sure"):
-        resolved + resolve(timed(not zoned))[0]
-    assert (resolved + resolved).zoned is zoned
-    assert (resolved.zero() + resolved) == resolved
-
-
-def test_days_of_bytes_that_do_not_tell_of_zones_add_to_any() -> None:
-    for zoned in (True, False):
-        old = replace(timed(zoned), zoned=None)
-        assert b'"schema":1' in old.to_bytes()
-        assert b"zoned" not in old.to_bytes()
-        assert (from_bytes(old.to_bytes()) + timed(not zoned)).zoned is (not zoned)
-
-
-def test_a_zone_that_is_neither_is_refused() -> None:
-    odd = replace(timed(True), zoned="UTC")  # type: ignore[arg-type]
-    with pytest.raises(TallyError, match="'UTC' is neither true nor false"):
-        from_bytes(odd.to_bytes())

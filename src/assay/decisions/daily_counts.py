@@ -70,8 +70,7 @@ class WatchRequest:
 class Batch:
     """Rows that were checked: labels, what was decided, days, and columns to follow.
 
-    There are no days where no column of times was asked for, as of a reference. ``zoned`` tells
-    whether times have a zone.
+    There are no days where no column of times was asked for, as of a reference.
     """
 
     days: pl.Series
@@ -80,7 +79,6 @@ class Batch:
     old: pl.Series
     scores: dict[str, Array]
     features: dict[str, pl.Series]
-    zoned: bool | None = None
 
 
 class CheckedBatches:
@@ -158,8 +156,7 @@ class CheckedBatches:
                 problems += odd
         bad = self._bad.judge(piece, name, problems)
         self.rows_read += piece.frame.height + len(piece.broken)
-        batch = self._kept(piece.frame, values, checked.missing, ~bad)
-        return replace(batch, zoned=check.zoned)
+        return self._kept(piece.frame, values, checked.missing, ~bad)
 
     def _kept(
         self, frame: pl.DataFrame, values: dict[tuple[str, str], Any], missing: Array, kept: Array
@@ -337,7 +334,7 @@ def _days_of_batch(
     cells_of_days = {
         (day, label, new, old): int(n) for day, label, new, old, n in counted.iter_rows()
     }
-    return DailyTally(settings, cells_of_days, slots, extremes, batch.zoned)
+    return DailyTally(settings, cells_of_days, slots, extremes)
 
 
 def _followed(batch: Batch, cells: ReferenceCells) -> Array:

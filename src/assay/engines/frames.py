@@ -533,12 +533,12 @@ class FrameReader:
         piece = Piece(frame.select(self._roles.columns), range(first, first + frame.height))
         self._collector.add(piece, "the frame")
         taken, _ = self._collector.take()
-        return coded_columns(taken, zoned=self._collector.zoned)
+        return coded_columns(taken)
 
     def refused(self) -> Tally:
         """The rows that could not be used, as a tally of nothing else."""
         reasons = Refusals(dict(sorted(self._collector.reasons.items())))
-        return Tally(rows=reasons.total, refused=reasons, zoned=self._collector.zoned)
+        return Tally(rows=reasons.total, refused=reasons)
 
 
 def roles_of_columns(columns: Columns) -> Roles:

@@ -60,11 +60,7 @@ def count_coded(rows: Coded, ask: Ask, cutting: CutPoints | None = None) -> Tall
     rows = _sorted(rows)
     if not rows.size:
         return Tally(
-            threshold=ask.threshold,
-            columns=rows.columns,
-            rows=rows.rows,
-            empty=rows.empty,
-            zoned=rows.zoned,
+            threshold=ask.threshold, columns=rows.columns, rows=rows.rows, empty=rows.empty
         )
     if rows.counts is not None:
         must_be_countable(rows.counts)
@@ -96,7 +92,6 @@ def count_coded(rows: Coded, ask: Ask, cutting: CutPoints | None = None) -> Tall
         too_many=sample is None and rows.probabilities is not None,
         slices=_slices(rows, opinions),
         days=None if rows.days is None else _days(rows, rows.days, ask, cutting),
-        zoned=rows.zoned,
     )
 
 
@@ -364,7 +359,7 @@ def _slices(
 
 def _days(rows: Coded, days: NameColumn, ask: Ask, cutting: CutPoints | None) -> dict[str, Tally]:
     """One tally of everything but slices a day."""
-    plain = replace(rows, slices={}, days=None, zoned=None, empty=0)
+    plain = replace(rows, slices={}, days=None, empty=0)
     return {
         day: count_coded(replace(plain.of_rows(chosen), rows=rows.given(chosen)), ask, cutting)
         for day, chosen in sorted(_rows_by_name(days).items())

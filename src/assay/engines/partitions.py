@@ -7,7 +7,6 @@ run again, because its worker died, gives the same bytes again, and the framewor
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -35,7 +34,6 @@ LARGEST = (1 << 31) - (1 << 16)
 
 _REFUSED = b"assay-refused\n"
 _OUTCOME = "outcome"
-_ROW = re.compile(r"\brow \d")
 _ELSEWHERE = "No module named 'assay'"
 
 
@@ -129,8 +127,7 @@ def tally_of(part: bytes) -> Any:
         return from_bytes(part)
     kind, message = json.loads(part[len(_REFUSED) :])
     error = getattr(errors, kind, InputError)
-    numbered = " (rows are numbered in their partition)" if _ROW.search(message) else ""
-    raise error(f"{message}{numbered}")
+    raise error(f"{message} (rows are numbered in their partition)")
 
 
 def added(tallies: Iterable[Any]) -> Any:

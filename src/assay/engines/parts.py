@@ -402,7 +402,7 @@ def count_rarer(parts: Iterator[Coded], ask: Ask, frequent: str = "") -> Tally:
     others = Accumulator(replace(ask, scores=Exact(), losses=False))
     for part in parts:
         _score_to_cut(part)
-        rows = replace(part, days=None, zoned=None, slices={}, clusters=None)
+        rows = replace(part, days=None, slices={}, clusters=None)
         frequent = frequent or most_frequent(label_amounts(part))
         whole.add(rows)
         others.add(rows.of_rows(np.flatnonzero(are_rarer(part, frequent))))

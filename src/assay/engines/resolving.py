@@ -311,7 +311,6 @@ class _Sides:
             days=None
             if tally.days is None
             else {day: self.resolved(part) for day, part in tally.days.items()},
-            zoned=tally.zoned,
         )
 
     def _losses(self, tally: Tally) -> LossSums | None:
@@ -476,7 +475,7 @@ class FamilyTallies:
 
 def kinds_of(rows: Coded, family: str | None) -> Coded:
     """The rows with label and family together as one label, without what is not counted by it."""
-    rows, named = replace(rows, slices={}, days=None, zoned=None), rows.slices.get(family or "")
+    rows, named = replace(rows, slices={}, days=None), rows.slices.get(family or "")
     if named is None:
         return rows
     truth = rows.truth

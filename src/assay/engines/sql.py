@@ -25,7 +25,6 @@ from assay.sources.files.builders import series_of
 from assay.sources.files.column_roles import must_have
 from assay.sources.files.request import ADVICE, OpenedTable
 from assay.sources.labelling import USUAL
-from assay.sources.times import in_calendar
 from assay.tally import Tally
 from assay.tally.keeping import AUTO, Cuts, Exact, Grid, Keeping, cells, keeping_of_mode
 
@@ -357,9 +356,6 @@ class _Grouping:
 
         taken = frame.get_columns()
         keys = [series.alias(name) for series, name in zip(taken, self._keys, strict=False)]
-        if self._time is not None and _has_zone(self._samples.get(self._time, (None, ""))[0]):
-            at = self._keys.index(self._time)
-            keys[at] = _in_utc(keys[at])
         rest = taken[len(self._keys) + self._spare :]
         if not grouped:
             return pl.DataFrame([*keys, rest[0].alias(self._score or "")])
@@ -391,22 +387,9 @@ def _day(value: Any, quoted: str, dialect: Dialect) -> str:
     """The day of a moment where the database can tell it, else the moment itself."""
     if not isinstance(value, dt.datetime):
         return quoted
-    if not _has_zone(value):
+    if value.tzinfo is None:
         return f"CAST({quoted} AS DATE)"
     return dialect.utc_day.format(quoted) if dialect.utc_day else quoted
-
-
-def _has_zone(value: Any) -> bool:
-    return isinstance(value, dt.datetime) and value.tzinfo is not None
-
-
-def _in_utc(days: pl.Series) -> pl.Series:
-    """Days of moments with a zone as such moments, since a date alone has none."""
-    import polars as pl
-
-    if days.dtype != pl.Date:
-        return days
-    return in_calendar(days).cast(pl.Datetime("us")).dt.replace_time_zone("UTC")
 
 
 def _either(low: pl.Series, odd: pl.Series) -> pl.Series:

@@ -203,10 +203,8 @@ class _FileRows:
             columns, rest = collector.take()
             probable, kind = list(roles.probabilities), columns["y_true"].kind
             if rest is not None:
-                unlabelled = coded_columns(rest, zoned=collector.zoned)
-                self._unlabelled.add(ranked(unlabelled, probable, kind, self._sides))
-            labelled = coded_columns(columns, zoned=collector.zoned)
-            yield ranked(labelled, probable, kind, self._sides)
+                self._unlabelled.add(ranked(coded_columns(rest), probable, kind, self._sides))
+            yield ranked(coded_columns(columns), probable, kind, self._sides)
 
     def unlabelled(self) -> Tally | None:
         """The rows without a label, under a label without a name; None where there are none."""

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.tally.blocks import BLOCK, map_blocks
-from assay.tally.daily import zone_of_sum
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -113,7 +112,7 @@ class Coded:
     Whether any label is the alarm is not known here. ``probabilities`` has a column for each of the
     labels that ``columns`` names. ``rows`` is how many were given, ``empty`` how many of them have
     a count or weight of zero and are left out. ``repeats`` tells how many of the rows given
-    each one stands for, where they were grouped before. ``zoned`` tells whether times have a zone.
+    each one stands for, where they were grouped before.
     """
 
     truth: Labels
@@ -129,7 +128,6 @@ class Coded:
     rows: int = 0
     empty: int = 0
     repeats: npt.NDArray[np.int64] | None = None
-    zoned: bool | None = None
 
     def given(self, rows: Array) -> int:
         """How many of the rows given some of these stand for."""
@@ -201,7 +199,6 @@ def joined(parts: Sequence[Coded]) -> Coded:
         rows=sum(part.rows for part in parts),
         empty=sum(part.empty for part in parts),
         repeats=both("repeats"),
-        zoned=zone_of_sum([part.zoned for part in parts]),
     )
 
 

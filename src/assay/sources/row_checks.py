@@ -28,7 +28,6 @@ from assay.sources.columns import (
 )
 from assay.sources.text_numbers import numbers_among, parsed, whole_texts, wholes_among
 from assay.sources.times import A_MOMENT, days_of, in_calendar
-from assay.tally.daily import NOT_SURE
 
 if TYPE_CHECKING:
     import polars as pl
@@ -144,7 +143,7 @@ class DayCheck:
 
     def __init__(self, column: str) -> None:
         self.column = column
-        self.zoned: bool | None = None
+        self._aware: bool | None = None
         self._first = ""
 
     def check(self, values: pl.Series, place: Place) -> tuple[pl.Series, list[Problem]]:
@@ -159,9 +158,9 @@ class DayCheck:
             problems = [Problem(unread, lambda i: self._unread(values[i]), kind="time: no moment")]
         there = np.flatnonzero(~unread)
         if len(there):
-            if self.zoned is None:
-                self.zoned, self._first = bool(read.aware[there[0]]), place(int(there[0]))
-            mixed = ~unread & (read.aware != self.zoned)
+            if self._aware is None:
+                self._aware, self._first = bool(read.aware[there[0]]), place(int(there[0]))
+            mixed = ~unread & (read.aware != self._aware)
             if mixed.any():
                 problems.append(Problem(mixed, lambda i: self._mixed(values[i]), fatal=True))
         return read.days.dt.to_string("%Y-%m-%d"), problems
@@ -170,10 +169,10 @@ class DayCheck:
         return f"column {self.column!r}: found {value_shown(value)}, expected {A_MOMENT}"
 
     def _mixed(self, value: Any) -> str:
-        here, there = ("no time zone", "one") if self.zoned else ("a time zone", "none")
+        here, there = ("no time zone", "one") if self._aware else ("a time zone", "none")
         return (
             f"column {self.column!r}: {value_shown(value)} has {here} and {self._first} has "
-            f"{there}, {NOT_SURE}"
+            f"{there}, so the day is not sure. Give all of them a zone, or none"
         )
 
 

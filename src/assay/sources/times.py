@@ -21,7 +21,6 @@ from assay.errors import InputError
 from assay.escaping import given_text
 from assay.sources.coded import NameColumn
 from assay.sources.columns import array_of
-from assay.tally.daily import NOT_SURE
 
 if TYPE_CHECKING:
     import polars as pl
@@ -141,13 +140,10 @@ def _of_text(values: pl.Series) -> Days:
 # -- columns of arrays -----------------------------------------------------------------------------
 
 
-def day_names(values: Any, name: str) -> tuple[NameColumn, bool | None]:
-    """A column of moments as the days that they are of, and whether the moments have a zone.
-
-    A bad one is refused with its row. Of days that were read before nobody knows the zone.
-    """
+def day_names(values: Any, name: str) -> NameColumn:
+    """A column of moments as the days that they are of; a bad one is refused with its row."""
     if isinstance(values, NameColumn):
-        return values, None
+        return values
     column = in_calendar(time_column(values, name))
     read = days_of(column)
     if read is None:
@@ -162,15 +158,15 @@ def day_names(values: Any, name: str) -> tuple[NameColumn, bool | None]:
         row = int(mixed[0])
         here, there = ("no time zone", "one") if read.aware[0] else ("a time zone", "none")
         raise InputError(
-            f"{name}: {column[row]!r} in row {row} has {here} and row 0 has {there}, {NOT_SURE}"
+            f"{name}: {column[row]!r} in row {row} has {here} and row 0 has {there}, so the day is "
+            f"not sure. Give all of them a zone, or none"
         )
     distinct, codes = np.unique(read.days.to_physical().to_numpy(), return_inverse=True)
     if len(distinct) > MOST_DAYS:
         raise InputError(f"{name} has {len(distinct):,} days; at most {MOST_DAYS:,} are judged")
     epoch = dt.date(1970, 1, 1)
     days = (epoch + dt.timedelta(days=int(day)) for day in distinct)
-    zoned = bool(read.aware[0]) if len(read.aware) else None
-    return NameColumn(codes, tuple(day.isoformat() for day in days)), zoned
+    return NameColumn(codes, tuple(day.isoformat() for day in days))
 
 
 def time_column(values: Any, name: str) -> pl.Series:

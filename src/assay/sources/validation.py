@@ -185,11 +185,6 @@ class RowCheck:
         self._decision = None if roles.decision is None else LabelCheck(roles.decision, DECISION)
         self._days = None if roles.time is None else DayCheck(roles.time)
 
-    @property
-    def zoned(self) -> bool | None:
-        """Whether the times so far have a zone, those of refused rows too; None without any."""
-        return None if self._days is None else self._days.zoned
-
     def check(self, frame: pl.DataFrame, place: Place) -> CheckedRows:
         """The columns of some rows, and what is wrong with them; ``place`` tells where one is."""
         roles = self._roles
@@ -389,10 +384,9 @@ def code_arrays(
     score = None if y_score is None else scores_of(y_score, "y_score")
     table, names = (None, None) if y_proba is None else probabilities_of(y_proba, truth.kind)
     amounts, weights = amounts_of(counts, sample_weight)
-    days, zoned = (None, None) if times is None else day_names(times, "times")
     grouped = {
         "clusters": None if clusters is None else clusters_of(clusters, "clusters"),
-        "times": days,
+        "times": None if times is None else day_names(times, "times"),
     }
     parts = {str(name): names_of(c, str(name)) for name, c in slice_columns(slices).items()}
     must_be_as_long(
@@ -418,7 +412,6 @@ def code_arrays(
         days=grouped["times"],
         slices=parts,
         rows=rows,
-        zoned=zoned,
     )
     kept = kept_of(amounts if weights is None else weights)
     if kept is not None:
@@ -463,11 +456,10 @@ def slice_columns(slices: Any, name: str = "slices") -> Mapping[str, Any]:
     raise InputError(f"{name} are a mapping from name to column; found {type(slices).__name__}")
 
 
-def coded_columns(columns: Mapping[str, Any], *, zoned: bool | None = None) -> Coded:
+def coded_columns(columns: Mapping[str, Any]) -> Coded:
     """Columns that were checked elsewhere, as rows to be counted.
 
-    Where there are no labels, all rows have one without a name. ``zoned`` tells whether times have
-    a zone.
+    Where there are no labels, all rows have one without a name.
     """
     table, repeats = columns.get("y_proba"), columns.get("repeats")
     counts = columns.get("counts")
@@ -492,7 +484,6 @@ def coded_columns(columns: Mapping[str, Any], *, zoned: bool | None = None) -> C
         slices=columns.get("slices", {}),
         rows=rows,
         repeats=repeats,
-        zoned=zoned,
     )
     amounts = coded.counts if coded.weights is None else coded.weights
     kept = kept_of(amounts) if coded.size else None

@@ -19,8 +19,7 @@ from assay.errors import TallyError
 MAGIC = b"assay-tally\n"
 SCHEMA = 1
 # Kinds whose header was changed have a later schema, and are read from the earlier ones too.
-# Those of sums of weights that are no floats have one schema more; those that tell whether times
-# have a zone have the newest.
+# Those of sums of weights that are no floats have one schema more.
 _NEWEST = {
     "losses": 3,
     "confusion": 2,
@@ -28,9 +27,8 @@ _NEWEST = {
     "scores": 2,
     "clusters": 2,
     "sample": 2,
-    "names": 3,
-    "tally": 3,
-    "daily": 2,
+    "names": 2,
+    "tally": 2,
 }
 _DTYPES = frozenset({"<f4", "<f8", "|u1", "<u2", "<u4", "<u8", "<i8"})
 
@@ -115,9 +113,9 @@ def _read(data: bytes) -> tuple[str, Mapping[str, Any], Mapping[str, Array]]:
         )
     except _BROKEN as broken:
         raise TallyError(f"the head of the tally can't be read: {broken}") from broken
-    latest = newest(str(kind))
-    if schema not in range(SCHEMA, latest + 1):
-        raise TallyError(f"the tally has schema {schema}; this version reads schema {latest}")
+    newest = _NEWEST.get(str(kind), SCHEMA)
+    if schema not in range(SCHEMA, newest + 1):
+        raise TallyError(f"the tally has schema {schema}; this version reads schema {newest}")
     return str(kind), header, _arrays(data, start + size, described)
 
 
@@ -162,18 +160,6 @@ def whole_number(value: Any) -> int:
     if type(value) is not int or value < 0:
         raise ValueError(f"a number of rows is {value!r}")
     return value
-
-
-def yes_or_no(value: Any) -> bool | None:
-    """What may be known or not, such as whether times have a zone."""
-    if value is None or isinstance(value, bool):
-        return value
-    raise ValueError(f"{value!r} is neither true nor false")
-
-
-def newest(kind: str) -> int:
-    """The latest schema of a kind."""
-    return _NEWEST.get(kind, SCHEMA)
 
 
 def finite_number(value: Any) -> float:

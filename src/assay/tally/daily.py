@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from assay.errors import InputError, TallyError
+from assay.errors import TallyError
 from assay.tally import codec
 
 # A day, a label (empty where there is none yet), and what each model decided.
 DailyCell: TypeAlias = tuple[str, str, str, str]
 UNLABELLED = ""
 NOT_ASKED = ""
-# Of times with a zone beside times without.
-NOT_SURE = "so the day is not sure. Give all of them a zone, or none"
-
-
-def zone_of_sum(parts: Iterable[bool | None]) -> bool | None:
-    """Whether the times of all parts have a zone; None where of no part it is known.
-
-    >>> zone_of_sum([None, True, None])
-    True
-    """
-    zones = {zoned for zoned in parts if zoned is not None}
-    if len(zones) > 1:
-        raise InputError(
-            f"times have a time zone in one part of the rows and none in another, {NOT_SURE}"
-        )
-    return zones.pop() if zones else None
 
 
 @dataclass(frozen=True)
@@ -39,7 +23,7 @@ class DailyTally:
 
     ``settings`` says what was counted and how, as plain values; only days that were counted alike
     add. ``slots`` holds the counts of a column's slots by day, ``extremes`` the smallest and the
-    largest score by day. ``zoned`` tells whether times have a zone, None where that is not known.
+    largest score by day.
 
     >>> one = DailyTally({}, {("2026-03-01", "attack", "flagged", ""): 2})
     >>> (one + one).rows, (one + one).days
@@ -50,7 +34,6 @@ class DailyTally:
     cells: Mapping[DailyCell, int] = field(default_factory=dict)
     slots: Mapping[str, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
     extremes: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
-    zoned: bool | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cells", dict(sorted(self.cells.items())))
@@ -100,23 +83,20 @@ class DailyTally:
             _added_days(
                 self.extremes, other.extremes, lambda a, b: (min(a[0], b[0]), max(a[1], b[1]))
             ),
-            zone_of_sum([self.zoned, other.zoned]),
         )
 
     def without(self, days: Collection[str]) -> DailyTally:
         """The same without some days, which are to be counted anew."""
-
-        def others(name: str) -> dict[str, dict[str, Any]]:
-            return {
-                key: {day: held for day, held in by_day.items() if day not in days}
-                for key, by_day in getattr(self, name).items()
-            }
-
         return replace(
             self,
             cells={cell: count for cell, count in self.cells.items() if cell[0] not in days},
-            slots=others("slots"),
-            extremes=others("extremes"),
+            **{
+                name: {
+                    key: {day: held for day, held in by_day.items() if day not in days}
+                    for key, by_day in getattr(self, name).items()
+                }
+                for name in ("slots", "extremes")
+            },
         )
 
     def to_bytes(self) -> bytes:
@@ -129,7 +109,7 @@ class DailyTally:
             [at[day], *(place[name] for name in rest), count]
             for (day, *rest), count in self.cells.items()
         ]
-        header: dict[str, Any] = {
+        header = {
             "settings": dict(self.settings),
             "days": list(days),
             "names": names,
@@ -141,10 +121,7 @@ class DailyTally:
             for i, by_day in enumerate(getattr(self, kind).values()):
                 arrays[f"{kind} {i} days"] = np.array([at[day] for day in by_day], np.int64)
                 arrays[f"{kind} {i}"] = np.array(list(by_day.values()), dtype)
-        if self.zoned is None:
-            return codec.write("daily", header, arrays)
-        header["zoned"] = self.zoned
-        return codec.write("daily", header, arrays, schema=codec.newest("daily"))
+        return codec.write("daily", header, arrays)
 
 
 @codec.reads("daily")
@@ -165,8 +142,7 @@ def daily_of(header: Mapping[str, Any], arrays: Mapping[str, codec.Array]) -> Da
             of_day = arrays[f"{kind} {i} days"].tolist()
             values = map(tuple, arrays[f"{kind} {i}"].tolist())
             of_kind[str(key)] = {days[d]: v for d, v in zip(of_day, values, strict=True)}
-    zoned = codec.yes_or_no(header.get("zoned"))
-    return DailyTally(header["settings"], cells, held["slots"], held["extremes"], zoned)
+    return DailyTally(header["settings"], cells, held["slots"], held["extremes"])
 
 
 def _added_days(

@@ -16,7 +16,6 @@ import numpy as np
 from assay.errors import TallyError
 from assay.tally import codec
 from assay.tally.confusion import LIMIT, TOO_MANY, Crosstab, crosstab_of
-from assay.tally.daily import zone_of_sum
 from assay.tally.loss_sums import LossSums
 from assay.tally.resolved_tally import Resolved, kept_rows
 from assay.tally.row_sample import ClusterTally, Sample
@@ -95,8 +94,7 @@ class Tally:
     ``extremes`` the smallest and the largest. ``losses`` are by label and by what the score may
     turn out to be; where all scores are kept they follow from those, and are not here. ``columns``
     are the labels that have a probability. ``too_many`` says that there were too many rows to be
-    kept. ``unlabelled`` are rows without a label, under a label without a name. ``zoned`` tells
-    whether times have a zone, those of refused rows too; None where no time was read.
+    kept. ``unlabelled`` are rows without a label, under a label without a name.
 
     >>> Tally.zero() + Tally.zero()
     Tally(rows=0, labels=())
@@ -120,7 +118,6 @@ class Tally:
     days: Mapping[str, Tally] | None = None
     unlabelled: Tally | None = None
     sides: Mapping[str, Any] = field(default_factory=dict)
-    zoned: bool | None = None
 
     @classmethod
     def zero(cls) -> Tally:
@@ -145,7 +142,6 @@ class Tally:
         full = [part for part in every if not part.is_zero]
         if len(full) < 2:
             return full[0] if full else (every[0] if every else Tally())
-        zoned = zone_of_sum([part.zoned for part in full])
         like = [part for part in full if part.counted] or full[:1]
         first = like[0]
         for other in like[1:]:
@@ -184,7 +180,6 @@ class Tally:
             else _by_key([part.days or {} for part in like], Tally.merge),
             unlabelled=_summed([p.unlabelled for p in full if p.unlabelled is not None] or [None]),
             sides=first.sides,
-            zoned=zoned,
         )
 
     def __add__(self, other: object) -> Tally:
@@ -334,8 +329,6 @@ class Tally:
         tables = [*self.decided.values()]
         tables += [table for each in self.slices.values() for table in each.values()]
         schema = max((table.schema for table in tables), default=codec.SCHEMA)
-        if self.zoned is not None:
-            header["zoned"], schema = self.zoned, codec.newest("names")
         return codec.write("names", header, arrays, schema=schema)
 
 
@@ -382,7 +375,6 @@ def tally_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Tally:
         else codec.in_order([(str(day), part(f"day {day}", Tally)) for day in days]),
         unlabelled=part("unlabelled", Tally) if "unlabelled" in parts else None,
         sides={str(name): value for name, value in header["sides"].items()},
-        zoned=codec.yes_or_no(header.get("zoned")),
     )
     if unread:
         raise ValueError(f"it has parts that it does not name: {sorted(unread)}")

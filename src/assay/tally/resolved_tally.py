@@ -13,7 +13,6 @@ import numpy as np
 from assay.errors import TallyError
 from assay.tally import codec
 from assay.tally.confusion import Confusion, confusion_of
-from assay.tally.daily import zone_of_sum
 from assay.tally.keeping import Exact
 from assay.tally.loss_sums import LossSums
 from assay.tally.row_sample import ClusterTally, Sample
@@ -49,7 +48,7 @@ class Resolved:
     know, the largest probability of every row: of those, of known ones decided wrong, and right.
     ``slices`` maps (column, value) to the confusion matrix of those rows. ``days``
     maps a date such as ``2026-11-16`` to the tally of its rows, from which weeks and months are
-    added up. ``zoned`` tells whether times have a zone, None where that is not known.
+    added up.
 
     >>> a = Resolved.of_confusion(Confusion(("no", "yes"), ((5, 1), (2, 9))), positive="yes")
     >>> (a + a).confusion.total
@@ -69,7 +68,6 @@ class Resolved:
     slices: Mapping[tuple[str, str], Confusion] = field(default_factory=dict)
     days: Mapping[str, Resolved] | None = None
     open_set: Sample | None = None
-    zoned: bool | None = None
 
     def __post_init__(self) -> None:
         # So that equal tallies are equal, wherever they come from.
@@ -139,7 +137,6 @@ class Resolved:
             slices={key: slices[key] for key in sorted(slices)},
             days=_merged_days(parts, kind),
             open_set=_sum([part.open_set for part in parts]),
-            zoned=zone_of_sum([part.zoned for part in parts]),
         )
 
     def zero(self) -> Resolved:
@@ -154,7 +151,6 @@ class Resolved:
             slices={},
             days=None if self.days is None else {},
             open_set=self.open_set and Sample.zero(self.open_set.labels, self.open_set.models),
-            zoned=None,
         )
 
     def __hash__(self) -> int:
@@ -213,8 +209,6 @@ class Resolved:
                 for day, part in self.days.items()
             }
         schema = max(table.schema for table in (self.confusion, *self.slices.values()))
-        if self.zoned is not None:
-            header["zoned"], schema = self.zoned, codec.newest("tally")
         return codec.write("tally", header, arrays, schema=schema)
 
 
@@ -260,7 +254,6 @@ def tally_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Resolved:
         slices=slices,
         days=None if days is None else by_day,
         open_set=parts.get("open_set"),
-        zoned=codec.yes_or_no(header.get("zoned")),
     )
 
 

@@ -458,11 +458,6 @@ class Collector:
         return self._bad.reasons
 
     @property
-    def zoned(self) -> bool | None:
-        """Whether the times so far have a zone; None where none was read."""
-        return self._check.zoned
-
-    @property
     def refused(self) -> list[Refused]:
         """The first of them."""
         return self._bad.refused
