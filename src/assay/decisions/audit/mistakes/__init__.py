@@ -43,7 +43,7 @@ from assay.decisions.audit.verdicts import (
     Printed,
     decimal,
 )
-from assay.number_text import percent, whole_percent
+from assay.number_text import about
 
 __all__ = ["explain"]
 
@@ -136,10 +136,7 @@ def _shown(value: Enclosure, like: Printed) -> str:
 
 
 def _odds(chance: float, digits: int) -> str:
-    if chance < 0.001:
-        share = "less than 0.1%"
-    else:
-        share = percent(chance) if chance < 0.1 else whole_percent(chance)
+    share = "less than 0.1%" if chance < 0.001 else about(chance)
     number = f"a random number of {digits} digit{'' if digits == 1 else 's'}"
     said = f"{number} would be explained so {share} of the time"
     return said if chance <= _LITTLE else f"{said}, which is no evidence"
