@@ -171,3 +171,11 @@ def test_a_score_of_three_labels_asks_for_probabilities_in_words_of_arrays_and_f
         assay.evaluate(pl.DataFrame({"y": truth, "p": scores}), label="y", score="p")
     with pytest.raises(ScoreError, match=asked):
         assay.evaluate(truth, y_score=scores)
+
+
+def test_rows_of_a_lazy_frame_are_numbered_in_its_order() -> None:
+    parts = [pl.DataFrame({"y": [1, 0] * 500, "p": [0.5] * 1_000}).lazy() for _ in range(8)]
+    odd = pl.DataFrame({"y": [1, 0], "p": [0.5, float("nan")]}).lazy()
+    for _ in range(5):
+        with pytest.raises(ScoreError, match=r"row 1,?002\b"):
+            frames.count(pl.concat([parts[0], odd, *parts[1:]]), Columns("y", score="p"), Ask())

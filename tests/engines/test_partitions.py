@@ -76,6 +76,31 @@ def test_skewed_and_empty_partitions_give_the_bytes_of_the_whole() -> None:
     assert add_bytes(reversed(counted)) == WHOLE.to_bytes()
 
 
+def test_times_with_and_without_a_zone_are_told_across_partitions() -> None:
+    columns = Columns("label", score="score", time="at")
+
+    def part(at: str | None) -> bytes:
+        rows = {"label": ["attack", "normal"], "score": [0.9, 0.1], "at": [at, at]}
+        ask = Ask(on_bad_row="skip")
+        return PartitionCounter(columns, ask)([pl.DataFrame(rows)])
+
+    zoned, unzoned, unread = part("2026-11-02T10:00Z"), part("2026-11-02T10:00"), part(None)
+    assert tally_of(add_bytes([add_bytes([zoned, unread]), zoned])).rows == 6
+    assert tally_of(add_bytes([unzoned, unread, unzoned])).rows == 6
+    for parts in ([zoned, unzoned], [unzoned, zoned], [add_bytes([unread, zoned]), unzoned]):
+        with pytest.raises(InputError, match=r"a zone in some partitions and none in others"):
+            tally_of(add_bytes(parts))
+
+
+def test_dask_tells_times_with_and_without_a_zone() -> None:
+    rows = pl.DataFrame({"label": ["a", "b"], "score": [0.9, 0.1]})
+    ats = ("2026-11-02T10:00Z", "2026-11-02T10:00")
+    tables = [rows.with_columns(at=pl.lit(at)).to_pandas() for at in ats]
+    frame = dd.from_map(lambda table: table, tables, meta=tables[0][:0])
+    with threads(), pytest.raises(InputError, match="so the day is not sure"):
+        count(frame, Columns("label", score="score", time="at"), ASK)
+
+
 def test_no_rows_make_the_tally_of_nothing() -> None:
     assert tally_of(PartitionCounter(COLUMNS, ASK)([])).rows == 0
     assert tally_of(add_bytes([])) == Tally()

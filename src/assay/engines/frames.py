@@ -360,9 +360,8 @@ def pieces_of(rows: Any, columns: Columns) -> Iterator[pl.DataFrame]:
     if kind == LAZY:
         must_have_columns(rows.collect_schema().names(), columns, "the lazy frame")
         chosen = rows.select(columns.names)
-        yield from chosen.collect_batches(
-            chunk_size=PIECE, maintain_order=False, engine="streaming"
-        )
+        # In the order of the frame, by which messages number the rows.
+        yield from chosen.collect_batches(chunk_size=PIECE, maintain_order=True, engine="streaming")
     elif kind == STREAM:
         yield from _streamed(rows, columns)
     elif kind in (POLARS, PANDAS, ARROW, MAPPING):
@@ -475,11 +474,7 @@ def count_polars(
     if isinstance(ask.scores, Cuts) and columns.rank and cutting is None:
         again = iter(frames) is not frames
         return count_polars_by_mode(lambda: frames, columns, ask, Cuts.name, again=again)[0]
-    reader = FrameReader(columns, ask)
-    counting = Accumulator(ask, cutting, in_hand=in_hand)
-    for piece in reader.pieces(frames):
-        counting.add(piece)
-    return counting.done() + reader.refused()
+    return FrameReader(columns, ask).count(frames, cutting, in_hand)
 
 
 def count_polars_by_mode(
@@ -512,17 +507,32 @@ class FrameReader:
     """Checks the rows of frames that come one after the other."""
 
     def __init__(self, columns: Columns, ask: Ask) -> None:
+        self._ask = ask
         self._roles = roles_of_columns(columns)
         request = Request(on_bad_row=ask.on_bad_row)
         self._collector = Collector(self._roles, request, Budget(None), advice="")
-        self._sides = ask.positive, ask.negative
         self._rows = 0
+
+    @property
+    def zoned(self) -> bool | None:
+        """Whether the times that were read name a zone; None where there are none."""
+        return self._collector.zoned
+
+    def count(
+        self, frames: Iterable[pl.DataFrame], cutting: CutPoints | None = None, in_hand: int = 0
+    ) -> Tally:
+        """The tally of all rows; ``in_hand`` of them are in memory already."""
+        counting = Accumulator(self._ask, cutting, in_hand=in_hand)
+        for piece in self.pieces(frames):
+            counting.add(piece)
+        return counting.done() + self.refused()
 
     def pieces(self, frames: Iterable[pl.DataFrame]) -> Iterator[Coded]:
         """The good rows of frames, coded piece by piece; of probabilities one score where asked."""
+        sides = self._ask.positive, self._ask.negative
         for frame in frames:
             for start in range(0, frame.height, PIECE):
-                yield sided(self.coded(frame[start : start + PIECE]), *self._sides)
+                yield sided(self.coded(frame[start : start + PIECE]), *sides)
 
     def coded(self, frame: pl.DataFrame) -> Coded:
         """The good rows of a frame, coded; the others are counted by their reason."""

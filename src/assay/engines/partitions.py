@@ -1,6 +1,7 @@
 """Partitions of Spark, Dask and Ray: counted where they lie, and added as a tree.
 
-What travels is bytes: the tally of a partition, or why its rows were refused. A partition that is
+What travels is bytes: the tally of a partition, before it whether its times name a zone, which only
+all partitions together can be asked; or why its rows were refused. A partition that is
 run again, because its worker died, gives the same bytes again, and the framework keeps one of them.
 """
 
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay import errors
 from assay.engines.ask import Ask, Columns
-from assay.engines.frames import FrameReader, count_polars, gathered, must_have_columns, polars_of
+from assay.engines.frames import FrameReader, gathered, must_have_columns, polars_of
 from assay.engines.incident_counter import count_pieces
 from assay.engines.parts import Accumulator, count_rarer, cutting_of_sum
 from assay.errors import AssayError, InputError
@@ -33,6 +34,12 @@ ADDING = 16
 LARGEST = (1 << 31) - (1 << 16)
 
 _REFUSED = b"assay-refused\n"
+_ZONED, _UNZONED = b"assay-zoned\n", b"assay-unzoned\n"
+_MARKS = {True: _ZONED, False: _UNZONED, None: b""}
+MIXED_ZONES = (
+    "times have a zone in some partitions and none in others, so the day is not sure. Give all of "
+    "them a zone, or none"
+)
 _OUTCOME = "outcome"
 _ELSEWHERE = "No module named 'assay'"
 
@@ -52,13 +59,19 @@ class PartitionCounter:
     def __call__(self, batches: Iterable[Any]) -> bytes:
         """The bytes."""
         try:
-            return self.tally(self._pieces(batches)).to_bytes()
+            return self.counted(self._pieces(batches))
         except AssayError as refused:
-            return _refusal(refused)
+            return _refusal(refused, " (rows are numbered in their partition)")
 
-    def tally(self, pieces: Iterator[pl.DataFrame]) -> Tally:
-        """The tally of a partition."""
-        return count_polars(pieces, self.columns, self.ask, self.cutting)
+    def counted(self, pieces: Iterator[pl.DataFrame]) -> bytes:
+        """The tally of a partition, and whether its times name a zone."""
+        reader = FrameReader(self.columns, self.ask)
+        tally = self.tally(reader, pieces)
+        return _MARKS[reader.zoned] + tally.to_bytes()
+
+    def tally(self, reader: FrameReader, pieces: Iterator[pl.DataFrame]) -> Tally:
+        """The tally of what a reader reads."""
+        return reader.count(pieces, self.cutting)
 
     def _pieces(self, batches: Iterable[Any]) -> Iterator[pl.DataFrame]:
         return gathered(polars_of(batch, self.columns.names) for batch in batches)
@@ -73,9 +86,8 @@ class RarerScoresCounter(PartitionCounter):
 
     frequent: str = ""
 
-    def tally(self, pieces: Iterator[pl.DataFrame]) -> Tally:
-        """The tally of a partition, with the scores of rarer labels alone."""
-        reader = FrameReader(self.columns, self.ask)
+    def tally(self, reader: FrameReader, pieces: Iterator[pl.DataFrame]) -> Tally:
+        """The tally of what a reader reads, with the scores of rarer labels alone."""
         return count_rarer(reader.pieces(pieces), self.ask, self.frequent) + reader.refused()
 
 
@@ -83,9 +95,9 @@ class RarerScoresCounter(PartitionCounter):
 class PartitionIncidentCounter(PartitionCounter):
     """Counts incidents instead of rows."""
 
-    def tally(self, pieces: Iterator[pl.DataFrame]) -> Any:
-        """The incidents of a partition."""
-        return count_pieces(pieces, self.columns, self.ask, partial=True)
+    def counted(self, pieces: Iterator[pl.DataFrame]) -> bytes:
+        """The incidents of a partition; times without a zone are refused where none is given."""
+        return count_pieces(pieces, self.columns, self.ask, partial=True).to_bytes()
 
 
 def in_passes(columns: Columns, ask: Ask, run: Callable[[PartitionCounter], Any]) -> Any:
@@ -106,28 +118,39 @@ def in_passes(columns: Columns, ask: Ask, run: Callable[[PartitionCounter], Any]
 def add_bytes(parts: Iterable[bytes]) -> bytes:
     """The sum of tallies as bytes; of refusals the first in the order of their text."""
     refused: list[bytes] = []
+    marks: set[bytes] = set()
 
     def tallies() -> Iterator[Tally]:
         for part in parts:
             if part.startswith(_REFUSED):
                 refused.append(part)
-            else:
-                yield from_bytes(part)
+                continue
+            mark = _mark(part)
+            if mark:
+                marks.add(mark)
+            yield from_bytes(part[len(mark) :])
 
     try:
         whole = added(tallies())
     except AssayError as unlike:
         refused.append(_refusal(unlike))
-    return min(refused) if refused else whole.to_bytes()
+    if len(marks) > 1:
+        refused.append(_refusal(InputError(MIXED_ZONES)))
+    return min(refused) if refused else b"".join(marks) + whole.to_bytes()
 
 
 def tally_of(part: bytes) -> Any:
     """The tally that a partition's bytes hold; what was refused there is raised here."""
     if not part.startswith(_REFUSED):
-        return from_bytes(part)
+        return from_bytes(part[len(_mark(part)) :])
     kind, message = json.loads(part[len(_REFUSED) :])
     error = getattr(errors, kind, InputError)
-    raise error(f"{message} (rows are numbered in their partition)")
+    raise error(message)
+
+
+def _mark(part: bytes) -> bytes:
+    """What stands before a tally whose rows have times."""
+    return next((mark for mark in (_ZONED, _UNZONED) if part.startswith(mark)), b"")
 
 
 def added(tallies: Iterable[Any]) -> Any:
@@ -148,8 +171,8 @@ def added(tallies: Iterable[Any]) -> Any:
     return counting.done()
 
 
-def _refusal(error: AssayError) -> bytes:
-    return _REFUSED + json.dumps([type(error).__name__, str(error)]).encode()
+def _refusal(error: AssayError, where: str = "") -> bytes:
+    return _REFUSED + json.dumps([type(error).__name__, f"{error}{where}"]).encode()
 
 
 # -- Spark -----------------------------------------------------------------------------------------

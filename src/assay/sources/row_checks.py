@@ -139,11 +139,14 @@ def check_clusters(values: pl.Series) -> tuple[pl.Series, list[Problem]]:
 
 
 class DayCheck:
-    """A moment a row, all of them with a zone or all without."""
+    """A moment a row, all of them with a zone or all without.
+
+    ``zoned`` tells which of the two, None while no moment was read.
+    """
 
     def __init__(self, column: str) -> None:
         self.column = column
-        self._aware: bool | None = None
+        self.zoned: bool | None = None
         self._first = ""
 
     def check(self, values: pl.Series, place: Place) -> tuple[pl.Series, list[Problem]]:
@@ -158,9 +161,9 @@ class DayCheck:
             problems = [Problem(unread, lambda i: self._unread(values[i]), kind="time: no moment")]
         there = np.flatnonzero(~unread)
         if len(there):
-            if self._aware is None:
-                self._aware, self._first = bool(read.aware[there[0]]), place(int(there[0]))
-            mixed = ~unread & (read.aware != self._aware)
+            if self.zoned is None:
+                self.zoned, self._first = bool(read.aware[there[0]]), place(int(there[0]))
+            mixed = ~unread & (read.aware != self.zoned)
             if mixed.any():
                 problems.append(Problem(mixed, lambda i: self._mixed(values[i]), fatal=True))
         return read.days.dt.to_string("%Y-%m-%d"), problems
@@ -169,7 +172,7 @@ class DayCheck:
         return f"column {self.column!r}: found {value_shown(value)}, expected {A_MOMENT}"
 
     def _mixed(self, value: Any) -> str:
-        here, there = ("no time zone", "one") if self._aware else ("a time zone", "none")
+        here, there = ("no time zone", "one") if self.zoned else ("a time zone", "none")
         return (
             f"column {self.column!r}: {value_shown(value)} has {here} and {self._first} has "
             f"{there}, so the day is not sure. Give all of them a zone, or none"

@@ -185,6 +185,11 @@ class RowCheck:
         self._decision = None if roles.decision is None else LabelCheck(roles.decision, DECISION)
         self._days = None if roles.time is None else DayCheck(roles.time)
 
+    @property
+    def zoned(self) -> bool | None:
+        """Whether the times that were read name a zone; None where there are none."""
+        return None if self._days is None else self._days.zoned
+
     def check(self, frame: pl.DataFrame, place: Place) -> CheckedRows:
         """The columns of some rows, and what is wrong with them; ``place`` tells where one is."""
         roles = self._roles

@@ -453,6 +453,11 @@ class Collector:
         return self._bad.rows_refused
 
     @property
+    def zoned(self) -> bool | None:
+        """Whether the times that were read name a zone; None where there are none."""
+        return self._check.zoned
+
+    @property
     def reasons(self) -> dict[str, int]:
         """How many rows were left out, by the reason."""
         return self._bad.reasons
