@@ -14,8 +14,9 @@ COMPILE := $(PY) -m compileall -q -j $(JOBS) src tests
 # to rewrite them takes each worker 20 seconds on a fresh clone. What fails is run again with them
 # rewritten, to show the values, and has failed even if it passes then.
 PYTEST := $(PY) -m pytest -n $(JOBS) --dist worksteal --assert=plain --durations=20
-# Workers have a core each, so the libraries that they call need no threads beside them.
-ALONE := POLARS_MAX_THREADS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+# Workers have a core each, so the libraries that they call need no threads beside them; `make slow`
+# leaves those of polars, which cost nothing, to see that they change no answer.
+ALONE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 AGAIN := { $(PY) -m pytest --last-failed --last-failed-no-failures=none; false; }
 # What is compiled is kept for the next run.
 unexport PYTHONDONTWRITEBYTECODE
@@ -69,10 +70,10 @@ quick: $(TEST) ## Run a choice of the tests in under a minute
 	$(PYTEST) -m 'not slow' $(QUICK) || $(AGAIN)
 
 test: $(TEST) $(DOCUMENTS) ## Run the tests of everything that a change can break (five minutes)
-	$(ALONE) $(PYTEST) -m 'not slow' tests || $(AGAIN)
+	POLARS_MAX_THREADS=1 $(ALONE) $(PYTEST) -m 'not slow' tests || $(AGAIN)
 
 slow: $(ENGINES) $(DOCUMENTS) ## Run the exhaustive rest: all cases, longer searches (20 minutes)
-	$(PYTEST) -m 'slow or hypothesis' \
+	$(ALONE) $(PYTEST) -m 'slow or hypothesis' \
 	    --hypothesis-profile=slow --hypothesis-seed=$(SEED) tests || $(AGAIN)
 
 documents: $(DOCUMENTS) ## Check the numbers of the source documents, after a change of them

@@ -195,6 +195,22 @@ def test_threads_are_said_to_polars_too(monkeypatch: pytest.MonkeyPatch) -> None
     assert os.environ["POLARS_MAX_THREADS"] == "3"
 
 
+@pytest.mark.parametrize(("given", "threads"), [(None, "1"), ("2", "2")])
+def test_linear_algebra_has_one_thread_unless_the_user_says_otherwise(
+    monkeypatch: pytest.MonkeyPatch, given: str | None, threads: str
+) -> None:
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", given or "")
+    if given is None:
+        monkeypatch.delenv("OPENBLAS_NUM_THREADS")
+    run(["--version"])
+    assert os.environ["OPENBLAS_NUM_THREADS"] == threads
+
+
+def test_a_command_imports_no_numpy_before_it_says_how_many_threads() -> None:
+    asked = "import assay.cli.app, sys; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
+
+
 @pytest.mark.parametrize("threads", ["0", "-1", "many", "1.5"])
 def test_an_impossible_number_of_threads_is_wrong_usage(
     cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, threads: str
