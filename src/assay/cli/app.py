@@ -141,7 +141,7 @@ def _share_threads() -> None:
     """Tell polars and OpenBLAS how many threads may work; each asks once, when first imported.
 
     Sums take one thread, so that their last digits do not depend on how many there are: OpenBLAS
-    need not start others, which wait in a loop and cost a short command a fifth of its time.
+    need not start others, which cost a short command a fifth more processor time.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     threads = os.environ.get("ASSAY_THREADS", "")
