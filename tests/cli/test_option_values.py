@@ -134,6 +134,7 @@ def test_odd_values_end_with_an_answer_or_a_clear_error(odd_cli):
         (f"threshold FILE --max-fpr .1 --resamples {2**64}", "at most 10,000,000 resamples"),
         (f"compare FILE {MODELS} --resamples {2**63 - 1}", "at most 10,000,000 resamples"),
         (f"compare FILE {MODELS} --margin 1.7e308", "margin is a number above 0, 1e-100 to 1e100"),
+        (f"check FILE --label label --seed {2**32}", "a whole number from 0 to 4294967295; found"),
         (
             "incidents FILE --incident family --time time --score score --level 1e-200",
             "level must be at least 1e-12; found 1e-200",

@@ -204,6 +204,13 @@ def test_complements_are_found() -> None:
     assert {m.name: m.complement for m in CATALOGUE if m.complement is not None} == both
 
 
+def test_complements_are_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    missed = replace(find("false_negative_rate"), name="missed", aliases=())
+    before = missed.complement, missed.swapped
+    monkeypatch.setattr(catalogue, "CATALOGUE", ())
+    assert (missed.complement, missed.swapped) == before
+
+
 def test_a_measure_that_is_no_part_of_the_catalogue_has_its_complement_too() -> None:
     missed = replace(find("false_negative_rate"), name="missed", aliases=())
     assert missed.complement == "recall"

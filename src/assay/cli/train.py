@@ -330,11 +330,11 @@ def _recipe(named: str, settings: dict[str, str], text: str | None) -> Recipe:
 
 def _scheme(text: str, seed: int) -> Scheme:
     from assay.errors import InputError
-    from assay.learn.training import SEEDS
+    from assay.inference.significance import LEARNING_SEEDS
     from assay.learn.validation import parse_scheme
 
-    if seed >= SEEDS:
-        raise click.UsageError(f"--seed is a whole number below {SEEDS}")
+    if seed >= LEARNING_SEEDS:
+        raise click.UsageError(f"--seed is a whole number below {LEARNING_SEEDS}")
     try:
         return parse_scheme(text)
     except InputError as odd:

@@ -127,10 +127,21 @@ def _is_whole(number: Any) -> bool:
     return isinstance(number, int | np.integer) and not isinstance(number, bool)
 
 
+LEARNING_SEEDS = 2**32  # as many as scikit-learn takes
+
+
 def check_seed(seed: Any) -> int:
     """A seed of random draws, as numpy takes it."""
     if not _is_whole(seed) or seed < 0:
         raise InputError(f"seed= is a whole number, 0 or more; found {given_text(seed)}")
+    return int(seed)
+
+
+def check_learning_seed(seed: Any) -> int:
+    """A seed of random draws, as scikit-learn takes it too."""
+    if check_seed(seed) >= LEARNING_SEEDS:
+        last = LEARNING_SEEDS - 1
+        raise InputError(f"a seed is a whole number from 0 to {last}; found {given_text(seed)}")
     return int(seed)
 
 

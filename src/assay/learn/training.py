@@ -19,7 +19,7 @@ from assay.evaluation.deployment import PER_DAY
 from assay.evaluation.entries import Entry
 from assay.inference import Estimate
 from assay.inference.paired_tests import corrected_mean
-from assay.inference.significance import check_level, check_seed
+from assay.inference.significance import check_learning_seed, check_level
 from assay.inference.threshold_rules import MaxFar
 from assay.learn.data import Data, labelled_like
 from assay.learn.encoding import ColumnEncoder
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 Progress: TypeAlias = Callable[[int, int, str], None]
 
 _SAMPLE = 2_000  # so many learned rows tell well enough how they are known
-SEEDS = 2**32  # as many as scikit-learn takes
 
 
 def train(
@@ -83,8 +82,8 @@ def train(
     """
     recipe = find_recipe(recipe) if isinstance(recipe, str) else recipe
     scheme = parse_scheme(validation) if isinstance(validation, str) else validation
-    level, seed = check_level(level), check_seed(seed)
-    _must_make_sense(data, seed, max_far)
+    level, seed = check_level(level), check_learning_seed(seed)
+    _must_make_sense(data, max_far)
     if test is not None:
         data, test = _alike(data, test, scheme)
     bound = scheme.splitter(data, seed, test)
@@ -247,9 +246,7 @@ def _not_judged(learned_from: str, rows: int, folds: int) -> str:
     )
 
 
-def _must_make_sense(data: Data, seed: int, max_far: float | None) -> None:
-    if seed >= SEEDS:
-        raise InputError(f"a seed is a whole number from 0 to {SEEDS - 1}; found {seed!r}")
+def _must_make_sense(data: Data, max_far: float | None) -> None:
     there = np.unique(data.truth)
     if len(there) < 2:
         only = f"class {data.labels[there[0]]!r}" if len(there) else "no rows"

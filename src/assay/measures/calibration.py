@@ -297,10 +297,9 @@ def calibration_intercept_influence(tally: ScoreTally) -> Influence:
         nothing = np.zeros(tally.size)
         return Influence(math.nan, nothing, nothing)
     odds = log_odds(tally)
-    intercept, likely = _shift(tally, odds)
-    spread = float((tally.counts.sum(axis=0) * likely * (1 - likely)).sum())
-    moves = [(truth - likely) / spread for truth in (1, 0)]
-    return Influence(intercept, *moves)
+    intercept, likely, unlikely = _shift(tally, odds)
+    spread = float((tally.counts.sum(axis=0) * likely * unlikely).sum())
+    return Influence(intercept, unlikely / spread, -likely / spread)
 
 
 def log_odds(tally: ScoreTally) -> Floats:
@@ -332,27 +331,30 @@ def _shares(tally: ScoreTally) -> tuple[Floats, Floats, float]:
     return p, p + q, total
 
 
-def _shift(tally: ScoreTally, odds: Floats) -> tuple[float, Floats]:
+def _shift(tally: ScoreTally, odds: Floats) -> tuple[float, Floats, Floats]:
     """The shift of log odds at which as many positives are expected as there are, and the fit.
 
-    By Newton's method within ever closer bounds.
+    By Newton's method within ever closer bounds. The fit is the probability of the positive and that
+    of the negative: near 1 the other would lose its digits by subtraction.
     """
     from scipy.special import expit
 
-    p, both, _ = _shares(tally)
+    p, both, total = _shares(tally)
+    q = tally.counts[0] / total
     low, high = -float(odds.max()) - _FAR, -float(odds.min()) + _FAR
     shift = 0.0
     for _ in range(_STEPS):
-        likely = expit(shift + odds)
-        excess = float((both * likely - p).sum())
+        likely, unlikely = expit(shift + odds), expit(-(shift + odds))
+        excess = float((q * likely - p * unlikely).sum())
         low, high = (low, shift) if excess > 0 else (shift, high)
-        spread = float((both * likely * (1 - likely)).sum())
+        spread = float((both * likely * unlikely).sum())
         tried = shift - excess / spread if spread > 0 else math.nan
         following = tried if low < tried < high else (low + high) / 2
         if abs(following - shift) <= _CLOSE * (1 + abs(shift)):
             break
         shift = following
-    return following, np.asarray(expit(following + odds))
+    fitted = following + odds
+    return following, np.asarray(expit(fitted)), np.asarray(expit(-fitted))
 
 
 def _line(tally: ScoreTally, odds: Floats) -> tuple[float, tuple[float, float], Floats]:

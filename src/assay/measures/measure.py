@@ -302,19 +302,23 @@ class Measure:
         """Whether it has no largest value."""
         return math.isinf(self.range[1])
 
-    @property
+    @cached_property
     def swapped(self) -> str | None:
         """The measure that it becomes when the classes change places, if not itself."""
         from assay.measures import catalogue
 
-        return None if self.symmetric else _swapped(self, catalogue.CATALOGUE)
+        if self.symmetric or self.formula is None:
+            return None
+        return _named(self.formula, _SWAPPED, catalogue.CATALOGUE)
 
-    @property
+    @cached_property
     def complement(self) -> str | None:
         """The measure that is 1 minus this one."""
         from assay.measures import catalogue
 
-        return _complement(self, catalogue.CATALOGUE)
+        if self.formula is None:
+            return None
+        return _named(1 - self.formula, TABLES, catalogue.CATALOGUE)
 
     @property
     def averages(self) -> bool:
@@ -356,18 +360,6 @@ def _priced(
     # A mean of what each row is worth lies between the worths of the four cells.
     worths = [value(formula, {cell: int(cell == held) for cell in BINARY}) for held in BINARY]
     return replace(measure, formula=formula, of_costs=None, range=(min(worths), max(worths)))
-
-
-@lru_cache(maxsize=512)
-def _swapped(measure: Measure, others: tuple[Measure, ...]) -> str | None:
-    formula = measure.formula
-    return None if formula is None else _named(formula, _SWAPPED, others)
-
-
-@lru_cache(maxsize=512)
-def _complement(measure: Measure, others: tuple[Measure, ...]) -> str | None:
-    formula = measure.formula
-    return None if formula is None else _named(1 - formula, TABLES, others)
 
 
 def _named(formula: Expression, tables: Tables, others: tuple[Measure, ...]) -> str | None:

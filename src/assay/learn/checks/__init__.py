@@ -17,7 +17,7 @@ import numpy as np
 
 from assay.evaluation.findings import urgent_first
 from assay.inference.fields import Recorded, Result, stored
-from assay.inference.significance import check_level, check_seed, check_share
+from assay.inference.significance import check_learning_seed, check_level, check_share
 from assay.learn.checks import (
     conflicting_labels,
     constant_columns,
@@ -92,7 +92,7 @@ def check(
     >>> [finding.code for finding in findings.leaks]
     ['L010', 'L011']
     """
-    level, seed = check_level(level), check_seed(seed)
+    level, seed = check_level(level), check_learning_seed(seed)
     if base_rate is not None:
         check_share("base_rate=", base_rate)
     if isinstance(recipe, str):
