@@ -334,8 +334,8 @@ def _shares(tally: ScoreTally) -> tuple[Floats, Floats, float]:
 def _shift(tally: ScoreTally, odds: Floats) -> tuple[float, Floats, Floats]:
     """The shift of log odds at which as many positives are expected as there are, and the fit.
 
-    By Newton's method within ever closer bounds. The fit is the probability of the positive and that
-    of the negative: near 1 the other would lose its digits by subtraction.
+    By Newton's method within ever closer bounds. The fit is the probability of the positive and
+    that of the negative: near 1 the other would lose its digits by subtraction.
     """
     from scipy.special import expit
 
