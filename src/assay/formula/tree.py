@@ -136,7 +136,9 @@ class GeometricMean(Expression):
 TP, FP, FN, TN = Cell("TP"), Cell("FP"), Cell("FN"), Cell("TN")
 HIT, ROW, COL = Cell("HIT"), Cell("ROW"), Cell("COL")
 N, K = Cell("N"), Cell("K")
-ZERO, ONE = Constant(Fraction(0)), Constant(Fraction(1))
+# The coefficient of a term without one: known by identity, since fractions are slow to compare.
+_ONCE = Fraction(1)
+ZERO, ONE = Constant(Fraction(0)), Constant(_ONCE)
 
 
 def constant(number: Expression | Number) -> Expression:
@@ -224,7 +226,7 @@ def split_coefficient(expression: Expression) -> tuple[Fraction, Expression]:
     if isinstance(expression, Multiply) and isinstance(expression.factors[0], Constant):
         rest = expression.factors[1:]
         return expression.factors[0].value, rest[0] if len(rest) == 1 else Multiply(rest)
-    return Fraction(1), expression
+    return _ONCE, expression
 
 
 def add(*terms: Expression) -> Expression:
@@ -234,10 +236,14 @@ def add(*terms: Expression) -> Expression:
         scale, body = split_coefficient(term)
         for part in body.terms if isinstance(body, Add) else (body,):
             coefficient, rest = split_coefficient(part)
-            collected[rest] = collected.get(rest, Fraction(0)) + scale * coefficient
+            scaled = coefficient if scale is _ONCE else scale * coefficient
+            collected[rest] = collected[rest] + scaled if rest in collected else scaled
     kept = [(rest, coefficient) for rest, coefficient in collected.items() if coefficient]
     kept.sort(key=lambda pair: (pair[1] < 0, _rank(pair[0])))
-    parts = tuple(multiply(Constant(coefficient), rest) for rest, coefficient in kept)
+    parts = tuple(
+        rest if coefficient is _ONCE else multiply(Constant(coefficient), rest)
+        for rest, coefficient in kept
+    )
     if not parts:
         return ZERO
     return parts[0] if len(parts) == 1 else Add(parts)
@@ -252,19 +258,19 @@ def _rank(expression: Expression) -> int:
 
 def multiply(*factors: Expression) -> Expression:
     """A product with its constants folded into one leading coefficient."""
-    coefficient = Fraction(1)
+    coefficient = _ONCE
     rest: list[Expression] = []
     for factor in factors:
         for part in factor.factors if isinstance(factor, Multiply) else (factor,):
             if isinstance(part, Constant):
-                coefficient *= part.value
+                coefficient = part.value if coefficient is _ONCE else coefficient * part.value
             else:
                 rest.append(part)
     if coefficient == 0:
         return ZERO
     if not rest:
         return Constant(coefficient)
-    if coefficient != 1:
+    if coefficient is not _ONCE and coefficient != 1:
         return Multiply((Constant(coefficient), *rest))
     return rest[0] if len(rest) == 1 else Multiply(tuple(rest))
 
