@@ -286,3 +286,14 @@ def test_a_small_terminal_gets_the_brief_report(
         monkeypatch.setattr(sys, "stdout", screen)
         Reporting(**HOW | {"brief": None}).deliver(document)
         assert ("brief report" in screen.shown()) == short
+
+
+@pytest.mark.parametrize("face", ["terminal", "json"])
+def test_a_stream_of_text_in_place_of_standard_output_is_written_to(
+    document: Document, face: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a notebook, whose stream takes text alone."""
+    caught = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", caught)
+    asked("--format", face, "--quiet").deliver(document)
+    assert "precision" in caught.getvalue()

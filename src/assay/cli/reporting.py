@@ -107,8 +107,9 @@ class Reporting:
             return
         if sys.stdout is None:
             raise OutputError("standard output is closed; name a file with --out")
-        # What other programs read is UTF-8, whatever the terminal speaks.
-        encoding = sys.stdout.encoding if self.face == TERMINAL else "utf-8"
+        # What other programs read is UTF-8, whatever the terminal speaks. A stream of text that a
+        # caller put in its place speaks nothing.
+        encoding = (self.face == TERMINAL and sys.stdout.encoding) or "utf-8"
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
         color = sys.stdout.isatty() and not plain
         width = shutil.get_terminal_size((WIDTH, 24)).columns
@@ -325,8 +326,11 @@ def print_out(content: bytes | Iterable[bytes]) -> None:
     try:
         sys.stdout.flush()
         for piece in (content,) if isinstance(content, bytes) else content:
-            sys.stdout.buffer.write(piece)
-        sys.stdout.buffer.flush()
+            if hasattr(sys.stdout, "buffer"):
+                sys.stdout.buffer.write(piece)
+            else:  # as in notebooks, or where a caller catches what is printed
+                sys.stdout.write(piece.decode("utf-8", "surrogatepass"))
+        getattr(sys.stdout, "buffer", sys.stdout).flush()
     except OSError as error:
         discard(sys.stdout)
         if isinstance(error, BrokenPipeError):
