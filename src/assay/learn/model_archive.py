@@ -27,6 +27,7 @@ import numpy.typing as npt
 
 from assay.errors import InputError
 from assay.number_text import byte_size
+from assay.sources.files.binary_tables import must_have_units
 
 SCHEMA = "schema.json"
 HEADER = "assay.json"
@@ -65,6 +66,7 @@ _PICKLE_ENDS = b"."
 _ARRAY = b"\x93NUMPY"
 _LENGTHS = {b"\x01\x00": "<H", b"\x02\x00": "<I"}  # of the head of an array, by its version
 _LONGEST_HEAD = 10_000
+_TYPE = re.compile(r"[<>|=](?:[biufcSUV]\d+|O|[mM]8(?:\[\w+\])?)")
 
 # What damaged bytes make zipfile and numpy raise.
 DAMAGED = (
@@ -194,12 +196,32 @@ def _array_head(content: bytes) -> tuple[list[int], np.dtype[Any], int]:
     (size,) = struct.unpack(length, content[8:start])
     if not content.startswith(_ARRAY) or size > min(_LONGEST_HEAD, len(content)):
         raise ValueError("it does not begin as one")
+    must_have_units(content[: start + size])
     head = ast.literal_eval(content[start : start + size].decode("latin1"))
     shape = [int(extent) for extent in head["shape"]]
     if min(shape, default=0) < 0:
         raise ValueError("its shape is negative")
+    _must_be_written_by_numpy(head["descr"])
     kind: np.dtype[Any] = np.lib.format.descr_to_dtype(head["descr"])
     return shape, kind, start + size
+
+
+def _must_be_written_by_numpy(described: Any) -> None:
+    """Refuse other names of types, of which NumPy takes many, some with a warning.
+
+    >>> _must_be_written_by_numpy([("left_child", "<i8"), ("", "|V7")])
+    >>> _must_be_written_by_numpy([("left_child", "<a8")])
+    Traceback (most recent call last):
+        ...
+    ValueError: NumPy writes no type '<a8'
+    """
+    if isinstance(described, list):
+        for _, kind, *_ in described:
+            _must_be_written_by_numpy(kind)
+    elif isinstance(described, tuple):
+        _must_be_written_by_numpy(described[0])
+    elif not _TYPE.fullmatch(described):
+        raise ValueError(f"NumPy writes no type {described!r}")
 
 
 def packed(members: Mapping[str, bytes], *, small: bool) -> bytes:

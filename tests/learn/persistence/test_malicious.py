@@ -546,6 +546,8 @@ def with_head(text: str, body: bytes = b"") -> bytes:
         "{'descr': [('a', '|O')], 'fortran_order': False, 'shape': (0,)}",
         "{'descr': __import__('os').system('true'), 'fortran_order': False, 'shape': ()}",
         "{'descr': '<f8', 'fortran_order': False}",
+        "{'descr': '<M8[s/0]', 'fortran_order': False, 'shape': (0,)}",
+        "{'descr': [('a', '<a8')], 'fortran_order': False, 'shape': (0,)}",
         "(" * 3000,
         "",
     ],

@@ -1,5 +1,6 @@
 """NumPy's files."""
 
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,24 @@ def test_an_array_of_an_old_python_is_read_without_a_warning(tmp_path: Path) -> 
     # Python 2 wrote whole numbers with an L.
     path.write_bytes(path.read_bytes().replace(b"'shape': (2,), }  ", b"'shape': (2L,), } "))
     assert read([str(path)], Request()).rows_read == 2
+
+
+@pytest.mark.parametrize("unit", ["M8[s/0]", "m8[25s/00]", "datetime64[s/4294967296]", "M8[0s]"])
+@pytest.mark.parametrize("suffix", [".npy", ".npz"])
+def test_units_that_numpy_does_not_write_are_refused(
+    unit: str, suffix: str, tmp_path: Path
+) -> None:
+    """NumPy would divide by the first of them, which ends the whole process."""
+    head = str({"descr": [("score", unit)], "fortran_order": False, "shape": (2,)}).ljust(117)
+    array = b"\x93NUMPY\x01\x00\x76\x00" + f"{head}\n".encode() + bytes(16)
+    path = tmp_path / f"t{suffix}"
+    if suffix == ".npy":
+        path.write_bytes(array)
+    else:
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("score.npy", array)
+    with pytest.raises(InputError, match=r"t.np[yz] can't be read.* units that there are not"):
+        read([str(path)], Request())
 
 
 LABELS = np.array(["a", "b"])

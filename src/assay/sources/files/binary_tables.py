@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import lzma
+import re
 import struct
 import tokenize
 import warnings
@@ -330,6 +331,14 @@ _DAMAGED_ARRAYS = (
 )
 
 
+# NumPy refuses longer heads of arrays.
+_LONGEST_HEAD = 12 + 10_000
+_ODD_UNIT = re.compile(
+    rb"(?:[mM]8|(?:datetime|timedelta)64)"
+    rb"\[(?!(?:[1-9]\d*)?(?:[YMWDhms]|[munpfa]s|generic)\])[^\]]{0,20}\]?"
+)
+
+
 @dataclass(frozen=True)
 class _Member:
     """An array in an .npz: where it is, and of what it claims to be."""
@@ -375,6 +384,8 @@ def npz_table(path: Path, name: str, *, batch_rows: int, meter: Meter) -> Opened
 def npy_table(path: Path, name: str, *, batch_rows: int, meter: Meter) -> OpenedTable:
     """Open a structured .npy, whose fields are the columns."""
     try:
+        with path.open("rb") as file:
+            must_have_units(file.read(_LONGEST_HEAD))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it was written by an old version, which is no matter
             array = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -449,7 +460,27 @@ def _members(path: Path, name: str) -> dict[str, _Member]:
     return members
 
 
+def must_have_units(array: bytes) -> None:
+    r"""Refuse moments in units that NumPy does not write, by the bytes that an array begins with.
+
+    It reads them as fractions of others, and one over nothing ends the whole process.
+
+    >>> must_have_units(b"\x93NUMPY\x01\x00\x76\x00{'descr': '<M8[us]', ")
+    >>> must_have_units(b"\x93NUMPY\x01\x00\x76\x00{'descr': '<M8[s/0]', ")
+    Traceback (most recent call last):
+        ...
+    ValueError: moments in units that there are not: M8[s/0]
+    """
+    version, length = array[6:7], array[8:12]
+    end = 12 + int.from_bytes(length[:2] if version == b"\x01" else length, "little")
+    odd = _ODD_UNIT.search(array[:end])
+    if odd is not None:
+        raise ValueError(f"moments in units that there are not: {odd[0].decode('latin1')}")
+
+
 def _header(file: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    must_have_units(file.read(_LONGEST_HEAD))
+    file.seek(0)
     version = np.lib.format.read_magic(file)
     read: Any = {
         (1, 0): np.lib.format.read_array_header_1_0,
