@@ -157,8 +157,8 @@ def crossed(
     total = np.zeros(size, np.int64)
     for i, j in bounds(len(columns[0]), _ROWS):
         total += work(i, j)
-    held = np.flatnonzero(total)
-    return np.stack(np.unravel_index(held, shape), axis=1).astype(np.uint16), total[held]
+    occupied = np.flatnonzero(total)
+    return np.stack(np.unravel_index(occupied, shape), axis=1).astype(np.uint16), total[occupied]
 
 
 def _grouped_codes(
@@ -215,7 +215,7 @@ class JointScores:
         """The table of no rows."""
         return cls(
             tuple(labels),
-            _two(models),
+            _two_models(models),
             np.empty(0, np.uint16),
             np.empty((2, 0), np.int64),
             np.empty(0, np.uint8),
@@ -242,7 +242,10 @@ class JointScores:
             row[:] = _ordered(column) if bits is None else cells_of(column, bits)
         truth = truth.astype(np.uint16)
         return cls(
-            tuple(labels), _two(tuple(scores)), *_grouped_pairs(truth, table, counts, kept), kept
+            tuple(labels),
+            _two_models(tuple(scores)),
+            *_grouped_pairs(truth, table, counts, kept),
+            kept,
         )
 
     def __add__(self, other: JointScores) -> JointScores:
@@ -386,7 +389,7 @@ def joint_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> JointSco
     bits = header["bits"]
     joint = JointScores(
         tuple(str(label) for label in header["labels"]),
-        _two([str(model) for model in header["models"]]),
+        _two_models([str(model) for model in header["models"]]),
         arrays["truth"],
         arrays["cells"],
         arrays["counts"],
@@ -408,7 +411,7 @@ def joint_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> JointSco
     return joint
 
 
-def _two(models: Sequence[str]) -> tuple[str, str]:
+def _two_models(models: Sequence[str]) -> tuple[str, str]:
     if len(models) != 2:
         raise TallyError(f"joint scores are those of two models; found {list(models)}")
     return models[0], models[1]
@@ -426,18 +429,18 @@ def _grouped_pairs(
 ) -> tuple[Array, Ids, Array]:
     """Distinct pairs in ascending order, and how many rows each has."""
     if counts is not None and not counts.all():
-        held = counts > 0
-        truth, table, counts = truth[held], table[:, held], counts[held]
+        occupied = counts > 0
+        truth, table, counts = truth[occupied], table[:, occupied], counts[occupied]
     if not len(truth):
         return np.empty(0, np.uint16), np.empty((2, 0), np.int64), np.empty(0, np.uint8)
-    if not isinstance(kept, Grid) or not _fits(truth, kept):
+    if not isinstance(kept, Grid) or not _fits_one_integer(truth, kept):
         order = np.lexsort((table[1], table[0], truth))
         truth, table = truth[order], table[:, order]
         changed = (truth[1:] != truth[:-1]) | (table[:, 1:] != table[:, :-1]).any(axis=0)
         starts = np.flatnonzero(np.concatenate(([True], changed)))
         sums = _sums(starts, len(truth), None if counts is None else counts[order])
         return truth[starts], np.ascontiguousarray(table[:, starts]), narrow(sums)
-    keys = _packed(truth, table, kept)
+    keys = _packed_keys(truth, table, kept)
     if counts is None:
         keys.sort()
     else:
@@ -455,12 +458,12 @@ def _sums(starts: Array, size: int, counts: npt.NDArray[np.int64] | None) -> Arr
     return np.asarray(np.add.reduceat(counts, starts))
 
 
-def _fits(truth: Array, grid: Grid) -> bool:
+def _fits_one_integer(truth: Array, grid: Grid) -> bool:
     """Whether label and both cells have room in one integer."""
     return int(truth.max()).bit_length() + 2 * (_BINADES + grid.bits) <= _KEY_BITS
 
 
-def _packed(truth: Array, table: Ids, grid: Grid) -> Array:
+def _packed_keys(truth: Array, table: Ids, grid: Grid) -> Array:
     """Label and both cells in one integer that sorts alike."""
     wide = _BINADES + grid.bits
     keys = truth.astype(np.int64)

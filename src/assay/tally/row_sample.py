@@ -108,7 +108,7 @@ class Sample:
             np.concatenate([self.truth, other.truth]),
             np.concatenate([self.scores, other.scores]),
             np.concatenate([self.cluster, other.cluster + len(self.clusters)]),
-            _joined(self, other)
+            _joined_weights(self, other)
             if self.weighted or other.weighted
             else np.concatenate([self.counts, other.counts]),
         )
@@ -292,7 +292,7 @@ def _weighed(weights: Floats) -> Weights:
     return WeightSums(weights), WeightSums(np.square(weights))
 
 
-def _joined(one: Sample, other: Sample) -> Weights:
+def _joined_weights(one: Sample, other: Sample) -> Weights:
     """The weights of one sample and then those of another, of which one may have no rows."""
     sides = zip(*(_weights_of(each) for each in (one, other)), strict=True)
     places = np.arange(one.size), np.arange(one.size, one.size + other.size)
@@ -317,8 +317,8 @@ def _canonical_sample(
     amounts: Array | Weights,
 ) -> Sample:
     """Rows sorted by cluster, label and scores; equal rows added; what is not used left out."""
-    held = np.flatnonzero((amounts[0].nearest if isinstance(amounts, tuple) else amounts) > 0)
-    truth, scores, cluster = truth[held], scores[held], cluster[held]
+    occupied = np.flatnonzero((amounts[0].nearest if isinstance(amounts, tuple) else amounts) > 0)
+    truth, scores, cluster = truth[occupied], scores[occupied], cluster[occupied]
     if clusters:
         used = [clusters[i] for i in np.unique(cluster)]
         distinct = sorted(set(used))
@@ -338,10 +338,10 @@ def _canonical_sample(
     )
     rows = labels, models, tuple(distinct), truth[new], scores[new], cluster[new]
     if not isinstance(amounts, tuple):
-        counts = amounts[held[order]]
+        counts = amounts[occupied[order]]
         return Sample(*rows, np.add.reduceat(counts, np.flatnonzero(new)))
     numbers = np.zeros(len(amounts[0].nearest), np.int64)
-    numbers[held[order]] = np.cumsum(new) - 1
+    numbers[occupied[order]] = np.cumsum(new) - 1
     weights, squares = (add_up([(each, numbers)], int(new.sum())) for each in amounts)
     return Sample(*rows, weights.nearest, squares.nearest, (weights.rest, squares.rest))
 
@@ -418,13 +418,13 @@ class ClusterTally:
             columns = tuple(sorted({*self.columns, *other.columns}))
         else:
             labels = self.labels
-        said = columns or labels
+        decided = columns or labels
         parts = [
-            part._placed(labels.index, said.index, (len(labels), len(said)), before)
+            part._placed(labels.index, decided.index, (len(labels), len(decided)), before)
             for part, before in ((self, 0), (other, self.size))
         ]
         names = [*self.clusters, *other.clusters]
-        return _canonical_clusters(labels, names, (len(labels), len(said)), parts, columns)
+        return _canonical_clusters(labels, names, (len(labels), len(decided)), parts, columns)
 
     def _placed(
         self,
@@ -558,11 +558,13 @@ def _canonical_clusters(
             np.add.at(counts, cells[kept], amounts[kept])
     sums = add_up(weights, size) if weights else None
     table = (counts if sums is None else sums.nearest).reshape(len(distinct), *shape)
-    held = np.asarray(table.any(axis=(1, 2)))
+    occupied = np.asarray(table.any(axis=(1, 2)))
     # What no float holds lies in clusters that have rows.
-    places = np.repeat(np.cumsum(held) - 1, width) * width + np.tile(np.arange(width), len(held))
+    places = np.repeat(np.cumsum(occupied) - 1, width) * width + np.tile(
+        np.arange(width), len(occupied)
+    )
     rest = None if sums is None or sums.rest is None else sums.rest.moved(places)
-    used = tuple(distinct[i] for i in np.flatnonzero(held))
+    used = tuple(distinct[i] for i in np.flatnonzero(occupied))
     return ClusterTally(
-        labels, used, table[held], None if columns is None else tuple(columns), rest
+        labels, used, table[occupied], None if columns is None else tuple(columns), rest
     )
