@@ -78,7 +78,7 @@ def count_queries(
     share, alone = limit // len(sources), len(sources) == 1
     parts: list[CountedQueries] = []
     for source in sources:
-        with _named(source), connected(source, limit) as connection:
+        with _naming_query(source), connected(source, limit) as connection:
             must_apply(source.name, "a query", request)
             table = OpenedTable(source.name, sql.column_names(connection, source.query))
             roles = parts[0].roles if parts else roles_of(table, request)
@@ -123,7 +123,7 @@ def _label_of(roles: Roles) -> str:
 
 
 @contextmanager
-def _named(source: Source) -> Iterator[None]:
+def _naming_query(source: Source) -> Iterator[None]:
     """Errors in here tell of which query they speak."""
     try:
         yield
@@ -268,12 +268,12 @@ class ModelQuery:
 
     def _lot(self, groups: pl.DataFrame, scores: Sequence[str], *, family: bool = True) -> ModelLot:
         """Groups of rows, checked as rows of files are."""
-        own = self._roles.family if family else None
+        family_column = self._roles.family if family else None
         roles = Roles(
             self._roles.label,
             models=tuple(scores),
-            slices=() if own is None else (own,),
-            family=own,
+            slices=() if family_column is None else (family_column,),
+            family=family_column,
             rows=sql.REPEATS,
         )
         collector = Collector(roles, replace(self._request, on_bad_row="skip"), Budget(None))
@@ -283,7 +283,7 @@ class ModelQuery:
             columns["y_true"],
             {name: columns["models"][name].numbers for name in scores},
             columns["repeats"],
-            None if own is None else columns["slices"][own],
+            None if family_column is None else columns["slices"][family_column],
         )
 
     @property

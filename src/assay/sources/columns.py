@@ -245,9 +245,9 @@ def _float_labels(array: Array, name: str) -> Labels:
     if len(missing):
         raise _missing(name, int(missing[0]), len(missing), len(array))
     if (array != np.floor(array)).any() or np.isinf(array).any():
-        odd = float(array[np.flatnonzero((array != np.floor(array)) | np.isinf(array))[0]])
+        offender = float(array[np.flatnonzero((array != np.floor(array)) | np.isinf(array))[0]])
         raise LabelError(
-            f"{name} must hold labels - text, integers or booleans; found the number {odd!r}. "
+            f"{name} must hold labels - text, integers or booleans; found the number {offender!r}. "
             f"If these are scores, give them as y_score"
         )
     if len(array) and float(np.abs(array).max()) >= 2.0**53:
@@ -413,8 +413,8 @@ def polars_frame(columns: Mapping[str, Any]) -> pl.DataFrame:
             raise InputError(f"{name} is a column, a value a row; found {given_text(values)}")
     sizes = {name: len(values) for name, values in there.items()}
     if len(set(sizes.values())) > 1:
-        told = ", ".join(f"{name} has {size:,}" for name, size in sizes.items())
-        raise InputError(f"columns must be as long as each other: {told}")
+        lengths = ", ".join(f"{name} has {size:,}" for name, size in sizes.items())
+        raise InputError(f"columns must be as long as each other: {lengths}")
     return pl.DataFrame([polars_column(name, values) for name, values in there.items()])
 
 

@@ -75,8 +75,8 @@ class JsonLines:
             return frame, []
         where = np.flatnonzero(doubtful)
         split = text.split(b"\n")
-        some = b"\n".join([split[i] for i in where.tolist()])
-        again, bad = self._read_all(some, len(where), 0, 0)
+        chosen_lines = b"\n".join([split[i] for i in where.tolist()])
+        again, bad = self._read_all(chosen_lines, len(where), 0, 0)
         again = again.with_columns(pl.Series(_ROW, where).gather(again[_ROW]))
         broken = [
             BrokenRecord(row + int(where[one.row]), line + int(where[one.row]), one.reason)
@@ -105,9 +105,9 @@ class JsonLines:
             return pl.concat([one, two]), bad + worse
         if raw is None:
             return self._one_by_one(enumerate(text.split(b"\n")), row, line)
-        known = self._known | shape.present(raw)
-        if self._usual is None or known != self._known:
-            self._known, self._usual = known, shape.of(known) if known else None
+        paths = self._known | shape.present(raw)
+        if self._usual is None or paths != self._known:
+            self._known, self._usual = paths, shape.of(paths) if paths else None
         frame = self._chosen(raw, shape)
         doubtful = shape.doubtful(text, raw, shape.keys) | self._ambiguous(raw, shape)
         if not doubtful.any():
@@ -227,12 +227,12 @@ class Shape:
         self.keys = f'"(?:{"|".join(map(re.escape, self._by_key))})"\\s*:'
         self._prepare()
 
-    def of(self, known: set[Path]) -> Shape:
+    def of(self, paths: set[Path]) -> Shape:
         """The shape of fewer paths, with what lies inside of those that may hold objects."""
         inside = {
-            path for path in self.leaves if any(path[:i] in known for i in range(1, len(path)))
+            path for path in self.leaves if any(path[:i] in paths for i in range(1, len(path)))
         }
-        return Shape(known | inside, self._mixed)
+        return Shape(paths | inside, self._mixed)
 
     def present(self, raw: pl.DataFrame) -> set[Path]:
         """The paths that some record has."""
@@ -295,8 +295,8 @@ class Shape:
                 # polars writes an object down without escaping its backslashes.
                 escaped = is_object & here.str.contains("\\", literal=True)
                 made[_escaped(path)] = escaped
-                whole = pl.when(is_object & ~escaped).then(here)
-                here = whole.str.json_decode(self._dtype(path))
+                object_text = pl.when(is_object & ~escaped).then(here)
+                here = object_text.str.json_decode(self._dtype(path))
             if path in self._inner:
                 made |= self._expressions(path, here)
                 made[_presence(path)] = pl.when(here.is_not_null()).then(pl.lit(1))
@@ -318,10 +318,10 @@ class Shape:
         if rows.any() and keys == self.keys:
             # Some are keys of other objects, or hold nothing.
             where = np.flatnonzero(rows)
-            some, seen = lines.gather(where), raw[where]
+            texts, seen = lines.gather(where), raw[where]
             again = np.zeros(len(where), bool)
             for key in self._by_key:
-                written = some.str.count_matches(rf'"{re.escape(key)}"\s*:').to_numpy()
+                written = texts.str.count_matches(rf'"{re.escape(key)}"\s*:').to_numpy()
                 again |= written > np.maximum(self._seen(seen, [key]), 1)
             rows[where] = again
         if b"\\" in text:

@@ -351,8 +351,8 @@ class CefLines:
         columns[KIND] = pl.lit(ALERT)
         columns[RULE_ID], columns[RULE_NAME] = _header("signature_id"), _header("name")
         for field in self._fields:
-            known = field in parts.columns and field not in ("prefix", "extension")
-            columns[field_column(field)] = _header(field) if known else _extension(field)
+            is_header = field in parts.columns and field not in ("prefix", "extension")
+            columns[field_column(field)] = _header(field) if is_header else _extension(field)
         return _piece(parts.select(**columns), broken, row, line)
 
 
@@ -394,13 +394,15 @@ def _address(written: str, address: str, port: str) -> list[pl.Expr]:
     import polars as pl
 
     one = pl.col(written)
-    whole = pl.when(~one.str.contains(_FOUR)).then(one)
+    bare_address = pl.when(~one.str.contains(_FOUR)).then(one)
     ported = pl.col("proto").str.to_uppercase().is_in(["TCP", "UDP", "SCTP"])
     # Suricata, whose times have a year, writes two numbers for ICMP too.
     ported |= pl.col("time").str.contains(r"^\d\d/\d\d/\d{4}-")
     six = pl.when(ported).then(one)
     return [
-        pl.coalesce(one.str.extract(_FOUR, 1), six.str.extract(_SIX, 1), whole).alias(address),
+        pl.coalesce(one.str.extract(_FOUR, 1), six.str.extract(_SIX, 1), bare_address).alias(
+            address
+        ),
         pl.coalesce(one.str.extract(_FOUR, 2), six.str.extract(_SIX, 2)).alias(port),
     ]
 

@@ -218,14 +218,16 @@ def seconds_column(name: str, values: Any) -> pl.Series | None:
 
     module = type(values).__module__.partition(".")[0]
     if module == "pyarrow" and str(values.type).startswith("timestamp[s"):
-        like, whole = pl.Series(values[:0]), pl.Series(values.cast("int64"))
+        like, seconds = pl.Series(values[:0]), pl.Series(values.cast("int64"))
     elif module == "pandas" and str(values.dtype).startswith(("datetime64[s", "timestamp[s")):
         of_arrow = hasattr(values.dtype, "pyarrow_dtype")
         like = pl.Series(pl.from_pandas(values[:0]))
-        whole = pl.Series(pl.from_pandas(values.astype("int64[pyarrow]" if of_arrow else "int64")))
+        seconds = pl.Series(
+            pl.from_pandas(values.astype("int64[pyarrow]" if of_arrow else "int64"))
+        )
     else:
         return None
-    return moments_of_seconds(whole.alias(name), getattr(like.dtype, "time_zone", None))
+    return moments_of_seconds(seconds.alias(name), getattr(like.dtype, "time_zone", None))
 
 
 def moments_of_seconds(seconds: pl.Series, zone: str | None) -> pl.Series:

@@ -47,7 +47,7 @@ def parquet_table(path: Path, name: str, *, batch_rows: int, meter: Meter) -> Op
     with path.open("rb") as file:
         groups = row_groups(file, size, name)
     rows = sum(group.rows for group in groups)
-    with _typed(path, name):
+    with _naming_types(path, name):
         scanned = pl.scan_parquet(path.absolute(), glob=False, hive_partitioning=False)
         schema = dict(scanned.collect_schema())
 
@@ -80,14 +80,14 @@ def arrow_table(
             return pl.read_ipc_stream(source).lazy()
         return pl.scan_ipc(source, glob=False, hive_partitioning=False)
 
-    with _typed(path, name):
+    with _naming_types(path, name):
         scanned = scan(path.absolute())
         schema = dict(scanned.collect_schema())
-    held = batches.total if stream else batches.largest
+    batch_bytes = batches.total if stream else batches.largest
 
     def at_once(columns: Sequence[str]) -> int:
         copied = 2 * size if seconds.keys() & columns else 0
-        return held + copied + _WIDEST * len(columns) * min(batch_rows, batches.rows)
+        return batch_bytes + copied + _WIDEST * len(columns) * min(batch_rows, batches.rows)
 
     def read(columns: Sequence[str], step: int) -> Iterator[pl.DataFrame]:
         zones = {c: getattr(schema[c], "time_zone", None) for c in columns if c in seconds}
@@ -98,8 +98,8 @@ def arrow_table(
         for place, change in (seconds[column] for column in zones):
             content[place : place + len(change)] = change
         with guarded(name):
-            whole = scan(bytes(content))
-        for frame in _batches(whole, path, name, columns, step):
+            table = scan(bytes(content))
+        for frame in _batches(table, path, name, columns, step):
             yield frame.with_columns(
                 moments_of_seconds(frame[column].to_physical(), zone)
                 for column, zone in zones.items()
@@ -112,7 +112,7 @@ def arrow_table(
 
 
 @contextlib.contextmanager
-def _typed(path: Path, name: str) -> Iterator[None]:
+def _naming_types(path: Path, name: str) -> Iterator[None]:
     """What polars can't read is damaged, unless a column is of a type that it has not."""
     try:
         with guarded(name):
@@ -132,10 +132,10 @@ def _typed(path: Path, name: str) -> Iterator[None]:
 def _batches(
     scanned: pl.LazyFrame, path: Path, name: str, columns: Sequence[str], step: int
 ) -> Iterator[pl.DataFrame]:
-    with _typed(path, name):
+    with _naming_types(path, name):
         frames = scanned.select(columns).collect_batches(chunk_size=step, engine="streaming")
     while True:
-        with _typed(path, name):
+        with _naming_types(path, name):
             frame = next(frames, None)
         if frame is None:
             return
@@ -161,7 +161,7 @@ def _table(
             yield Piece(frame, range(start + 1, start + 1 + frame.height))
             start += frame.height
             meter.add(size * frame.height // rows)
-        with _typed(path, name):
+        with _naming_types(path, name):
             if start != rows:
                 raise damaged(name, f"it claims {rows:,} rows and has {start:,}")
 
@@ -291,12 +291,16 @@ def _sheet(path: Path, name: str, sheet: str | None) -> pl.DataFrame:
     except fastexcel.FastExcelError as odd:
         raise damaged(name, odd) from odd
     # A workbook has no whole numbers, only numbers that are whole: a label 1 is not 1.0.
-    whole = [
+    integer_columns = [
         column.name
         for column in frame.iter_columns()
         if column.dtype == pl.Float64 and (column == column.round(0)).fill_null(value=True).all()
     ]
-    return frame.with_columns(pl.col(whole).cast(pl.Int64, strict=False)) if whole else frame
+    return (
+        frame.with_columns(pl.col(integer_columns).cast(pl.Int64, strict=False))
+        if integer_columns
+        else frame
+    )
 
 
 # -- NumPy's files: an .npz with an array a column, and a structured .npy --------------------------
@@ -429,8 +433,10 @@ def _members(path: Path, name: str) -> dict[str, _Member]:
         infos = archive.infolist()
         arrays = [info for info in infos if info.filename.endswith(".npy")]
         if not arrays:
-            what = "an Excel file" if any("xl/" in i.filename for i in infos) else "a zip archive"
-            raise InputError(f"{name} is no .npz: it looks like {what} without arrays in it")
+            likeness = (
+                "an Excel file" if any("xl/" in i.filename for i in infos) else "a zip archive"
+            )
+            raise InputError(f"{name} is no .npz: it looks like {likeness} without arrays in it")
         for info in arrays:
             key = info.filename.removesuffix(".npy")
             if key in members:
@@ -528,8 +534,8 @@ def _series(column: str, values: Array, name: str) -> pl.Series:
         return moments_of(values, column)
     if kind == "f" and size > 8 and (values.astype(np.float64) != values).any():
         # Wider than float64: whole numbers stay exact, and others are the nearest float64.
-        whole = (np.floor(values) == values) & (np.abs(values) < _LARGEST_INT)
-        if whole.all():
+        integral = (np.floor(values) == values) & (np.abs(values) < _LARGEST_INT)
+        if integral.all():
             return pl.Series(column, values.astype(np.int64))
     if kind == "f":
         # Half precision and foreign byte orders become what polars knows.

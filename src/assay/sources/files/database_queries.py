@@ -408,18 +408,18 @@ def spark_query(given: str) -> tuple[str, str]:
     >>> spark_query("spark:select label, score from flows where day = 3")[0]
     'spark'
     """
-    rest = given.partition(":")[2].lstrip("?").strip()
-    if not rest:
+    address = given.partition(":")[2].lstrip("?").strip()
+    if not address:
         raise InputError(f"{SPARK}: names neither a table nor a query: write {_SPARK_FORM}")
-    if rest.lower().startswith(("sc://", "//")):
+    if address.lower().startswith(("sc://", "//")):
         raise InputError(
             f"the address of a Spark server may hold a token, which shells and logs would keep: "
             f"give it as {REMOTE}. Write {_SPARK_FORM}"
         )
-    if _TABLE.fullmatch(rest):
-        quoted = ".".join(f"`{part}`" for part in rest.split("."))
-        return f"{SPARK}:{rest}", f"select * from {quoted}"  # noqa: S608 - letters and digits
-    return SPARK, rest
+    if _TABLE.fullmatch(address):
+        quoted = ".".join(f"`{part}`" for part in address.split("."))
+        return f"{SPARK}:{address}", f"select * from {quoted}"  # noqa: S608 - letters and digits
+    return SPARK, address
 
 
 def must_only_read_spark(query: str, name: str) -> str:

@@ -102,9 +102,9 @@ def by_content(head: bytes, name: str) -> str | None:
     for start, format_ in _MAGIC:
         if head.startswith(start):
             return format_
-    for at, sign, what in _OTHERS:
+    for at, sign, likeness in _OTHERS:
         if head[at : at + len(sign)] == sign:
-            raise InputError(f"{name} can't be read: it looks like {what}")
+            raise InputError(f"{name} can't be read: it looks like {likeness}")
     return None
 
 
@@ -265,15 +265,19 @@ def must_be_narrow(head: bytes, encoding: str | None, name: str) -> None:
             f"{name} is not UTF-8: at byte 0 it has the mark of UTF-{bits}. Say "
             f"encoding='utf-{bits}'"
         )
-    even, odd = head[::2].count(0), head[1::2].count(0)
-    if not even + odd or (even + odd) * _NULS < len(head) or _is_wide(encoding):
+    even_nulls, odd_nulls = head[::2].count(0), head[1::2].count(0)
+    if (
+        not even_nulls + odd_nulls
+        or (even_nulls + odd_nulls) * _NULS < len(head)
+        or _is_wide(encoding)
+    ):
         return
-    likely = "utf-16-le" if odd else "utf-16-be"
-    if even and odd:
-        likely = "utf-32-le" if odd > even else "utf-32-be"
+    likely = "utf-16-le" if odd_nulls else "utf-16-be"
+    if even_nulls and odd_nulls:
+        likely = "utf-32-le" if odd_nulls > even_nulls else "utf-32-be"
     raise InputError(
-        f"{name} is not {encoding or 'UTF-8'}: {even + odd:,} of its first {len(head):,} bytes are "
-        f"NUL. Say which encoding it has, likely encoding={likely!r}"
+        f"{name} is not {encoding or 'UTF-8'}: {even_nulls + odd_nulls:,} of its first "
+        f"{len(head):,} bytes are NUL. Say which encoding it has, likely encoding={likely!r}"
     )
 
 
@@ -438,9 +442,9 @@ def guarded(name: str) -> Iterator[None]:
             raise InputError(f"{name} needs more memory than there is") from odd
 
 
-def damaged(name: str, odd: BaseException | str) -> InputError:
+def damaged(name: str, error: BaseException | str) -> InputError:
     """An error that says that a file can't be read, and in one line why."""
-    lines = str(odd).strip().splitlines() or [type(odd).__name__]
+    lines = str(error).strip().splitlines() or [type(error).__name__]
     why = lines[0] if len(lines[0]) <= _LONGEST else lines[0][:_LONGEST] + "..."
     return InputError(f"{name} can't be read, it seems to be damaged: {why}")
 
@@ -482,16 +486,16 @@ class _StandardError:
             self._drop |= drop
             if self._readers:
                 return
-            kept, held, dropped = self._kept, self._held, self._drop
+            kept, buffer, dropped = self._kept, self._held, self._drop
             self._kept, self._held, self._drop = None, None, False
-            if kept is None or held is None:
+            if kept is None or buffer is None:
                 return
-            with held:
+            with buffer:
                 _flush()
                 os.dup2(kept, _STDERR)
                 os.close(kept)
-                held.seek(0)
-                text = b"" if dropped else held.read()
+                buffer.seek(0)
+                text = b"" if dropped else buffer.read()
             if text:
                 os.write(_STDERR, text)
 

@@ -257,22 +257,22 @@ def missing(path: Path, given: str) -> InputError:
         return InputError(
             f"there is no file {shown(given)}. If that is a pattern, say glob=True to expand it"
         )
-    near: list[str] = []
+    similar: list[str] = []
     if path.parent.is_dir():
         names = [entry.name for entry in path.parent.iterdir()]
-        near = difflib.get_close_matches(path.name, names, n=3, cutoff=0.6)
-    advice = f"; did you mean {', '.join(map(shown, near))}?" if near else ""
+        similar = difflib.get_close_matches(path.name, names, n=3, cutoff=0.6)
+    advice = f"; did you mean {', '.join(map(shown, similar))}?" if similar else ""
     return InputError(f"there is no file {shown(given)}{advice}")
 
 
 def _query(given: str, engine: str) -> Source:
-    rest = given.partition(":")[2]
+    address = given.partition(":")[2]
     # A file's name may hold a question mark: the first part that is a file is the file.
-    for cut in [*(i for i, sign in enumerate(rest) if sign == "?"), len(rest)]:
-        path = Path(rest[:cut])
+    for cut in [*(i for i, sign in enumerate(address) if sign == "?"), len(address)]:
+        path = Path(address[:cut])
         if path.is_file():
-            return Source(shown(f"{engine}:{path}"), path, engine, rest[cut + 1 :])
-    place = rest.partition("?")[0]
+            return Source(shown(f"{engine}:{path}"), path, engine, address[cut + 1 :])
+    place = address.partition("?")[0]
     if place and _is_there(place) and shown_lead(given) is None:
         raise InputError(f"{shown(place)} is a folder, a device or a pipe; a database is a file")
     raise missing(Path(place), place if shown_lead(given) is None else given)
@@ -445,18 +445,18 @@ def files_in(folder: Path, name: str) -> tuple[tuple[FolderFile, ...], tuple[Pat
     All files have the same keys, or the folder is refused. Files and folders whose names start with
     a dot or an underscore are what other tools keep for themselves, and are left alone.
     """
-    own = keys_of([folder.name], name)
+    outer = keys_of([folder.name], name)
     paths = tuple(_walk(folder, name, (folder.resolve(),)))
     files = tuple(
-        FolderFile(path, own | keys_of(path.relative_to(folder).parts[:-1], name, own))
+        FolderFile(path, outer | keys_of(path.relative_to(folder).parts[:-1], name, outer))
         for path in paths
         if _is_read(path)
     )
     for file in files[1:]:
         if file.keys.keys() != files[0].keys.keys():
             raise InputError(
-                f"the folders inside {name} have unlike keys: {_told(files[0], folder)} and "
-                f"{_told(file, folder)}. Give folders of like keys, or the files that are meant"
+                f"the folders inside {name} have unlike keys: {_note(files[0], folder)} and "
+                f"{_note(file, folder)}. Give folders of like keys, or the files that are meant"
             )
     return files, tuple(path for path in paths if not _is_read(path))
 
@@ -467,16 +467,16 @@ def _is_read(path: Path) -> bool:
 
 def _notes_on(folder: Path, others: Sequence[Path]) -> tuple[str, ...]:
     """What is to be said of files in a folder that are not read; a link may lead nowhere."""
-    odd = [path for path in others if is_known(path.name)]
-    unknown = [path for path in others if path not in odd]
+    unopenable = [path for path in others if is_known(path.name)]
+    unknown = [path for path in others if path not in unopenable]
     notes = []
     if unknown:
-        whose, it = ("their suffixes are", "them") if unknown[1:] else ("its suffix is", "it")
-        why = f"{whose} not among those that are read in a folder: name {it} to read {it}"
+        subject, it = ("their suffixes are", "them") if unknown[1:] else ("its suffix is", "it")
+        why = f"{subject} not among those that are read in a folder: name {it} to read {it}"
         notes.append(f"{left_out(folder, unknown)}, since {why}")
-    if odd:
-        what = plural(len(odd), "it is no file", "they are no files")
-        notes.append(f"{left_out(folder, odd)}, since {what} that can be opened")
+    if unopenable:
+        cause = plural(len(unopenable), "it is no file", "they are no files")
+        notes.append(f"{left_out(folder, unopenable)}, since {cause} that can be opened")
     return tuple(notes)
 
 
@@ -541,7 +541,7 @@ def keys_of(folders: Sequence[str], name: str, around: Keys | None = None) -> di
     return keys
 
 
-def _told(file: FolderFile, folder: Path) -> str:
+def _note(file: FolderFile, folder: Path) -> str:
     keys = ", ".join(map(repr, file.keys)) or "none"
     return f"{keys} ({file.path.relative_to(folder).as_posix()!r})"
 
@@ -557,11 +557,11 @@ def with_keys(table: OpenedTable, keys: Keys) -> OpenedTable:
     added = tuple(key for key in keys if key not in table.columns)
 
     def pieces(columns: Sequence[str]) -> Iterator[Piece]:
-        own = [column for column in columns if column not in added]
+        file_columns = [column for column in columns if column not in added]
         # Of a table without columns nobody would know how many rows it has.
-        for piece in table.pieces(own or table.columns[:1]):
+        for piece in table.pieces(file_columns or table.columns[:1]):
             for key in keys:
-                if key in own:
+                if key in file_columns:
                     _must_agree(piece.frame[key], keys[key], table.name)
             yield replace(piece, frame=_with(piece.frame, keys, added, columns))
 
