@@ -122,7 +122,7 @@ def codec_of(kind: Any) -> Codec:
     if origin in (Union, types.UnionType):
         return _union(inner)
     if origin is Literal:
-        return Codec(_same, lambda given, at: _one_of(given, inner, at))
+        return Codec(_identity, lambda given, at: _one_of(given, inner, at))
     if origin in (tuple, list):
         return _several(origin, inner)
     if origin is not None and issubclass(origin, Mapping):
@@ -138,7 +138,7 @@ def codec_of(kind: Any) -> Codec:
     raise TypeError(f"values of {kind!r} are not written")
 
 
-def _same(value: Any) -> Any:
+def _identity(value: Any) -> Any:
     return value
 
 
@@ -202,9 +202,9 @@ def _estimate_written(estimate: Estimate) -> dict[str, Any]:
 
 
 _SIMPLE: dict[Any, Codec] = {
-    str: Codec(_same, _of_type(str)),
-    int: Codec(_same, _of_type(int)),
-    bool: Codec(_same, _of_type(bool)),
+    str: Codec(_identity, _of_type(str)),
+    int: Codec(_identity, _of_type(int)),
+    bool: Codec(_identity, _of_type(bool)),
     float: Codec(lambda value: None if math.isnan(value) else value, _number),
     Any: Codec(_any, lambda given, at: given),  # noqa: ARG005 - whatever stands there
     Measure: Codec(lambda measure: measure.name, _measure),
@@ -222,7 +222,7 @@ def _union(kinds: tuple[Any, ...]) -> Codec:
         )
     first, second = codec_of(others[0]), codec_of(last)
     optional = len(others) < len(kinds)
-    write_one = _same if others[0] is float else first.write
+    write_one = _identity if others[0] is float else first.write
 
     def write(value: Any) -> Any:
         if value is None:
@@ -295,7 +295,7 @@ class _ByField:
         codecs = []
         for name, how, default in _fields(self.kind):
             if not how.left_out:
-                codecs.append((name, _kept(hints[name], how), how, default))
+                codecs.append((name, _field_codec(hints[name], how), how, default))
         return tuple(codecs)
 
     @cached_property
@@ -355,7 +355,7 @@ def _default(field: Field[Any]) -> Any:
     return field.default if field.default_factory is MISSING else field.default_factory
 
 
-def _kept(hint: Any, how: FieldStorage) -> Codec:
+def _field_codec(hint: Any, how: FieldStorage) -> Codec:
     """The codec of a field: its own, that of a mapping that is listed, or that of its type."""
     if how.write is not None and how.read is not None:
         return Codec(how.write, how.read)
@@ -432,14 +432,14 @@ def unsettled(document: Any, odd: Mapping[str, Any]) -> None:
     """Put back, in place, what :func:`settled` took out."""
     for place, spelled in odd.items():
         way = [part.replace("~1", "/").replace("~0", "~") for part in place.split("/")[1:]]
-        held, last = _held(document, way)
+        held, last = _container_of(document, way)
         known = isinstance(spelled, str) and spelled in _SPELLED
         if held is None or not known or held[last] is not None:
             raise InputError(f"there is no null at {shortened(place)!r} to be {spelled!r}")
         held[last] = _SPELLED[spelled]
 
 
-def _held(document: Any, way: list[str]) -> tuple[Any, Any]:
+def _container_of(document: Any, way: list[str]) -> tuple[Any, Any]:
     """The object or list that a way leads into, and the key or place there; None where it fails."""
     held: Any = None
     last: Any = None
