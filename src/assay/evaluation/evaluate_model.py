@@ -101,7 +101,7 @@ def evaluate_model(
         response = asked.out_of_fold(model, X, y, truth, folds)
         truth, per_row = judged_rows(folds, truth, per_row)
         notes = tuple(folds.notes())
-    columns, told = response.columns(
+    columns, response_notes = response.columns(
         truth, positive=positive, negative=negative, threshold=threshold
     )
     tally, inferred, counted = resolved_arrays(truth, **columns, **per_row)
@@ -115,7 +115,7 @@ def evaluate_model(
         family=family,
         period=period,
         source={"name": response.model, "rows_read": counted.rows},
-        notes=(*notes, *told, *inferred),
+        notes=(*notes, *response_notes, *inferred),
     )
 
 
@@ -263,13 +263,13 @@ class RowFolds:
             f"{self.how}: each row was judged by a fit that did not learn from it; the scores of "
             f"{len(self.every)} fits are ranked together"
         )
-        left = self.size - len(np.unique(judged))
-        if left:
-            yield f"{rows(left)} of {self.size:,} are in no test part, and were not judged"
+        unjudged = self.size - len(np.unique(judged))
+        if unjudged:
+            yield f"{rows(unjudged)} of {self.size:,} are in no test part, and were not judged"
         if self.repeated:
             yield (
-                f"{rows(self.size - left)} were judged {len(judged):,} times; intervals take the "
-                f"judgements of one row as a cluster"
+                f"{rows(self.size - unjudged)} were judged {len(judged):,} times; intervals take "
+                f"the judgements of one row as a cluster"
             )
 
 
@@ -287,11 +287,11 @@ def folds_of(cv: Any, X: Any, y: Any, groups: Any) -> RowFolds:
         )
     named = None if groups is None else clusters_of(groups, "groups")
     must_be_as_long(size, {"groups": None if named is None else named.codes})
-    how = "the given splits"
+    description = "the given splits"
     if isinstance(cv, int | np.integer):
-        cv, how = _splitter(int(cv), grouped=groups is not None)
+        cv, description = _splitter(int(cv), grouped=groups is not None)
     elif hasattr(cv, "split"):
-        how = str(cv) if len(str(cv)) < 100 else type(cv).__name__
+        description = str(cv) if len(str(cv)) < 100 else type(cv).__name__
     with warnings.catch_warnings():
         # A splitter that ignores groups is refused below, if it tears one apart.
         warnings.filterwarnings("ignore", message="The groups parameter is ignored")
@@ -301,7 +301,7 @@ def folds_of(cv: Any, X: Any, y: Any, groups: Any) -> RowFolds:
         raise InputError("cv= has no splits")
     if named is not None:
         _must_keep_together(splits, named)
-    return RowFolds(tuple(_numbered(splits)), size, how)
+    return RowFolds(tuple(_numbered(splits)), size, description)
 
 
 def _pairs(splitter: Any, X: Any, y: Any, groups: Any) -> Iterator[Any]:
@@ -391,7 +391,7 @@ def fitted_on(
     model: Any, X: Any, y: Any, train: Positions, fit_params: Mapping[str, Any] | None
 ) -> Any:
     """A fresh copy of a model, fitted on some rows."""
-    copied = _copied(model)
+    copied = _unfitted_copy(model)
     params = {
         name: rows_of(value, train) if _is_column(value, len(y)) else value
         for name, value in (fit_params or {}).items()
@@ -412,7 +412,7 @@ def _is_column(value: Any, size: int) -> bool:
     return not isinstance(value, str | Mapping) and hasattr(value, "__len__") and len(value) == size
 
 
-def _copied(model: Any) -> Any:
+def _unfitted_copy(model: Any) -> Any:
     """A copy that has learned nothing."""
     must_be_a_model(model)
     name = type(model).__name__

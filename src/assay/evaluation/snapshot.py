@@ -361,11 +361,11 @@ def _sweep(evaluation: Evaluation) -> SweepTable | None:
     if evaluation.tally.scores is None or evaluation.positive is None:
         return None
     swept = evaluation.curves.sweep
-    whole = not evaluation.tally.confusion.weighted
+    are_integers = not evaluation.tally.confusion.weighted
     return SweepTable(
         tuple(finite(t) for t in swept.threshold.tolist()),
-        tuple(int(v) if whole else v for v in swept.tp.tolist()),
-        tuple(int(v) if whole else v for v in swept.fp.tolist()),
+        tuple(int(v) if are_integers else v for v in swept.tp.tolist()),
+        tuple(int(v) if are_integers else v for v in swept.fp.tolist()),
     )
 
 

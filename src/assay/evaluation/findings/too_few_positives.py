@@ -75,8 +75,8 @@ def _classes(few: list[str], recalls: dict[str, Estimate]) -> str:
     counts = [0 if math.isnan(recalls[label]) else recalls[label].n for label in few]
     shown = [f"{name(label)} ({count(n)})" for label, n in zip(few, counts, strict=True)]
     widths = [recalls[label].high - recalls[label].low for label in few]
-    known = [width for width in widths if not math.isnan(width)]
-    worst = f", their detection rates as uncertain as {rate(max(known))} wide" if known else ""
+    defined = [width for width in widths if not math.isnan(width)]
+    worst = f", their detection rates as uncertain as {rate(max(defined))} wide" if defined else ""
     return (
         f"Few rows are {some(shown)}{worst}. Four times as many would halve the width of an "
         f"interval."
