@@ -324,9 +324,9 @@ def findings_of(
     yield from _labels(monitor)
     shifted = [each for each in monitor.shift if each.shifted]
     if shifted:
-        told = [f"{each.column} (since {each.since})" for each in shifted]
+        shifts = [f"{each.column} (since {each.since})" for each in shifted]
         yield SHIFTED.found(
-            f"{listed(told)}: not as in the reference. A reason to label, not a loss of quality."
+            f"{listed(shifts)}: not as in the reference. A reason to label, not a loss of quality."
         )
     yield from _base_rate(monitor)
     yield from _bursts(false_alarms)

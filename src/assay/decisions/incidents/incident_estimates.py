@@ -227,8 +227,8 @@ def _estimates(
     for column in (ATTACK, FAMILY):
         values = dict.fromkeys(getattr(each, column) for each in incidents)
         for value in sorted(each for each in values if each is not None):
-            own = tuple(each for each in incidents if getattr(each, column) == value)
-            yield of(DETECTED, _share_detected(own, level), Slice(column, value))
+            of_value = tuple(each for each in incidents if getattr(each, column) == value)
+            yield of(DETECTED, _share_detected(of_value, level), Slice(column, value))
 
 
 def _share_detected(incidents: Sequence[Detection], level: float) -> Estimate:

@@ -154,16 +154,18 @@ def _incidents(
     rows: Sequence[tuple[str, Mapping[str, Any] | Incident]], clock: Clock
 ) -> list[Incident]:
     """The incidents of rows, each with its place; the first that is wrong is named."""
-    told = [row if isinstance(row, Incident) else _told(row, place) for place, row in rows]
-    read = [i for i, each in enumerate(told) if isinstance(each, dict)]
+    entries = [
+        row if isinstance(row, Incident) else _attack_fields(row, place) for place, row in rows
+    ]
+    read = [i for i, each in enumerate(entries) if isinstance(each, dict)]
     places = [rows[i][0] for i in read]
     times = {
-        column: moments([told[i][column] for i in read], clock, column, places)  # type: ignore[index]
+        column: moments([entries[i][column] for i in read], clock, column, places)  # type: ignore[index]
         for column in ("start", "end")
     }
     starts, ends = (dict(zip(read, times[column], strict=True)) for column in ("start", "end"))
     by_id: dict[str, Incident] = {}
-    for i, (place, each) in enumerate(zip((place for place, _ in rows), told, strict=True)):
+    for i, (place, each) in enumerate(zip((place for place, _ in rows), entries, strict=True)):
         try:
             incident = (
                 each
@@ -180,7 +182,7 @@ def _incidents(
     return list(by_id.values())
 
 
-def _told(row: Mapping[str, Any], place: str) -> dict[str, Any]:
+def _attack_fields(row: Mapping[str, Any], place: str) -> dict[str, Any]:
     """What a row tells, by role; an attack without a window is refused."""
     values: dict[str, Any] = {}
     exact = {column.strip().lower() for column in row} & set(ALIASES)

@@ -91,21 +91,21 @@ class Point(Recorded):
 
     def __getitem__(self, measure: str) -> Estimate:
         """The estimate of a measure over all rows, at the base rate where there is one."""
-        known = {e.measure: e.estimate for e in self.estimates if e.family is None}
+        estimates = {e.measure: e.estimate for e in self.estimates if e.family is None}
         # Estimates at the base rate come after those of the test set, and so win.
-        if measure in known:
-            return known[measure]
+        if measure in estimates:
+            return estimates[measure]
         name = parse(measure)[0].name
-        if name in known:
-            return known[name]
-        raise UnknownMeasure(f"a point has no {measure!r}; it has {', '.join(known)}")
+        if name in estimates:
+            return estimates[name]
+        raise UnknownMeasure(f"a point has no {measure!r}; it has {', '.join(estimates)}")
 
     def of_family(self, family: str) -> Estimate:
         """The detection rate of one family."""
-        known = {e.family: e.estimate for e in self.estimates if e.family is not None}
-        if family not in known:
-            raise UnknownMeasure(f"there is no family {family!r}; there are {list(known)}")
-        return known[family]
+        estimates = {e.family: e.estimate for e in self.estimates if e.family is not None}
+        if family not in estimates:
+            raise UnknownMeasure(f"there is no family {family!r}; there are {list(estimates)}")
+        return estimates[family]
 
 
 class HeldConstraint(TypedDict):
@@ -299,7 +299,7 @@ def _same_rows(swept: ThresholdSweep, holdout: ThresholdSweep | None) -> Iterato
             "not a change of the data: judge it on rows that it has not seen (a holdout).",
         )
         return
-    shared = _shared(swept, holdout)
+    shared = _shared_rows(swept, holdout)
     if shared:
         all_ = "All" if shared == holdout.rows else count(shared)
         yield SEEN_HOLDOUT.found(
@@ -309,7 +309,7 @@ def _same_rows(swept: ThresholdSweep, holdout: ThresholdSweep | None) -> Iterato
         )
 
 
-def _shared(swept: ThresholdSweep, holdout: ThresholdSweep) -> int:
+def _shared_rows(swept: ThresholdSweep, holdout: ThresholdSweep) -> int:
     """How many rows of the holdout are rows that the threshold was chosen on."""
     here, there = swept.tally, holdout.tally
     if np.array_equal(here.scores, there.scores) and np.array_equal(here.counts, there.counts):
@@ -399,7 +399,7 @@ def _nothing_is_cheaper(
 def _broken(judged: Mapping[str, Any] | None) -> Iterator[Finding]:
     broken = [each for each in judged["constraints"] if each["held"] is False] if judged else []
     if broken:
-        said = listed(
+        promises = listed(
             [
                 f"{each['constraint']} ({rate(each['value'])} where {rate(each['limit'])} was "
                 f"asked)"
@@ -407,10 +407,10 @@ def _broken(judged: Mapping[str, Any] | None) -> Iterator[Finding]:
             ]
         )
         if any(each["sure"] for each in broken):
-            yield BROKEN_ON_HOLDOUT.found(f"On the holdout the threshold breaks {said}.")
+            yield BROKEN_ON_HOLDOUT.found(f"On the holdout the threshold breaks {promises}.")
         else:
             yield BROKEN_ON_HOLDOUT.found(
-                f"On the holdout the threshold does not keep {said}, by no more than chance "
+                f"On the holdout the threshold does not keep {promises}, by no more than chance "
                 f"allows.",
                 "info",
             )
