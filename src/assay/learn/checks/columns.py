@@ -157,7 +157,7 @@ def identifier(facts: Facts) -> str | None:
     return _of_numbers(facts) if facts.number else _of_texts(facts)
 
 
-def _named(facts: Facts, kind: str) -> bool:
+def _has_name_of(facts: Facts, kind: str) -> bool:
     parts = {part.lower() for part in _PARTS.findall(facts.column)}
     return not parts.isdisjoint(_NAME_PARTS[kind].split())
 
@@ -169,7 +169,7 @@ def _of_texts(facts: Facts) -> str | None:
     if facts.distinct < _MANY:
         return None
     for kind in (ADDRESS, ID):
-        if _named(facts, kind) and not _sentences(facts):
+        if _has_name_of(facts, kind) and not _sentences(facts):
             return kind
     if facts.unique_share >= _NEARLY_ALL and not _sentences(facts):
         return ID
@@ -179,21 +179,25 @@ def _of_texts(facts: Facts) -> str | None:
 def _of_numbers(facts: Facts) -> str | None:
     if facts.counts_on and facts.distinct >= _MANY:
         return ID
-    follows = facts.rises and not _named(facts, ADDRESS)
-    if _is_epoch(facts) and (_named(facts, TIME) or follows):
+    follows = facts.rises and not _has_name_of(facts, ADDRESS)
+    if _is_epoch(facts) and (_has_name_of(facts, TIME) or follows):
         return TIME
     if facts.distinct < _MANY:
         return None
-    if facts.rises and _named(facts, TIME):
+    if facts.rises and _has_name_of(facts, TIME):
         return TIME
     if not facts.whole:
         return None
-    if _named(facts, PORT) and facts.low >= 0 and _WELL_KNOWN_PORT < facts.high <= _LARGEST_PORT:
+    if (
+        _has_name_of(facts, PORT)
+        and facts.low >= 0
+        and _WELL_KNOWN_PORT < facts.high <= _LARGEST_PORT
+    ):
         return PORT
-    if _named(facts, ADDRESS) and facts.high > _LARGEST_PORT:
+    if _has_name_of(facts, ADDRESS) and facts.high > _LARGEST_PORT:
         return ADDRESS
     plainly = facts.column.strip().lower() in _PLAIN_IDS
-    if plainly or (_named(facts, ID) and facts.unique_share >= _OFTEN_DIFFERENT):
+    if plainly or (_has_name_of(facts, ID) and facts.unique_share >= _OFTEN_DIFFERENT):
         return ID
     return None
 
@@ -250,8 +254,8 @@ class ColumnSplit:
     @cached_property
     def inside(self) -> ColumnSplit:
         """The training rows alone: one half of them to learn from, the other to judge."""
-        held = np.random.default_rng(0).permutation(len(self.train)) % 2 == 0
-        return ColumnSplit(self.train, None, self.classes, held=held)
+        held_out = np.random.default_rng(0).permutation(len(self.train)) % 2 == 0
+        return ColumnSplit(self.train, None, self.classes, held=held_out)
 
     def parted(self, codes: Sequence[Array]) -> tuple[Array, Array]:
         """What is known of each part, for the rows that are learned from and those that judge."""
@@ -309,8 +313,8 @@ def _ranked(columns: Sequence[pl.Series], learned: ColumnSplit, level: float) ->
         judged = _auc(columns[1], learned.test, level)
         if judged is None:
             return None
-        judged_auc, trained = judged, _turned(first[0], up=up)
-    auc = _turned(judged_auc[0], up=up)
+        judged_auc, trained = judged, _oriented(first[0], up=up)
+    auc = _oriented(judged_auc[0], up=up)
     return Signal("", auc, "ranked", judged_auc[1], auc, trained)
 
 
@@ -342,7 +346,7 @@ def auc_of(tally: ScoreTally, level: float) -> tuple[Estimate, float] | None:
     return estimate, normal_p((ranking.auc.value - 0.5) / error)
 
 
-def _turned(auc: Estimate, *, up: bool) -> Estimate:
+def _oriented(auc: Estimate, *, up: bool) -> Estimate:
     return auc if up else auc.changed(1 - auc, low=1 - auc.high, high=1 - auc.low)
 
 

@@ -36,15 +36,15 @@ def look(case: Case) -> Sighting | None:
         f"the interval of {'its' if len(few) == 1 else 'a'} detection rate is up to "
         f"{significant(width, 1)}"
     )
-    how = ""
+    split = ""
     if case.test is None:
         by = count(int(judged[few[0]]))
         whom = "it" if len(few) == 1 else "the first"
-        how = f"a split that holds out {exact_percent(HELD_OUT)} judges {whom} by {by}, and "
+        split = f"a split that holds out {exact_percent(HELD_OUT)} judges {whom} by {by}, and "
     of = "test rows" if case.test is not None else "rows"
     return Sighting(
         "warning",
-        f"Few {of} are {shown}: {how}{wide} wide.",
+        f"Few {of} are {shown}: {split}{wide} wide.",
         evidence={case.labels[i]: {"rows": int(rows[i]), "judged": int(judged[i])} for i in few},
     )
 

@@ -49,10 +49,10 @@ def look(case: Case) -> Sighting | None:
         seen = _across(case, there) if case.test is not None else _inside(case, there)
         if seen is None:
             continue
-        numbers, mask, said = seen
+        numbers, mask, sentence = seen
         evidence[column] = numbers
         chosen |= mask
-        sentences.append(f"column {name(column)}: {said}")
+        sentences.append(f"column {name(column)}: {sentence}")
     if not sentences:
         return None
     message = f"{'; '.join(sentences)}."

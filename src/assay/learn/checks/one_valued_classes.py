@@ -40,14 +40,14 @@ def look(case: Case) -> Sighting | None:
     pairs = _found(case)
     if not pairs:
         return None
-    said = [
+    columns = [
         f"{name(column)} in {name(label)}, with a value that {rate_percent(elsewhere)} of the "
         f"other rows have"
         for column, label, elsewhere in pairs
     ]
     return Sighting(
         "info",
-        f"Columns that never change within a class: {some(said)}.",
+        f"Columns that never change within a class: {some(columns)}.",
         columns=tuple(dict.fromkeys(column for column, _, _ in pairs)),
         evidence={
             "found": [

@@ -228,11 +228,11 @@ def drops(
         weights = [often[where] for where in at]
         for measure, (first, second) in values.items():
             drawn[measure][i] = first(weights[0]) - second(weights[1])
-    whole = [np.ones(len(judging.rows)) for judging in (before, after)]
+    unit_weights = [np.ones(len(judging.rows)) for judging in (before, after)]
     method = Bootstrap(level=level, resamples=resamples, seed=seed)
     estimates = {}
     for measure, (first, second) in values.items():
-        value = first(whole[0]) - second(whole[1])
+        value = first(unit_weights[0]) - second(unit_weights[1])
         averaged = measure == BALANCED_ACCURACY.name
         if math.isnan(value) or (averaged and not _all_there(before, after, classes)):
             why = "undefined before or after"
