@@ -110,16 +110,16 @@ def _library(library: str | None) -> Any:
 
 def _kind_of(name: str, values: Sequence[Any]) -> type:
     """The type of a column: of text, of numbers, or true and false where all are known."""
-    known = {type(value) for value in values if value is not None}
-    if not known:
+    types = {type(value) for value in values if value is not None}
+    if not types:
         return str if name in _TEXTS else float
-    if known <= {bool}:
+    if types <= {bool}:
         return bool if None not in values else str
-    if not known <= {bool, int, float}:
+    if not types <= {bool, int, float}:
         return str
     # With weights, and in resamples, n is not whole.
-    whole = known == {int} and None not in values and name != "n"
-    return int if whole and max(map(abs, values)) <= _LARGEST else float
+    integers = types == {int} and None not in values and name != "n"
+    return int if integers and max(map(abs, values)) <= _LARGEST else float
 
 
 def _as(kind: type, values: Sequence[Any]) -> list[Any]:
