@@ -72,7 +72,7 @@ def log(
     mlflow = _imported()
     _check_prefix(prefix)
     document = document_of(evaluation)
-    named = _named(document.result.entries, evaluation.positive, prefix, slices=slices)
+    named = _metric_names(document.result.entries, evaluation.positive, prefix, slices=slices)
     metrics, undefined, without = _metrics(named)
     params = {"positive": evaluation.positive, "threshold": document.result.threshold}
     params |= {"level": evaluation.level}
@@ -127,7 +127,7 @@ def _run(mlflow: Any, run_id: str | None) -> Iterator[str]:
 # -- names -----------------------------------------------------------------------------------------
 
 
-def _named(
+def _metric_names(
     entries: Iterable[Any], positive: str | None, prefix: str, *, slices: bool
 ) -> dict[str, Estimate]:
     """Estimates by names that MLflow allows, no two alike: averages keep theirs before labels."""
@@ -346,11 +346,11 @@ def _evaluated(
         if "labels" in settings:
             settings["classes"] = settings.pop("labels")
         return evaluate_model(raw, dataset.features_data, truth, **settings)
-    said = _said(dataset, truth, config.get("score"), model, predictions)
+    said = _model_outputs(dataset, truth, config.get("score"), model, predictions)
     return evaluate(truth, **said, **settings)
 
 
-def _said(
+def _model_outputs(
     dataset: Any, truth: Any, score: str | None, model: Any, predictions: str | None
 ) -> dict[str, Any]:
     """What the model said of the rows: by name where it is known, else as a column to be told."""

@@ -128,7 +128,7 @@ def command(
     if level != DEFAULT_LEVEL:
         asked += ["--level", repr(level)]
     tell("The report that follows is that of")
-    tell(f"  {_typed(asked)}")
+    tell(f"  {_shell_line(asked)}")
     tell()
     _run([*asked, "--format", face, "--quiet"])
     for name in REPORTS:
@@ -152,15 +152,15 @@ def _keep(predictions: Path, store: str) -> None:
     there = ("--record", KEPT, "--store", store, "--quiet", "--format", "json")
     for tag, column in VERSIONS.items():
         version = ("--score", column, "--tag", tag, "--keep-rows")
-        _printed(["evaluate", file, *JUDGED, *version, *there])
+        _command_output(["evaluate", file, *JUDGED, *version, *there])
     for _, which, *options in DECISIONS.values():
-        _printed([which, file, *options, *there])
+        _command_output([which, file, *options, *there])
     with Store(store, read_only=True) as kept:
         (old,) = kept.runs(name=KEPT, tag="old", limit=1).runs
     # That a rule does not hold is worth seeing, and no failure of the demo.
     with contextlib.suppress(click.exceptions.Exit):
         beside = ("--label", "label", "--score", "score", "--baseline", f"run:{old.id}")
-        _printed(["gate", file, *beside, *RULES, *there])
+        _command_output(["gate", file, *beside, *RULES, *there])
 
 
 def _can_train() -> bool:
@@ -171,15 +171,32 @@ def _trained(out: Path, seed: int, tell: Callable[[str], None]) -> dict[str, lis
     """Train detectors on the packets of a network, and compare them; gives their commands."""
     packets = out / PACKETS
     _run(
-        ["data", "arp", *_drawn(seed), "--rows", str(PACKET_ROWS), "--out", str(packets), "--quiet"]
+        [
+            "data",
+            "arp",
+            *_seed_option(seed),
+            "--rows",
+            str(PACKET_ROWS),
+            "--out",
+            str(packets),
+            "--quiet",
+        ]
     )
     tell(f"Made {PACKET_ROWS:,} ARP packets of a network, {packets}. Training on them:")
     runs = {}
     for recipe in RECIPES:
         folder = out / recipe
-        asked = ["train", recipe, str(packets), *TRAINING, *_drawn(seed), "--out", str(folder)]
-        tell(f"  {_typed(asked)}")
-        _printed([*asked, "--quiet"])  # the report is in the folder
+        asked = [
+            "train",
+            recipe,
+            str(packets),
+            *TRAINING,
+            *_seed_option(seed),
+            "--out",
+            str(folder),
+        ]
+        tell(f"  {_shell_line(asked)}")
+        _command_output([*asked, "--quiet"])  # the report is in the folder
         tell(f"      {_headline(folder)}")
         runs[recipe] = asked
     judged = [str(out / folder / "predictions.parquet") for folder in runs]
@@ -188,14 +205,14 @@ def _trained(out: Path, seed: int, tell: Callable[[str], None]) -> dict[str, lis
         *("compare", judged[0], "--label", "label", "--id", "row", "--family", "family"),
         *(part for model in models for part in ("--model", model)),
     ]
-    tell(f"  {_typed(asked)}")
+    tell(f"  {_shell_line(asked)}")
     _run([*asked, "--out", str(out / TRAINED), "--quiet"])
-    for verdict in json.loads(_printed([*asked, "--format", "json", "--quiet"]))["verdicts"]:
+    for verdict in json.loads(_command_output([*asked, "--format", "json", "--quiet"]))["verdicts"]:
         tell(f"      {verdict['text']}")
     return runs
 
 
-def _drawn(seed: int) -> list[str]:
+def _seed_option(seed: int) -> list[str]:
     return [] if seed == DEFAULT_SEED else ["--seed", str(seed)]
 
 
@@ -259,16 +276,16 @@ def _run(arguments: list[str]) -> None:
     app.main(arguments, prog_name="assay", standalone_mode=False)
 
 
-def _printed(arguments: list[str]) -> bytes:
+def _command_output(arguments: list[str]) -> bytes:
     """What a command prints: the standard output of the demo is for one report alone."""
-    held = io.BytesIO()
-    with contextlib.redirect_stdout(io.TextIOWrapper(held, "utf-8")) as text:
+    buffer = io.BytesIO()
+    with contextlib.redirect_stdout(io.TextIOWrapper(buffer, "utf-8")) as text:
         _run(arguments)
         text.flush()
-        return held.getvalue()
+        return buffer.getvalue()
 
 
-def _typed(arguments: list[str]) -> str:
+def _shell_line(arguments: list[str]) -> str:
     return shlex.join(["assay", *arguments])
 
 
@@ -285,13 +302,13 @@ def _guide(out: Path, asked: list[str], runs: dict[str, list[str]]) -> list[str]
         *_guide_to_runs(out, runs),
         "",
         "Next:",
-        f"  {_typed(['threshold', predictions, '--max-far', '10%', '--base-rate', '0.01%'])}",
+        f"  {_shell_line(['threshold', predictions, '--max-far', '10%', '--base-rate', '0.01%'])}",
         "      what can't be promised from so few rows, and how many it would take",
-        f"  {_typed(['plan', '--max-fpr', '1e-5'])}",
+        f"  {_shell_line(['plan', '--max-fpr', '1e-5'])}",
         "      how many labelled rows show a false positive rate",
-        f"  {_typed([*asked, '--threshold', '0.9'])}",
+        f"  {_shell_line([*asked, '--threshold', '0.9'])}",
         "      fewer alerts, and what that misses",
-        f"  {_typed(['measures', FALSE_DISCOVERY_RATE.name])}",
+        f"  {_shell_line(['measures', FALSE_DISCOVERY_RATE.name])}",
         "      what the false alarm rate says, and when it misleads",
     ]
 

@@ -199,8 +199,8 @@ def import_runs(*, place: str, name: str | None, store: str | None, quiet: bool)
         with path.open("rb") as file:
             runs = from_export(export_lines(file, place), place)
     with opened_store(store, read_only=False) as kept:
-        added, known = imported(kept, runs)
-    there = f"; {known:,} were there already" if known else ""
+        added, already_kept = imported(kept, runs)
+    there = f"; {already_kept:,} were there already" if already_kept else ""
     say_unless(f"read {added:,} {'run' if added == 1 else 'runs'} from {place}{there}", quiet=quiet)
 
 

@@ -237,7 +237,7 @@ def command(
             result = replace(result, source={**result.source, "baseline": f"run:{old_run.id}"})
         result = replace(result, allow_undecided=allow_undecided)
         document = making.document(result)
-    for line in _said(result, request.label):
+    for line in _source_notes(result, request.label):
         reporting.say(line)
     if junit is not None:
         from assay.report import draw
@@ -290,8 +290,8 @@ class _NewRows:
         from assay import count
 
         named = ("positive", "negative", "labels", "threshold", "counts")
-        said = {"y_score": self.given["new"], "y_pred": self.given["new_decision"]}
-        return count(self.given["y_true"], **said, **{key: self.given[key] for key in named})
+        outputs = {"y_score": self.given["new"], "y_pred": self.given["new_decision"]}
+        return count(self.given["y_true"], **outputs, **{key: self.given[key] for key in named})
 
 
 def _rules(written: tuple[str, ...], path: Path | None) -> tuple[Rule, ...]:
@@ -331,7 +331,7 @@ def _resampling(progress: Progress) -> Callable[[int, int], None]:
     return told
 
 
-def _said(gate: Gate, label: str | None) -> Iterator[str]:
+def _source_notes(gate: Gate, label: str | None) -> Iterator[str]:
     """What stands beside a report: what was guessed, and what was left out."""
     source = gate.source
     if label is None and "label" in source["chosen"]:

@@ -218,12 +218,12 @@ def rows_of_training(run: Run, id_column: str | None) -> KeptRows:
     from assay.learn.run import LABEL, predictions_of
     from assay.store import KeptRows
 
-    told = predictions_of(run, id_column)
+    predictions = predictions_of(run, id_column)
     return KeptRows.of(
-        told[LABEL].to_list(),
-        scores={"score": told[SCORE].to_numpy()} if run.binary else None,
-        decisions=None if run.binary else {"decision": told[DECISION].to_list()},
-        ids=told[id_column or ROW].to_list(),
+        predictions[LABEL].to_list(),
+        scores={"score": predictions[SCORE].to_numpy()} if run.binary else None,
+        decisions=None if run.binary else {"decision": predictions[DECISION].to_list()},
+        ids=predictions[id_column or ROW].to_list(),
         positive=run.data.positive,
     )
 

@@ -58,7 +58,9 @@ class Export:
             for role, sha256 in run.contents.items():
                 try:
                     if sha256 not in told:
-                        lines.append(_line({"content": sha256, **_coded(run.content(role))}))
+                        lines.append(
+                            _line({"content": sha256, **_content_entry(run.content(role))})
+                        )
                     held[role] = sha256
                 except StoreError as odd:
                     self.damaged.append(str(odd))
@@ -128,7 +130,7 @@ def _line(value: Mapping[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=True, separators=(",", ":")) + "\n"
 
 
-def _coded(content: bytes) -> dict[str, str]:
+def _content_entry(content: bytes) -> dict[str, str]:
     try:
         return {"text": content.decode()}
     except UnicodeDecodeError:

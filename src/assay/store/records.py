@@ -246,10 +246,10 @@ def _readable(connection: Connection, rest: str, values: Sequence[Any]) -> list[
     except StoreError:
         # Something is damaged: each run by itself, so that it hides no other.
         places = connection.all(f"SELECT made, seq FROM runs{rest}", values)  # noqa: S608
-        return [Row(made, seq, _one(connection, seq)) for made, seq in places]
+        return [Row(made, seq, _one_run(connection, seq)) for made, seq in places]
 
 
-def _one(connection: Connection, seq: int) -> tuple[Any, ...] | StoreError:
+def _one_run(connection: Connection, seq: int) -> tuple[Any, ...] | StoreError:
     try:
         return connection.all(f"{_SELECT} WHERE seq = ?", (seq,))[0]
     except StoreError as odd:
