@@ -103,8 +103,8 @@ def _imported() -> Any:
 def _check_prefix(prefix: str) -> None:
     """Refuse what MLflow would, before anything is written."""
     parts = prefix.split("/")
-    odd = _ODD.search(prefix.replace("/", ""))
-    if odd or any(part in ("", ".", "..") for part in parts[:-1]):
+    forbidden = _ODD.search(prefix.replace("/", ""))
+    if forbidden or any(part in ("", ".", "..") for part in parts[:-1]):
         raise InputError(
             f"a prefix holds letters, digits, _ - . and blanks, and may have folders, as in "
             f"'test/'; found {prefix!r}"
@@ -316,10 +316,10 @@ class Evaluator:
         config = dict(evaluator_config or {})
         try:
             evaluation = _evaluated(dataset, config, model, predictions)
-        except AssayError as odd:
+        except AssayError as error:
             if config:
                 raise
-            _LOGGER.warning("assay could not evaluate: %s", odd)
+            _LOGGER.warning("assay could not evaluate: %s", error)
             return None
         prefix = config.get("metric_prefix") or ""
         logged = log(evaluation, run_id=run_id, prefix=prefix, model_id=model_id)
@@ -331,10 +331,10 @@ def _evaluated(
 ) -> Evaluation:
     from assay import evaluate, evaluate_model
 
-    odd = [key for key in config if key not in {*_SETTINGS, *_OWN, *_OF_OTHERS}]
-    if odd:
+    unknown = [key for key in config if key not in {*_SETTINGS, *_OWN, *_OF_OTHERS}]
+    if unknown:
         raise InputError(
-            f"evaluator_config has {odd[0]!r}, which is not read; there are "
+            f"evaluator_config has {unknown[0]!r}, which is not read; there are "
             f"{', '.join((*_SETTINGS, *_OWN))}"
         )
     settings = {_SETTINGS[key]: value for key, value in config.items() if key in _SETTINGS}

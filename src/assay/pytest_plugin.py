@@ -78,8 +78,8 @@ def _judged_gate(rules: Any, evaluation: Any, baseline: Any) -> Gate:
         )
     try:
         return gate_evaluation(evaluation, rules=rules, baseline=baseline)
-    except AssayError as odd:
-        raise odd.with_traceback(None) from None
+    except AssayError as error:
+        raise error.with_traceback(None) from None
 
 
 def _must_pass(gate: Gate, evaluation: Evaluation | None, *, allow_undecided: bool) -> None:

@@ -163,8 +163,8 @@ def _recipe(named: str) -> Any:
 
     try:
         return find_recipe(named)
-    except RecipeError as odd:
-        raise click.UsageError(f"--recipe: {odd}") from odd
+    except RecipeError as error:
+        raise click.UsageError(f"--recipe: {error}") from error
 
 
 def _read_test(path: str, reading: dict[str, Any], labelling: dict[str, Any], data: Data) -> Data:

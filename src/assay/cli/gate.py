@@ -304,8 +304,8 @@ def _rules(written: tuple[str, ...], path: Path | None) -> tuple[Rule, ...]:
         return read_rules(path)
     try:
         return tuple(parse_rule(text) for text in written)
-    except InputError as odd:
-        raise click.UsageError(f"--rule: {odd}") from odd
+    except InputError as error:
+        raise click.UsageError(f"--rule: {error}") from error
 
 
 def _check_needs(rules: tuple[Rule, ...], *, has_old: bool, has_family: bool) -> None:

@@ -265,8 +265,8 @@ def rule(text: str) -> Any:
 
     try:
         return parse_rule(text)
-    except AssayError as odd:
-        raise click.BadParameter(str(odd)) from None
+    except AssayError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 def pattern(text: str) -> str:

@@ -50,8 +50,8 @@ def _trusted_type(text: str) -> str:
 
     try:
         must_be_trustworthy((text,))
-    except InputError as odd:
-        raise click.BadParameter(str(odd).removeprefix("--trust ")) from None
+    except InputError as error:
+        raise click.BadParameter(str(error).removeprefix("--trust ")) from None
     return text
 
 

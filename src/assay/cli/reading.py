@@ -350,8 +350,8 @@ def _of_cells(cells: str) -> GivenCounts:
 
     try:
         return GivenCounts("cells", dict(cells_of(cells)))
-    except InputError as odd:
-        raise click.UsageError(f"--cells: {odd}") from odd
+    except InputError as error:
+        raise click.UsageError(f"--cells: {error}") from error
 
 
 def _of_matrix(matrix: str, orientation: str | None) -> GivenCounts:
@@ -362,9 +362,9 @@ def _of_matrix(matrix: str, orientation: str | None) -> GivenCounts:
     typed = is_typed(matrix)
     try:
         table = matrix_of(matrix) if typed else read_matrix(matrix)
-    except InputError as odd:
+    except InputError as error:
         if typed:
-            raise click.UsageError(f"--matrix: {odd}") from odd
+            raise click.UsageError(f"--matrix: {error}") from error
         raise
     if orientation is not None and table.orientation not in (None, orientation):
         raise InputError(

@@ -159,8 +159,8 @@ def _token(file: Path | None) -> str | None:
 
     try:
         return read_side_file(file, LARGEST_TOKEN, "a file of a token").decode("utf-8").strip()
-    except UnicodeDecodeError as odd:
-        raise InputError(f"{file}: a token is UTF-8 text; byte {odd.start + 1} is not") from odd
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file}: a token is UTF-8 text; byte {error.start + 1} is not") from error
 
 
 # -- the processes that judge ----------------------------------------------------------------------

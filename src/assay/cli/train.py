@@ -313,8 +313,8 @@ def _usage() -> Iterator[None]:
 
     try:
         yield
-    except RecipeError as odd:
-        raise click.UsageError(str(odd)) from odd
+    except RecipeError as error:
+        raise click.UsageError(str(error)) from error
 
 
 def _recipe(named: str, settings: dict[str, str], text: str | None) -> Recipe:
@@ -337,8 +337,8 @@ def _scheme(text: str, seed: int) -> Scheme:
         raise click.UsageError(f"--seed is a whole number below {LEARNING_SEEDS}")
     try:
         return parse_scheme(text)
-    except InputError as odd:
-        raise click.UsageError(f"--validation: {odd}") from odd
+    except InputError as error:
+        raise click.UsageError(f"--validation: {error}") from error
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from assay.evaluation.named_columns import refusal_notes
 from assay.evaluation.wording import none_keeps, untried
 from assay.inference import Bootstrap, Estimate
 from assay.inference.bootstrap import RESAMPLES, SEED
-from assay.inference.fields import Recorded, Result, odd, stored
+from assay.inference.fields import Recorded, Result, field_error, stored
 from assay.inference.significance import MOST_RESAMPLES, check_draws, check_flag, check_level
 from assay.inference.threshold_resampling import ChosenTables, choose_anew, choose_from_counts
 from assay.inference.threshold_rules import AtThreshold
@@ -397,7 +397,7 @@ def _rule_read(given: dict[str, Any], at: str) -> Rule:
     """The rule that its text tells, with its name and what it is for."""
     text, name, why = (given.get(key) for key in ("rule", "name", "why"))
     if not isinstance(text, str) or not all(isinstance(t, str | None) for t in (name, why)):
-        raise odd(at, [text, name, why], "the text of a rule, its name and why")
+        raise field_error(at, [text, name, why], "the text of a rule, its name and why")
     return parse_rule(text, name=name, why=why)
 
 

@@ -308,8 +308,8 @@ class _RuleParser:
         try:
             if key == "base-rate":
                 check_share(key, share)
-        except MethodError as odd:
-            self._fail(token, str(odd))
+        except MethodError as error:
+            self._fail(token, str(error))
         return share
 
     def _volume(self) -> float:
@@ -317,8 +317,8 @@ class _RuleParser:
         volume = self._number("the rows a day")
         try:
             check_amount("volume", volume)
-        except MethodError as odd:
-            self._fail(token, str(odd))
+        except MethodError as error:
+            self._fail(token, str(error))
         return volume
 
     def _number(self, wanted: str) -> float:
@@ -421,8 +421,10 @@ def read_rules(path: str | Path) -> tuple[Rule, ...]:
     path = Path(name_of(str(path)))
     try:
         text = read_side_file(path, LARGEST_FILE, "a file of rules").decode("utf-8-sig")
-    except UnicodeDecodeError as odd:
-        raise InputError(f"{path}: a file of rules is UTF-8 text; byte {odd.start} is not") from odd
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path}: a file of rules is UTF-8 text; byte {error.start} is not"
+        ) from error
     rules = tuple(_of_toml(path, text) if path.suffix.lower() == ".toml" else _of_text(path, text))
     if not rules:
         raise InputError(f"{path}: there is no rule in it; write one such as {EXAMPLE}")
@@ -440,8 +442,8 @@ def _of_text(path: Path, text: str) -> Iterator[Rule]:
 def _of_toml(path: Path, text: str) -> Iterator[Rule]:
     try:
         table = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as odd:
-        raise InputError(f"{path}: this is no TOML: {odd}") from odd
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InputError(f"{path}: this is no TOML: {error}") from error
     return rules_of_table(str(path), table)
 
 
@@ -487,5 +489,5 @@ def _only(where: str, table: Mapping[str, Any], keys: tuple[str, ...]) -> None:
 def _parsed(where: str, text: Any, name: str | None = None, why: str | None = None) -> Rule:
     try:
         return parse_rule(text, name=name, why=why)
-    except InputError as odd:
-        raise InputError(f"{where}: {odd}") from odd
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from error

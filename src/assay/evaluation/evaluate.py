@@ -356,8 +356,8 @@ def _matrix(
     """The rows of a matrix, and the names of its classes."""
     try:
         rows = [[_count(cell) for cell in row] for row in matrix]
-    except TypeError as odd:
-        raise InputError(f"a matrix is rows of counts; found {matrix!r}") from odd
+    except TypeError as error:
+        raise InputError(f"a matrix is rows of counts; found {matrix!r}") from error
     names = [label_text(label) for label in labels or range(len(rows))]
     if len(names) < 2:
         raise InputError(f"a confusion matrix has two labels or more; found {len(names)}")

@@ -332,11 +332,11 @@ def _splitter(folds: int, *, grouped: bool) -> tuple[Any, str]:
 def _checked(pair: Any, number: int, size: int) -> tuple[Positions, Positions]:
     try:
         train, test = (_positions(part, size) for part in pair)
-    except (TypeError, ValueError, IndexError) as odd:
+    except (TypeError, ValueError, IndexError) as error:
         raise InputError(
             f"split {number} of cv= is no pair of positions to learn from and to judge, below "
-            f"{size:,}: {odd}"
-        ) from odd
+            f"{size:,}: {error}"
+        ) from error
     both = np.intersect1d(train, test)
     if len(both):
         raise InputError(

@@ -238,10 +238,10 @@ def _fitted(model: Any) -> Iterator[None]:
         raise unfitted
     try:
         yield
-    except (AttributeError, ValueError) as odd:
-        if not any(cls.__name__ == "NotFittedError" for cls in type(odd).__mro__):
+    except (AttributeError, ValueError) as error:
+        if not any(cls.__name__ == "NotFittedError" for cls in type(error).__mro__):
             raise
-        raise unfitted from odd
+        raise unfitted from error
 
 
 def _array(values: Any) -> Array:

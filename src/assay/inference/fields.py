@@ -145,7 +145,7 @@ def _identity(value: Any) -> Any:
 def _of_type(*kinds: type) -> Read:
     def read(given: Any, at: str) -> Any:
         if type(given) not in kinds:
-            raise odd(at, given, " or ".join(_NAMES[kind] for kind in kinds))
+            raise field_error(at, given, " or ".join(_NAMES[kind] for kind in kinds))
         return given
 
     return read
@@ -155,7 +155,7 @@ def _number(given: Any, at: str) -> Any:
     if given is None:
         return math.nan
     if type(given) not in (int, float):
-        raise odd(at, given, "a number")
+        raise field_error(at, given, "a number")
     return given
 
 
@@ -163,12 +163,12 @@ def _measure(given: Any, at: str) -> Measure:
     try:
         return find(given)
     except (AssayError, TypeError, AttributeError) as wrong:
-        raise odd(at, given, "the name of a measure") from wrong
+        raise field_error(at, given, "the name of a measure") from wrong
 
 
 def _one_of(given: Any, known: tuple[Any, ...], at: str) -> Any:
     if type(given) not in map(type, known) or given not in known:
-        raise odd(at, given, f"one of {', '.join(map(repr, known))}")
+        raise field_error(at, given, f"one of {', '.join(map(repr, known))}")
     return given
 
 
@@ -245,7 +245,7 @@ def _several(kind: Any, kinds: tuple[Any, ...]) -> Codec:
 
     def read(given: Any, at: str) -> Any:
         if not isinstance(given, list) or (size is not None and len(given) != size):
-            raise odd(at, given, "a list" if size is None else f"a list of {size}")
+            raise field_error(at, given, "a list" if size is None else f"a list of {size}")
         return kind(inner.read(part, f"{at}/{i}") for i, part in enumerate(given))
 
     return Codec(lambda value: [inner.write(part) for part in value], read)
@@ -254,7 +254,7 @@ def _several(kind: Any, kinds: tuple[Any, ...]) -> Codec:
 def _mapping(key: Codec, inner: Codec) -> Codec:
     def read(given: Any, at: str) -> dict[Any, Any]:
         if not isinstance(given, dict):
-            raise odd(at, given, "an object")
+            raise field_error(at, given, "an object")
         return {
             key.read(name, at): inner.read(part, f"{at}/{name}") for name, part in given.items()
         }
@@ -269,7 +269,7 @@ def _typed(kind: Any) -> Codec:
 
     def read(given: Any, at: str) -> dict[str, Any]:
         if not isinstance(given, dict):
-            raise odd(at, given, "an object")
+            raise field_error(at, given, "an object")
         for name in needed:
             _got(given, name, at)
         return {n: known.get(n, otherwise).read(part, f"{at}/{n}") for n, part in given.items()}
@@ -325,7 +325,7 @@ class _ByField:
 
     def read(self, given: Any, at: str) -> Any:
         if not isinstance(given, dict):
-            raise odd(at, given, "an object")
+            raise field_error(at, given, "an object")
         if issubclass(self.kind, Recorded):
             given = self.kind.unshaped(given)
         fields_read = {}
@@ -367,7 +367,7 @@ def _field_codec(hint: Any, how: FieldStorage) -> Codec:
 
     def read(given: Any, at: str) -> dict[str, Any]:
         if not isinstance(given, list):
-            raise odd(at, given, "a list")
+            raise field_error(at, given, "a list")
         places = [f"{at}/{i}" for i in range(len(given))]
         keys = [_SIMPLE[str].read(_got(g, name, p), p) for g, p in zip(given, places, strict=True)]
         parts = (inner.read(g, p) for g, p in zip(given, places, strict=True))
@@ -392,7 +392,7 @@ _OTHERS = tuple(
 
 def _got(given: Any, key: str, at: str) -> Any:
     if not isinstance(given, dict):
-        raise odd(at, given, "an object")
+        raise field_error(at, given, "an object")
     if key not in given:
         raise InputError(f"{place_of(at)} lacks the key {key!r}")
     return given[key]
@@ -409,28 +409,30 @@ def finite(values: Any) -> Any:
     return settled(values, {})
 
 
-def settled(values: Any, odd: dict[str, str], at: str = "") -> Any:
-    """Plain values with null for what is not finite, which ``odd`` gets by its place.
+def settled(values: Any, not_finite: dict[str, str], at: str = "") -> Any:
+    """Plain values with null for what is not finite, which ``not_finite`` gets by its place.
 
-    >>> odd = {}
-    >>> settled({"df": (3, math.inf)}, odd), odd
+    >>> not_finite = {}
+    >>> settled({"df": (3, math.inf)}, not_finite), not_finite
     ({'df': [3, None]}, {'/df/1': 'inf'})
     """
     if isinstance(values, float):
         if math.isfinite(values):
             return values
-        odd[at] = repr(float(values))
+        not_finite[at] = repr(float(values))
         return None
     if isinstance(values, dict):
-        return {key: settled(part, odd, f"{at}/{_escaped(key)}") for key, part in values.items()}
+        return {
+            key: settled(part, not_finite, f"{at}/{_escaped(key)}") for key, part in values.items()
+        }
     if isinstance(values, list | tuple):
-        return [settled(part, odd, f"{at}/{i}") for i, part in enumerate(values)]
+        return [settled(part, not_finite, f"{at}/{i}") for i, part in enumerate(values)]
     return values
 
 
-def unsettled(document: Any, odd: Mapping[str, Any]) -> None:
+def unsettled(document: Any, not_finite: Mapping[str, Any]) -> None:
     """Put back, in place, what :func:`settled` took out."""
-    for place, spelled in odd.items():
+    for place, spelled in not_finite.items():
         way = [part.replace("~1", "/").replace("~0", "~") for part in place.split("/")[1:]]
         held, last = _container_of(document, way)
         known = isinstance(spelled, str) and spelled in _SPELLED
@@ -465,7 +467,7 @@ def shortened(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def odd(at: str, given: Any, expected: str) -> InputError:
+def field_error(at: str, given: Any, expected: str) -> InputError:
     """The error of a value that is not what its place asks for."""
     return InputError(f"{place_of(at)} is {shortened(repr(given))}; expected {expected}")
 

@@ -48,8 +48,8 @@ class AtThreshold:
     def __post_init__(self) -> None:
         try:
             checked_threshold(self.threshold)
-        except ScoreError as odd:
-            raise MethodError(f"a {odd}") from None
+        except ScoreError as error:
+            raise MethodError(f"a {error}") from None
 
     def __str__(self) -> str:
         return f"threshold={_digits_of(self.threshold)}"

@@ -265,8 +265,8 @@ def frame_of(X: Any) -> pl.DataFrame:
 
     try:
         frame: pl.DataFrame = nw.from_native(X, eager_only=True).to_polars()
-    except TypeError as odd:
-        raise InputError(f"expected a dataframe; found {type(X).__name__}") from odd
+    except TypeError as error:
+        raise InputError(f"expected a dataframe; found {type(X).__name__}") from error
     return frame
 
 

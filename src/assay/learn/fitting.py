@@ -70,11 +70,11 @@ class Fitting:
                 model.fit(frame, truth, **self._groups(model, positions))
         except InputError:
             raise
-        except self._faults as odd:
+        except self._faults as error:
             raise InputError(
                 f"{self.recipe.name} can't learn from these {len(truth):,} rows of "
-                f"{self.data.name}: {type(odd).__name__}: {odd}"
-            ) from odd
+                f"{self.data.name}: {type(error).__name__}: {error}"
+            ) from error
         return in_order(model)
 
     @property
@@ -249,10 +249,10 @@ def probabilities_of(
         table[:, classes] = probabilities
     except InputError:
         raise
-    except faults as odd:
+    except faults as error:
         raise InputError(
-            f"{called} can't say anything of these rows ({type(odd).__name__}: {odd})"
-        ) from odd
+            f"{called} can't say anything of these rows ({type(error).__name__}: {error})"
+        ) from error
     finite = np.isfinite(table).all()
     if not finite or table.min() < 0 or (np.abs(table.sum(axis=1) - 1) > _SUM_TOLERANCE).any():
         raise ScoreError(

@@ -104,8 +104,8 @@ def members_of(data: bytes) -> dict[str, bytes]:
             members = {info.filename: _content(archive, info) for info in infos}
     except InputError:
         raise
-    except DAMAGED as odd:
-        raise InputError(f"the archive is damaged or cut short ({odd})") from odd
+    except DAMAGED as error:
+        raise InputError(f"the archive is damaged or cut short ({error})") from error
     for name, content in members.items():
         if name.endswith(".npy"):
             must_be_array(content, name)
@@ -171,8 +171,8 @@ def must_be_array(content: bytes, name: str) -> None:
     """Refuse what is no NumPy array of plain numbers or text, and one whose size is made up."""
     try:
         shape, kind, start = _array_head(content)
-    except (*DAMAGED, SyntaxError, MemoryError) as odd:
-        raise InputError(f"the member {name!r} is no array ({str(odd)[:100]})") from odd
+    except (*DAMAGED, SyntaxError, MemoryError) as error:
+        raise InputError(f"the member {name!r} is no array ({str(error)[:100]})") from error
     if kind.hasobject:
         raise InputError(
             f"the array {name!r} holds Python objects, that is a pickle, which runs code when it "
@@ -297,8 +297,8 @@ def _words(part: Any) -> dict[str, list[Any]]:
 def _parsed(value: npt.NDArray[np.uint8]) -> list[Any]:
     try:
         content = json.loads(value.tobytes())
-    except (ValueError, RecursionError) as odd:
-        raise InputError(f"a list of words in it is no JSON ({odd})") from odd
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"a list of words in it is no JSON ({error})") from error
     if not isinstance(content, list):
         raise InputError("a list of words in it is no list")
     return content

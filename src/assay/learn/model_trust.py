@@ -170,10 +170,10 @@ def schema_of(content: bytes) -> dict[str, Any]:
             raise InputError("the schema has too many parts for a model")
     try:
         schema = json.loads(content)
-    except RecursionError as odd:
-        raise InputError("the schema is nested too deeply") from odd
-    except ValueError as odd:
-        raise InputError(f"the schema is no JSON ({odd})") from odd
+    except RecursionError as error:
+        raise InputError("the schema is nested too deeply") from error
+    except ValueError as error:
+        raise InputError(f"the schema is no JSON ({error})") from error
     if not isinstance(schema, dict):
         raise InputError("the schema is no JSON object")
     protocol = schema.get("protocol")
@@ -285,10 +285,10 @@ def _must_be_scalar(part: Mapping[str, Any]) -> None:
     content = part.get("content")
     try:
         value = json.loads(content) if isinstance(content, str) else []
-    except RecursionError as odd:
-        raise InputError("the schema is nested too deeply") from odd
-    except ValueError as odd:
-        raise InputError(f"a value of the schema is no JSON ({odd})") from odd
+    except RecursionError as error:
+        raise InputError("the schema is nested too deeply") from error
+    except ValueError as error:
+        raise InputError(f"a value of the schema is no JSON ({error})") from error
     if isinstance(value, dict | list):
         raise InputError("a value of the schema is no single value")
 
@@ -322,8 +322,8 @@ def must_be_trees(parts: Iterator[dict[str, Any]], members: Mapping[str, bytes])
             _must_be_tree(part, members)
         except InputError:
             raise
-        except (LookupError, TypeError, ValueError) as odd:
-            raise InputError("a tree in it is damaged") from odd
+        except (LookupError, TypeError, ValueError) as error:
+            raise InputError("a tree in it is damaged") from error
 
 
 def _must_be_tree(part: Mapping[str, Any], members: Mapping[str, bytes]) -> None:

@@ -122,8 +122,8 @@ def _content(file: Path) -> bytes:
                 data = stream.read(MOST_BYTES + 1)
                 if len(data) <= MOST_BYTES:
                     return data
-    except OSError as odd:
-        raise InputError(f"{file} can't be read: {odd.strerror}") from odd
+    except OSError as error:
+        raise InputError(f"{file} can't be read: {error.strerror}") from error
     raise InputError(f"{file} is larger than {MOST_BYTES >> 30} GiB, too large for a model")
 
 
@@ -156,8 +156,8 @@ def _loaded(data: bytes, trusted: frozenset[str]) -> Loaded:
             in_order(pipeline)  # whose steps may lack a setting, which would show only later
     except InputError:
         raise
-    except _UNREADABLE as odd:
-        raise InputError(_unreadable(header, odd)) from odd
+    except _UNREADABLE as error:
+        raise InputError(_unreadable(header, error)) from error
     return Loaded(pipeline, header, notes)
 
 
@@ -253,8 +253,8 @@ def model_bytes(pipeline: Any, *, header: Mapping[str, Any]) -> bytes:
     try:
         with words_packed(pipeline):
             raw = dumps(pipeline)
-    except (TypeError, ValueError, AttributeError, RecursionError) as odd:
-        raise InputError(f"the model can't be saved without pickle: {odd}") from odd
+    except (TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise InputError(f"the model can't be saved without pickle: {error}") from error
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     schema, arrays = _renumbered(json.loads(members.pop(SCHEMA)), members)
@@ -376,16 +376,16 @@ def header_bytes(header: Mapping[str, Any]) -> bytes:
     """A header as JSON."""
     try:
         return json.dumps(header, ensure_ascii=False, allow_nan=False, indent=1).encode()
-    except (TypeError, ValueError) as odd:
-        raise InputError(f"the header of the model is no plain data: {odd}") from odd
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the header of the model is no plain data: {error}") from error
 
 
 def header_of(content: bytes) -> dict[str, Any]:
     """A header from JSON, checked."""
     try:
         header = json.loads(content)
-    except (ValueError, RecursionError) as odd:
-        raise InputError(f"its header is no JSON ({odd})") from odd
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"its header is no JSON ({error})") from error
     must_be_header(header)
     fields: dict[str, Any] = header
     return fields

@@ -197,8 +197,8 @@ def own_recipe(name: str) -> Recipe:
     factory = _imported(name)
     try:
         parameters = inspect.signature(factory).parameters
-    except (TypeError, ValueError) as odd:
-        raise RecipeError(f"{name} has no arguments that can be read: {odd}") from odd
+    except (TypeError, ValueError) as error:
+        raise RecipeError(f"{name} has no arguments that can be read: {error}") from error
     free = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
     settings = {
         each.name: _setting(each)
@@ -293,8 +293,8 @@ def _imported(name: str) -> Callable[..., Any]:
         raise RecipeError(
             f"there is no module {module!r}. It has to be installed, or to be in this folder"
         ) from absent
-    except _FAULTS as odd:
-        raise RecipeError(f"{module} can't be imported: {type(odd).__name__}: {odd}") from odd
+    except _FAULTS as error:
+        raise RecipeError(f"{module} can't be imported: {type(error).__name__}: {error}") from error
     for part in attribute.split("."):
         if not hasattr(factory, part):
             raise RecipeError(f"{module} has no {attribute!r}")
@@ -311,8 +311,8 @@ def _imported(name: str) -> Callable[..., Any]:
 def _recipe_from(factory: Callable[..., Any], name: str, arguments: Mapping[str, Any]) -> Any:
     try:
         return factory(**arguments)
-    except _FAULTS as odd:
-        raise RecipeError(f"{name} can't be called: {type(odd).__name__}: {odd}") from odd
+    except _FAULTS as error:
+        raise RecipeError(f"{name} can't be called: {type(error).__name__}: {error}") from error
 
 
 def _pipeline(made: Any, name: str, task: Task) -> Pipeline:

@@ -142,9 +142,9 @@ def save(result: Any, path: str | os.PathLike[str]) -> Path:
         target.lstat()
     except (FileNotFoundError, NotADirectoryError):
         pass
-    except (OSError, ValueError) as odd:  # such as a name that is too long, or holds a NUL
-        why = odd.strerror if isinstance(odd, OSError) else str(odd)
-        raise InputError(f"{shown(str(target))} can't be written: {why}") from odd
+    except (OSError, ValueError) as error:  # such as a name that is too long, or holds a NUL
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise InputError(f"{shown(str(target))} can't be written: {why}") from error
     if target.is_dir():
         raise InputError(f"{target} is a folder; give the name of a file in it")
     if not target.parent.is_dir():

@@ -120,8 +120,8 @@ def amounts_of(
 def _amounts(values: Any, name: str) -> Array:
     try:
         return scores_of(values, name)
-    except ScoreError as odd:
-        raise CountError(str(odd)) from odd
+    except ScoreError as error:
+        raise CountError(str(error)) from error
 
 
 def _weights(weights: Any) -> npt.NDArray[np.float64] | None:

@@ -78,8 +78,8 @@ def kept_once(values: Any, name: str) -> Any:
 def _gone_through(values: Any, name: str) -> list[Any]:
     try:
         return list(values)
-    except TypeError as odd:
-        raise LabelError(f"{name} must be a column; found {given_text(values)}") from odd
+    except TypeError as error:
+        raise LabelError(f"{name} must be a column; found {given_text(values)}") from error
 
 
 def must_have_order(name: str, values: Any) -> None:
@@ -108,9 +108,9 @@ def columns_of(frame: Any) -> dict[Any, Array]:
     try:
         wrapped = nw.from_native(frame, eager_only=True)
         return {column.name: column.to_numpy() for column in wrapped.iter_columns()}
-    except (TypeError, ValueError, nw.exceptions.NarwhalsError) as odd:
+    except (TypeError, ValueError, nw.exceptions.NarwhalsError) as error:
         kind = type(frame).__name__
-        raise InputError(f"a {kind} can't be read as columns of a dataframe: {odd}") from odd
+        raise InputError(f"a {kind} can't be read as columns of a dataframe: {error}") from error
 
 
 def native(text: str, kind: str) -> Any:
@@ -179,11 +179,11 @@ def _text_and_kind(value: Any) -> tuple[str, str]:
     if isinstance(value, int | np.integer):
         try:
             return str(int(value)), NUMBER
-        except ValueError as odd:
+        except ValueError as error:
             raise LabelError(
                 f"a label is written out, and a whole number has at most 4,300 digits then; found "
                 f"{given_text(value)}"
-            ) from odd
+            ) from error
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value)), NUMBER
     raise LabelError(
@@ -220,8 +220,8 @@ def decoded(array: Array, name: str) -> Array:
     """Bytes as text."""
     try:
         return np.char.decode(array, "utf-8")
-    except UnicodeDecodeError as odd:
-        raise LabelError(f"{name} holds bytes that are no UTF-8 text: {odd}") from odd
+    except UnicodeDecodeError as error:
+        raise LabelError(f"{name} holds bytes that are no UTF-8 text: {error}") from error
 
 
 def _integer_labels(array: Array) -> Labels:

@@ -465,8 +465,10 @@ def probabilities_of(y_proba: Any, kind: str) -> tuple[Array, tuple[Any, ...] | 
         return np.stack(arrays, axis=1).astype(np.float64), tuple(columns)
     try:
         table = np.asarray(without_gradients(y_proba), dtype=np.float64)
-    except (TypeError, ValueError) as odd:
-        raise ScoreError(f"y_proba must be a table of numbers, a column a label: {odd}") from odd
+    except (TypeError, ValueError) as error:
+        raise ScoreError(
+            f"y_proba must be a table of numbers, a column a label: {error}"
+        ) from error
     if table.ndim != 2 or table.shape[1] < 2:
         raise ScoreError(f"y_proba must have a column a label; found shape {table.shape}")
     return table, None

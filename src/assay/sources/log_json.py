@@ -161,8 +161,8 @@ class JsonLines:
             made, reason = json_object(record)
             try:
                 cells = None if made is None else list(self._cells(made))
-            except Unreadable as odd:
-                cells, reason = None, str(odd)
+            except Unreadable as error:
+                cells, reason = None, str(error)
             if cells is None:
                 broken.append(BrokenRecord(row + i, line + i, reason))
                 continue

@@ -297,8 +297,8 @@ def _offset(timezone: Any) -> int | None:
         return _SECOND * (-seconds if written[1] == "-" else seconds)
     try:
         pl.Series([0]).cast(pl.Datetime("us")).dt.replace_time_zone(timezone)
-    except pl.exceptions.PolarsError as odd:
-        raise _unknown_zone(timezone) from odd
+    except pl.exceptions.PolarsError as error:
+        raise _unknown_zone(timezone) from error
     return None
 
 

@@ -100,8 +100,8 @@ class ZeekText:
         place = f"{self._name}, line {line}"
         try:
             header = written.decode()
-        except UnicodeDecodeError as odd:
-            raise InputError(f"{place}: a header that is not UTF-8") from odd
+        except UnicodeDecodeError as error:
+            raise InputError(f"{place}: a header that is not UTF-8") from error
         if header.startswith("#separator"):
             self._separator = unescaped(header.removeprefix("#separator").lstrip(" \t"))
             if len(self._separator) != 1 or not self._separator.isascii():
@@ -246,8 +246,10 @@ def _not_utf8(text: bytes) -> dict[int, str]:
     for i, record in enumerate(text.split(b"\n")):
         try:
             record.decode()
-        except UnicodeDecodeError as odd:
-            broken[i] = f"bytes that are not UTF-8 (0x{record[odd.start : odd.start + 1].hex()})"
+        except UnicodeDecodeError as error:
+            broken[i] = (
+                f"bytes that are not UTF-8 (0x{record[error.start : error.start + 1].hex()})"
+            )
     return broken
 
 
@@ -366,9 +368,9 @@ def _lines(text: bytes) -> tuple[pl.DataFrame, dict[int, str]]:
     for i, line in enumerate(text.split(b"\n")):
         try:
             lines.append(line.decode())
-        except UnicodeDecodeError as odd:
+        except UnicodeDecodeError as error:
             lines.append("")
-            broken[i] = f"bytes that are not UTF-8 (0x{line[odd.start : odd.start + 1].hex()})"
+            broken[i] = f"bytes that are not UTF-8 (0x{line[error.start : error.start + 1].hex()})"
         if b"\0" in line:
             broken[i] = NUL
         elif not line.strip():

@@ -190,11 +190,11 @@ class Events(Iterator["pl.DataFrame"]):
             yield from text_chunks(
                 log, chunk_bytes, self._stdin, self._meter.add if told else lambda _: None
             )
-        except CutOff as odd:
+        except CutOff as error:
             if self._bad.stops:
                 raise
             if told:
-                self.notes.append(f"{odd}; what comes before was read")
+                self.notes.append(f"{error}; what comes before was read")
 
     def _reader(self, log: Log, format_: str) -> Reader:
         if format_ == ZEEK:
@@ -469,8 +469,8 @@ def text_chunks(
         return
     try:
         file = log.path.open("rb")
-    except OSError as odd:
-        raise InputError(f"{log.name} can't be opened: {odd.strerror}") from odd
+    except OSError as error:
+        raise InputError(f"{log.name} can't be opened: {error.strerror}") from error
     with file:
         yield from _unpacked(file, log.name, size, count)
 
@@ -496,8 +496,8 @@ def _chunks(file: BinaryIO, name: str, size: int, count: Callable[[int], None]) 
     while True:
         try:
             chunk = file.read(size)
-        except OSError as odd:
-            raise InputError(f"{name} can't be read: {odd.strerror}") from odd
+        except OSError as error:
+            raise InputError(f"{name} can't be read: {error.strerror}") from error
         if not chunk:
             return
         count(len(chunk))

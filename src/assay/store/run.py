@@ -87,8 +87,8 @@ class KeptRun:
             raise StoreError(f"run {self.id} has no {role}")
         try:
             return self.read(self.contents[role])
-        except StoreError as odd:
-            raise StoreError(f"run {self.id}: its {role} can't be read: {odd}") from odd
+        except StoreError as error:
+            raise StoreError(f"run {self.id}: its {role} can't be read: {error}") from error
 
     def to_dict(self) -> dict[str, Any]:
         """The run as the plain values of the contract."""
@@ -361,8 +361,10 @@ def summary_of(text: str) -> Summary:
     """
     try:
         document = json.loads(text)
-    except (ValueError, RecursionError) as odd:
-        raise StoreError(f"a run is recorded from a JSON document; this is none: {odd}") from odd
+    except (ValueError, RecursionError) as error:
+        raise StoreError(
+            f"a run is recorded from a JSON document; this is none: {error}"
+        ) from error
     kind = kind_of(document)
     values: dict[str, MeasureValue] = {}
     for value in _values(document):
@@ -502,7 +504,9 @@ def written(moment: Any) -> str:
     """
     try:
         instant = datetime.fromisoformat(moment)
-    except (TypeError, ValueError) as odd:
-        raise StoreError(f"a moment is written as 2026-11-16T08:30:00Z; found {moment!r}") from odd
+    except (TypeError, ValueError) as error:
+        raise StoreError(
+            f"a moment is written as 2026-11-16T08:30:00Z; found {moment!r}"
+        ) from error
     aware = instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
     return aware.strftime(_MOMENT_FORM)

@@ -125,8 +125,8 @@ class Client:
         except HTTPError as refused:
             with refused:
                 raise InputError(_refusal_text(refused)) from None
-        except URLError as odd:
-            raise InputError(f"{self.url} does not answer: {odd.reason}") from odd
+        except URLError as error:
+            raise InputError(f"{self.url} does not answer: {error.reason}") from error
 
 
 def _refusal_text(refused: HTTPError) -> str:

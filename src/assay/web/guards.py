@@ -142,8 +142,8 @@ class Guards:
                 await self._app(scope, body, answer)
         except Refusal as refusal:
             await answer.refuse(refusal)
-        except AssayError as odd:
-            await answer.refuse(Refusal(422, str(odd), "Change what the message names."))
+        except AssayError as error:
+            await answer.refuse(Refusal(422, str(error), "Change what the message names."))
         except TimeoutError:
             await answer.refuse(
                 Refusal(503, "The request took too long.", "Try again, or ask for less.")

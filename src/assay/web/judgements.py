@@ -411,8 +411,10 @@ async def _audited(site: Site, claims: str) -> str:
 def _must_be_json(claims: str) -> None:
     try:
         json.loads(claims)
-    except (ValueError, RecursionError) as odd:
-        raise Refusal(422, f"The claims are no JSON: {odd}.", "Mend them, or write TOML.") from None
+    except (ValueError, RecursionError) as error:
+        raise Refusal(
+            422, f"The claims are no JSON: {error}.", "Mend them, or write TOML."
+        ) from None
 
 
 AUDIT_ROUTES = (

@@ -202,10 +202,10 @@ def _coded_models(
             coded[name] = code_arrays(truth, labels=labels, **shared, **outputs)
         except LengthMismatch as mismatch:
             raise LengthMismatch(f"model {name!r}: {mismatch}") from mismatch
-        except ScoreError as odd:
+        except ScoreError as error:
             if "y_proba" not in outputs:
                 raise
-            raise ScoreError(f"model {name!r}: {odd}") from odd
+            raise ScoreError(f"model {name!r}: {error}") from error
     return coded
 
 

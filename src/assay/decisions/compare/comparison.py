@@ -15,7 +15,7 @@ from assay.engines.models import ModelRows
 from assay.errors import InputError, MethodError, UnknownMeasure
 from assay.evaluation.findings import Finding
 from assay.inference import Estimate, Significance
-from assay.inference.fields import Recorded, Result, codec_of, odd, stored
+from assay.inference.fields import Recorded, Result, codec_of, field_error, stored
 from assay.inference.rank_tests import SignedRankPosterior
 from assay.inference.threshold_rules import Rule, parse_rule
 from assay.measures import Better, Measure, parse
@@ -254,7 +254,7 @@ class DataSetFolds(Recorded):
 
 def _read_rule(given: Any, at: str) -> Rule | None:
     if given is not None and not isinstance(given, str):
-        raise odd(at, given, "a rule, as max-fpr=0.01")
+        raise field_error(at, given, "a rule, as max-fpr=0.01")
     return None if given is None else parse_rule(given)
 
 
@@ -410,7 +410,7 @@ class Comparison(Result, Recorded):
         """The estimates of whole models, which have no label, apart from the others."""
         estimates = plain.get("estimates")
         if not isinstance(estimates, list) or not all(isinstance(each, dict) for each in estimates):
-            raise odd("/estimates", estimates, "a list of objects")
+            raise field_error("/estimates", estimates, "a list of objects")
         of_models = [each for each in estimates if each.get("label") is None]
         of_classes = [each for each in estimates if each.get("label") is not None]
         return {**plain, "estimates": of_models, "per_class": of_classes}

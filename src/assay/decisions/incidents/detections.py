@@ -17,7 +17,7 @@ from assay.errors import InputError, UnknownMeasure
 from assay.evaluation.findings import Finding
 from assay.evaluation.snapshot import EstimateRecord
 from assay.inference import Estimate
-from assay.inference.fields import Recorded, Result, odd, stored
+from assay.inference.fields import Recorded, Result, field_error, stored
 from assay.sources.files.request import RowSource
 from assay.sources.logs import Clock
 from assay.tally.incident_tally import DAY, END, SECOND, START, Cells, IncidentTally
@@ -38,7 +38,7 @@ def _time_read(given: Any, at: str) -> int | None:
     try:
         return moments([given], Clock(), "time", [at])[0]
     except InputError as wrong:
-        raise odd(at, given, "a moment in UTC") from wrong
+        raise field_error(at, given, "a moment in UTC") from wrong
 
 
 TIME = stored(write=_time_written, read=_time_read)

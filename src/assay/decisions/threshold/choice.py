@@ -18,7 +18,7 @@ from assay.evaluation.findings import Finding, urgent_first
 from assay.evaluation.findings.finding import Code
 from assay.evaluation.wording import listed, name, some
 from assay.inference import Estimate
-from assay.inference.fields import Recorded, Result, codec_of, odd, stored
+from assay.inference.fields import Recorded, Result, codec_of, field_error, stored
 from assay.measures import EXPECTED_COST, parse
 from assay.number_text import count, rate_percent, threshold_text
 from assay.sources.files.request import RowSource
@@ -42,7 +42,7 @@ def _slice_read(given: Any, at: str) -> str | None:
     if given is None:
         return None
     if not isinstance(given, dict) or not isinstance(given.get("value"), str):
-        raise odd(at, given, "a slice, with its column and value")
+        raise field_error(at, given, "a slice, with its column and value")
     return str(given["value"])
 
 

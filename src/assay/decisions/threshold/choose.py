@@ -388,8 +388,8 @@ def _counted_elsewhere(
 
 def _holdout(given: Any) -> dict[str, Any]:
     if isinstance(given, Mapping):
-        odd = [name for name in given if name not in _HOLDOUT]
-        if odd or not {"y_true", "y_score"} <= set(given):
+        unknown = [name for name in given if name not in _HOLDOUT]
+        if unknown or not {"y_true", "y_score"} <= set(given):
             raise InputError(
                 f"a holdout has y_true and y_score, and may have {', '.join(_HOLDOUT[2:])}; found "
                 f"{', '.join(map(str, given)) or 'nothing'}"

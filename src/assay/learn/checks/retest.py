@@ -96,8 +96,8 @@ def retest(case: Case, recipe: Recipe) -> Retest:
     removed = listed(honest.removed)
     try:
         second = trained(honest.data, honest.scheme, honest.test)
-    except InputError as odd:
-        return Retest(recipe.name, before, None, removed, note=f"it could not be trained: {odd}")
+    except InputError as error:
+        return Retest(recipe.name, before, None, removed, note=f"it could not be trained: {error}")
     after = _trained(second, honest.split)
     start = len(case.train) if test is not None else 0
     one = _judging(first, start + np.arange(len(case.last)))

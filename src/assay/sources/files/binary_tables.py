@@ -117,7 +117,7 @@ def _naming_types(path: Path, name: str) -> Iterator[None]:
     try:
         with guarded(name):
             yield
-    except InputError as odd:
+    except InputError as error:
         with path.open("rb") as file:
             column = unread_column(file, path.stat().st_size)
         if column is None:
@@ -126,7 +126,7 @@ def _naming_types(path: Path, name: str) -> Iterator[None]:
             f"{name} can't be read, since its column {column[0]!r} is of Arrow's type {column[1]}, "
             f"which is not read, asked for or not: write the file without that column, or make it "
             f"text, numbers or booleans"
-        ) from odd
+        ) from error
 
 
 def _batches(
@@ -196,8 +196,8 @@ def archive(path: Path, name: str) -> Iterator[tuple[str, BinaryIO | None]]:
     """What a zip archive is: arrays, a workbook, or one file that is given open."""
     try:
         opened = zipfile.ZipFile(path)
-    except _DAMAGED_ZIP as odd:
-        raise damaged(name, odd) from odd
+    except _DAMAGED_ZIP as error:
+        raise damaged(name, error) from error
     with opened:
         members = [
             info
@@ -219,8 +219,8 @@ def archive(path: Path, name: str) -> Iterator[tuple[str, BinaryIO | None]]:
         else:
             try:
                 member = opened.open(members[0])
-            except _DAMAGED_ZIP as odd:
-                raise damaged(name, odd) from odd
+            except _DAMAGED_ZIP as error:
+                raise damaged(name, error) from error
             with member:
                 yield members[0].filename, cast(BinaryIO, _ZipMember(member, name))
 
@@ -235,8 +235,8 @@ class _ZipMember:
         """The next bytes."""
         try:
             return self._member.read(size)
-        except _DAMAGED_ZIP as odd:
-            raise damaged(self._name, odd) from odd
+        except _DAMAGED_ZIP as error:
+            raise damaged(self._name, error) from error
 
 
 def excel_table(
@@ -266,16 +266,16 @@ def _sheet(path: Path, name: str, sheet: str | None) -> pl.DataFrame:
 
     try:
         import fastexcel
-    except ImportError as odd:
+    except ImportError as error:
         raise InputError(
             f"{name} is an Excel file, which the extra excel reads: {install_line('excel')}; or "
             f"save it as CSV"
-        ) from odd
+        ) from error
     try:
         book = fastexcel.read_excel(str(path))
         sheets = book.sheet_names
-    except fastexcel.FastExcelError as odd:
-        raise damaged(name, odd) from odd
+    except fastexcel.FastExcelError as error:
+        raise damaged(name, error) from error
     if not sheets:
         raise EmptyInput(f"{name} is a workbook without a sheet")
     if sheet is None and len(sheets) > 1:
@@ -288,8 +288,8 @@ def _sheet(path: Path, name: str, sheet: str | None) -> pl.DataFrame:
     try:
         with guarded(name):
             frame = book.load_sheet(title).to_polars()
-    except fastexcel.FastExcelError as odd:
-        raise damaged(name, odd) from odd
+    except fastexcel.FastExcelError as error:
+        raise damaged(name, error) from error
     # A workbook has no whole numbers, only numbers that are whole: a label 1 is not 1.0.
     integer_columns = [
         column.name
@@ -347,10 +347,10 @@ def npz_table(path: Path, name: str, *, batch_rows: int, meter: Meter) -> Opened
     """Open an .npz."""
     try:
         members = _members(path, name)
-    except _DAMAGED_ARRAYS as odd:
-        if isinstance(odd, InputError):
+    except _DAMAGED_ARRAYS as error:
+        if isinstance(error, InputError):
             raise
-        raise damaged(name, odd) from odd
+        raise damaged(name, error) from error
     size = path.stat().st_size
     flat = {key: member.shape[0] for key, member in members.items() if len(member.shape) == 1}
 
@@ -382,10 +382,10 @@ def npy_table(path: Path, name: str, *, batch_rows: int, meter: Meter) -> Opened
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it was written by an old version, which is no matter
             array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except _DAMAGED_ARRAYS as odd:
-        if "Python objects" in str(odd):
-            raise InputError(f"{name}: found an array of {_OBJECTS}") from odd
-        raise damaged(name, odd) from odd
+    except _DAMAGED_ARRAYS as error:
+        if "Python objects" in str(error):
+            raise InputError(f"{name}: found an array of {_OBJECTS}") from error
+        raise damaged(name, error) from error
     fields = array.dtype.names
     if fields is not None and array.ndim != 1:
         raise InputError(
@@ -419,10 +419,10 @@ def _guarded(pieces: Any, name: str) -> Any:
     def guarded(columns: Sequence[str]) -> Iterator[Piece]:
         try:
             yield from pieces(columns)
-        except _DAMAGED_ARRAYS as odd:
-            if isinstance(odd, InputError):
+        except _DAMAGED_ARRAYS as error:
+            if isinstance(error, InputError):
                 raise
-            raise damaged(name, odd) from odd
+            raise damaged(name, error) from error
 
     return guarded
 
@@ -525,8 +525,10 @@ def _series(column: str, values: Array, name: str) -> pl.Series:
     if kind == "S":
         try:
             return pl.Series(column, [value.decode() for value in values.tolist()], pl.String)
-        except UnicodeDecodeError as odd:
-            raise InputError(f"{name}, column {column!r}: bytes that are no UTF-8: {odd}") from odd
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"{name}, column {column!r}: bytes that are no UTF-8: {error}"
+            ) from error
     if kind == "U":
         _must_be_unicode(values, column, name)
         return pl.Series(column, values.tolist(), pl.String)

@@ -182,8 +182,8 @@ def row_groups(file: BinaryIO, size: int, name: str) -> list[Group]:
     """The row groups of a Parquet file."""
     try:
         return _groups(file, size)
-    except _ODD as odd:
-        raise _no_parquet(name, odd) from odd
+    except _ODD as error:
+        raise _no_parquet(name, error) from error
 
 
 def largest_reads(
@@ -198,8 +198,8 @@ def largest_reads(
             if chunk.column in asked:
                 try:
                     group_bytes += chunk.size + _largest_page(file, size, chunk)
-                except _ODD as odd:
-                    raise _no_parquet(name, odd) from odd
+                except _ODD as error:
+                    raise _no_parquet(name, error) from error
         most = max(most, group_bytes)
     return most
 
@@ -320,12 +320,14 @@ def record_batches(file: BinaryIO, size: int, name: str, limit: int) -> Batches:
             rows += records
             largest = max(largest, unpacked)
             total += unpacked
-    except _TooLarge as odd:
-        raise InputError(f"{name}: {odd}. It is damaged, or needs a larger max_memory=") from odd
-    except (struct.error, ValueError, IndexError) as odd:
+    except _TooLarge as error:
         raise InputError(
-            f"{name} is no Arrow IPC file that can be read, it seems to be damaged: {odd}"
-        ) from odd
+            f"{name}: {error}. It is damaged, or needs a larger max_memory="
+        ) from error
+    except (struct.error, ValueError, IndexError) as error:
+        raise InputError(
+            f"{name} is no Arrow IPC file that can be read, it seems to be damaged: {error}"
+        ) from error
     return Batches(rows, largest, total)
 
 

@@ -199,10 +199,10 @@ def unpacked(chunks: Iterator[bytes], packing: str, name: str, size: int) -> Ite
                 unpacker, begun = _unpacker(packing), True
             try:
                 out = unpacker.decompress(data, size)
-            except (zlib.error, _zstd().ZstdError, lzma.LZMAError, OSError) as odd:
+            except (zlib.error, _zstd().ZstdError, lzma.LZMAError, OSError) as error:
                 raise InputError(
-                    f"{name} can't be unpacked, its {packing} data are damaged: {odd}"
-                ) from odd
+                    f"{name} can't be unpacked, its {packing} data are damaged: {error}"
+                ) from error
             if out:
                 yield out
             data = b""
@@ -315,10 +315,10 @@ def _decoder(encoding: str | None) -> codecs.IncrementalDecoder:
             # Codecs such as zlib or rot13 are not encodings of text: that is a LookupError.
             "a".encode(codec.name)
         return codecs.getincrementaldecoder(codec.name)("strict")
-    except LookupError as odd:
+    except LookupError as error:
         raise InputError(
             f"encoding={encoding!r} is not known; try utf-8, utf-16, latin-1 or cp1252"
-        ) from odd
+        ) from error
 
 
 def _decoded(
@@ -335,17 +335,21 @@ def _decoded(
         return chunk
     try:
         return decoder.decode(chunk, final).encode()
-    except UnicodeDecodeError as odd:
-        at = offset - len(waiting) + odd.start
-        byte = odd.object[odd.start : odd.start + 1].hex()
+    except UnicodeDecodeError as error:
+        at = offset - len(waiting) + error.start
+        byte = error.object[error.start : error.start + 1].hex()
         if encoding is None:
             raise InputError(
                 f"{name} is not UTF-8: byte {at} is 0x{byte}. Say which encoding it has, for "
                 f"example encoding='cp1252' or encoding='utf-16'"
-            ) from odd
-        raise InputError(f"{name} is not {encoding}: byte {at} is 0x{byte} ({odd.reason})") from odd
-    except UnicodeError as odd:
-        raise InputError(f"{name} can't be read as {encoding} near byte {offset}: {odd}") from odd
+            ) from error
+        raise InputError(
+            f"{name} is not {encoding}: byte {at} is 0x{byte} ({error.reason})"
+        ) from error
+    except UnicodeError as error:
+        raise InputError(
+            f"{name} can't be read as {encoding} near byte {offset}: {error}"
+        ) from error
 
 
 def begun(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
@@ -430,16 +434,16 @@ def guarded(name: str) -> Iterator[None]:
     with _hushed() as quiet:
         try:
             yield
-        except pl.exceptions.PanicException as odd:
+        except pl.exceptions.PanicException as error:
             quiet.drop = True
-            raise damaged(name, odd) from None
-        except (pl.exceptions.PolarsError, OSError, ValueError, OverflowError) as odd:
-            if isinstance(odd, InputError):
+            raise damaged(name, error) from None
+        except (pl.exceptions.PolarsError, OSError, ValueError, OverflowError) as error:
+            if isinstance(error, InputError):
                 raise
             quiet.drop = True
-            raise damaged(name, odd) from odd
-        except MemoryError as odd:
-            raise InputError(f"{name} needs more memory than there is") from odd
+            raise damaged(name, error) from error
+        except MemoryError as error:
+            raise InputError(f"{name} needs more memory than there is") from error
 
 
 def damaged(name: str, error: BaseException | str) -> InputError:

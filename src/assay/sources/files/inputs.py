@@ -56,8 +56,8 @@ def read_side_file(path: Path, most: int, kind: str) -> bytes:
     try:
         with path.open("rb") as file:
             content = file.read(most + 1)
-    except OSError as odd:
-        raise InputError(f"{kind} {path} can't be read: {odd.strerror}") from odd
+    except OSError as error:
+        raise InputError(f"{kind} {path} can't be read: {error.strerror}") from error
     if len(content) > most:
         size = f"{most >> 20} MiB" if most >> 20 else f"{most:,} bytes"
         raise InputError(f"{path} has more than {size}, too large for {kind}: name another file")
@@ -122,10 +122,10 @@ def _meant(inputs: Sequence[str], request: Request) -> list[Source]:
     for given in map(name_of, inputs):
         try:
             every += _sources(given, request)
-        except OSError as odd:
+        except OSError as error:
             raise InputError(
-                f"{shown(without_query(given))} can't be opened: {odd.strerror}"
-            ) from odd
+                f"{shown(without_query(given))} can't be opened: {error.strerror}"
+            ) from error
     if not every:
         raise InputError("no file was given: name a file, a folder, or - for standard input")
     return every
@@ -360,8 +360,8 @@ class Hashing:
         for place, name in places.items() if self._hashes else ():
             try:
                 self._found[place] = _hashed(name, place)
-            except OSError as odd:
-                self._odd = InputError(f"{name} can't be read: {odd.strerror}")
+            except OSError as error:
+                self._odd = InputError(f"{name} can't be read: {error.strerror}")
                 return
 
     def inputs(self, others: Sequence[str] = ()) -> tuple[InputDigest, ...]:
@@ -527,11 +527,11 @@ def keys_of(folders: Sequence[str], name: str, around: Keys | None = None) -> di
             continue
         try:
             key, value = unquote(key, errors="strict"), unquote(value, errors="strict")
-        except UnicodeDecodeError as odd:
+        except UnicodeDecodeError as error:
             raise InputError(
                 f"{name}: the folder {folder!r} holds bytes in percent signs that are no UTF-8 "
                 f"text: rename it"
-            ) from odd
+            ) from error
         if key in keys or key in (around or {}):
             raise InputError(
                 f"{name}: the key {key!r} stands twice in one path, the second time in "

@@ -202,8 +202,8 @@ def _opened_by_format(
     file = _file(source, stdin, stack)
     try:
         head = file.read(HEAD)
-    except OSError as odd:
-        raise InputError(f"{source.name} can't be read: {odd.strerror}") from odd
+    except OSError as error:
+        raise InputError(f"{source.name} can't be read: {error.strerror}") from error
     if not head:
         raise EmptyInput(f"{source.name} is empty")
     content, path = formats.by_content(head, source.name), source.path
@@ -264,8 +264,8 @@ def _file(source: Source, stdin: BinaryIO | None, stack: contextlib.ExitStack) -
         return standard_input() if stdin is None else stdin
     try:
         return stack.enter_context(source.path.open("rb"))
-    except OSError as odd:
-        raise InputError(f"{source.name} can't be opened: {odd.strerror}") from odd
+    except OSError as error:
+        raise InputError(f"{source.name} can't be opened: {error.strerror}") from error
 
 
 def _raw(file: BinaryIO, head: bytes, name: str, request: Request, meter: Meter) -> Iterator[bytes]:
@@ -277,8 +277,8 @@ def _raw(file: BinaryIO, head: bytes, name: str, request: Request, meter: Meter)
     while True:
         try:
             chunk = file.read(request.chunk_bytes)
-        except OSError as odd:
-            raise InputError(f"{name} can't be read: {odd.strerror}") from odd
+        except OSError as error:
+            raise InputError(f"{name} can't be read: {error.strerror}") from error
         if not chunk:
             return
         meter.add(len(chunk))
@@ -322,8 +322,8 @@ def _spooled(
                 budget.must_hold(size, name=name)
                 copy.write(chunk)
                 chunk = file.read(HEAD)
-    except OSError as odd:
-        raise InputError(f"{name} can't be kept aside to be read: {odd.strerror}") from odd
+    except OSError as error:
+        raise InputError(f"{name} can't be kept aside to be read: {error.strerror}") from error
     return path
 
 

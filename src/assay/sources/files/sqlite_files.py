@@ -44,9 +44,9 @@ def sqlite_connection(path: Path, name: str) -> Iterator[Any]:
                 connection.execute("BEGIN")
                 connection.set_authorizer(_only_reading)
                 yield connection
-        except (sqlite3.Error, sqlite3.Warning, UnicodeDecodeError) as odd:
-            hint = _hint(odd, journal)
-            raise InputError(f"{name}: SQLite refuses the query: {odd}{hint}") from odd
+        except (sqlite3.Error, sqlite3.Warning, UnicodeDecodeError) as error:
+            hint = _hint(error, journal)
+            raise InputError(f"{name}: SQLite refuses the query: {error}{hint}") from error
 
 
 def _companion(path: Path, ending: str) -> Path:
@@ -70,11 +70,11 @@ def _private_copy(path: Path, name: str, stack: contextlib.ExitStack) -> Path:
         shutil.copyfile(path, copy)
         shutil.copyfile(journal, _companion(copy, _JOURNAL))
         after = _state(path), _state(journal)
-    except OSError as odd:
+    except OSError as error:
         raise InputError(
             f"{name}: its last changes stand in {journal.name}, and both files can't be copied to "
-            f"be read: {odd.strerror}"
-        ) from odd
+            f"be read: {error.strerror}"
+        ) from error
     if after != before:
         raise InputError(f"{name} was written to while it was copied to be read; try again")
     return copy

@@ -112,14 +112,14 @@ def read_matrix(name: str) -> MatrixTable:
     called = "standard input" if name == STDIN else shown(without_query(name))
     try:
         text = _content(name, called).decode("utf-8-sig")
-    except UnicodeDecodeError as odd:
-        raise InputError(f"{called}: byte {odd.start} is not UTF-8; save it as UTF-8") from odd
+    except UnicodeDecodeError as error:
+        raise InputError(f"{called}: byte {error.start} is not UTF-8; save it as UTF-8") from error
     try:
         if text.lstrip()[:1] in ("[", "{"):
             return _of_json(text)
         return _of_table(text)
-    except InputError as odd:
-        raise InputError(f"{called}: {odd}") from odd
+    except InputError as error:
+        raise InputError(f"{called}: {error}") from error
 
 
 def _content(name: str, called: str) -> bytes:
@@ -129,13 +129,13 @@ def _content(name: str, called: str) -> bytes:
         else:
             with Path(name).open("rb") as file:
                 content = file.read(LARGEST_FILE + 1)
-    except FileNotFoundError as odd:
+    except FileNotFoundError as error:
         raise InputError(
             f"there is no file {called}; rows of counts may also be typed, such as {_EXAMPLE}"
-        ) from odd
-    except (OSError, ValueError) as odd:
-        why = odd.strerror if isinstance(odd, OSError) else str(odd)
-        raise InputError(f"{called} can't be read: {why}") from odd
+        ) from error
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise InputError(f"{called} can't be read: {why}") from error
     if len(content) > LARGEST_FILE:
         raise InputError(
             f"{called} has more than {LARGEST_FILE >> 20} MB; a confusion matrix is a small table. "
@@ -150,10 +150,10 @@ def _content(name: str, called: str) -> bytes:
 def _of_json(text: str) -> MatrixTable:
     try:
         value = json.loads(text, parse_float=Decimal, parse_constant=_no_constant)
-    except RecursionError as odd:
-        raise InputError("it is nested too deeply for a matrix") from odd
-    except ValueError as odd:
-        raise InputError(f"it is no JSON that can be read: {odd}") from odd
+    except RecursionError as error:
+        raise InputError("it is nested too deeply for a matrix") from error
+    except ValueError as error:
+        raise InputError(f"it is no JSON that can be read: {error}") from error
     if isinstance(value, list):
         return MatrixTable(_square(value))
     keys = [key for key in _KEYS if value.get(key) is not None]
@@ -197,8 +197,8 @@ def _of_table(text: str) -> MatrixTable:
     delimiter = max("\t;,", key=first.count)
     try:
         table = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=delimiter)]
-    except csv.Error as odd:
-        raise InputError(f"it is no table that can be read: {odd}") from odd
+    except csv.Error as error:
+        raise InputError(f"it is no table that can be read: {error}") from error
     table = [row for row in table if any(row)]
     if not table:
         raise InputError("it is empty; expected a row of counts for each class")
