@@ -206,9 +206,9 @@ def command(
     # A shell that expands --folds *.csv gives the first to the option and the others after it.
     inputs = [*folds, *files]
     check_figures(figures)
-    elsewhere = [column.rpartition(":")[0] for _, column in models if ":" in column]
-    naming = naming_inputs(inputs, elsewhere)
-    making = ProvenanceBuilder(context, inputs, request, reporting, maybe=elsewhere)
+    other_files = [column.rpartition(":")[0] for _, column in models if ":" in column]
+    naming = naming_inputs(inputs, other_files)
+    making = ProvenanceBuilder(context, inputs, request, reporting, maybe=other_files)
     with Progress(quiet=reporting.quiet) as progress, within_memory(request), naming:
         compared = None
         if folds:

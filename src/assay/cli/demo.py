@@ -149,18 +149,18 @@ def _keep(predictions: Path, store: str) -> None:
     from assay.store import Store
 
     file = str(predictions)
-    there = ("--record", KEPT, "--store", store, "--quiet", "--format", "json")
+    store_options = ("--record", KEPT, "--store", store, "--quiet", "--format", "json")
     for tag, column in VERSIONS.items():
         version = ("--score", column, "--tag", tag, "--keep-rows")
-        _command_output(["evaluate", file, *JUDGED, *version, *there])
+        _command_output(["evaluate", file, *JUDGED, *version, *store_options])
     for _, which, *options in DECISIONS.values():
-        _command_output([which, file, *options, *there])
+        _command_output([which, file, *options, *store_options])
     with Store(store, read_only=True) as kept:
         (old,) = kept.runs(name=KEPT, tag="old", limit=1).runs
     # That a rule does not hold is worth seeing, and no failure of the demo.
     with contextlib.suppress(click.exceptions.Exit):
         beside = ("--label", "label", "--score", "score", "--baseline", f"run:{old.id}")
-        _command_output(["gate", file, *beside, *RULES, *there])
+        _command_output(["gate", file, *beside, *RULES, *store_options])
 
 
 def _can_train() -> bool:

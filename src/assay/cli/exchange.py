@@ -200,8 +200,10 @@ def import_runs(*, place: str, name: str | None, store: str | None, quiet: bool)
             runs = from_export(export_lines(file, place), place)
     with opened_store(store, read_only=False) as kept:
         added, already_kept = imported(kept, runs)
-    there = f"; {already_kept:,} were there already" if already_kept else ""
-    say_unless(f"read {added:,} {'run' if added == 1 else 'runs'} from {place}{there}", quiet=quiet)
+    kept_note = f"; {already_kept:,} were there already" if already_kept else ""
+    say_unless(
+        f"read {added:,} {'run' if added == 1 else 'runs'} from {place}{kept_note}", quiet=quiet
+    )
 
 
 def _is_database(path: Path) -> bool:

@@ -392,6 +392,6 @@ def delete(*, runs: tuple[str, ...], store: str | None, quiet: bool) -> None:
     """Delete runs for good, with documents, tallies and rows that no other run has."""
     with opened_store(store, read_only=False) as kept:
         for run in runs:
-            gone = kept.delete(kept.find(run).id)
-            message = f"deleted run {gone.id} of {gone.name!r} ({gone.made})"
+            deleted = kept.delete(kept.find(run).id)
+            message = f"deleted run {deleted.id} of {deleted.name!r} ({deleted.made})"
             say_unless(message, quiet=quiet)

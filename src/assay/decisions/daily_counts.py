@@ -192,10 +192,10 @@ class CheckedBatches:
         """Labels as text, empty where one is missing."""
         import polars as pl
 
-        there = values.filter(~missing)
+        present = values.filter(~missing)
         texts = np.full(len(values), UNLABELLED, object)
-        if len(there):
-            distinct, codes = distinct_of(there)
+        if len(present):
+            distinct, codes = distinct_of(present)
             texts[~missing] = np.array([label_text(each) for each in distinct], object)[codes]
         return pl.Series(texts, dtype=pl.String)
 
@@ -498,9 +498,9 @@ def _cut_column(
     places: list[float] = []
     for i, edge in enumerate(edges):
         first, after = (int(np.searchsorted(ordered, edge, side)) for side in ("left", "right"))
-        among = np.sort(random.random(after - first))
+        draws = np.sort(random.random(after - first))
         here = (rank for rank, e in zip(ranks, at, strict=True) if e == i)
-        places += [float(among[rank - first - 1]) for rank in here]
+        places += [float(draws[rank - first - 1]) for rank in here]
     steps = np.diff([0, *ranks, rows + 1])
     return ReferenceCells(
         column=column,

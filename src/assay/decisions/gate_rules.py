@@ -266,7 +266,7 @@ def _chosen(
     """Every point that some rule needs: of one model from its counts, of both from the rows."""
     alone: dict[str, dict[Operating, None]] = {}
     # Rows that are kept are drawn anew once for all rules; counts are those of one rule.
-    together: dict[Points | None, tuple[Rule, dict[Operating, None]]] = {}
+    shared: dict[Points | None, tuple[Rule, dict[Operating, None]]] = {}
     for rule in rules:
         if rule.of_scores:
             continue
@@ -276,18 +276,18 @@ def _chosen(
                 continue
             if rule.compares or tallies.clustered:
                 key = tallies.points(rule) if tallies.rows is None else None
-                together.setdefault(key, (rule, {}))[1][point] = None
+                shared.setdefault(key, (rule, {}))[1][point] = None
             else:
                 alone.setdefault(model, {})[point] = None
     choices: dict[tuple[str, Any, bool], ChosenTables] = {}
-    sets = len(together) + len(alone)
-    for number, (rule, points) in enumerate(together.values()):
+    sets = len(shared) + len(alone)
+    for number, (rule, points) in enumerate(shared.values()):
         rows = tallies.scored(tallies.sample(rule))
         heard = _after(progress, number, sets)
         anew = choose_anew(rows, list(points), method, progress=heard)
         for paired in (True, False) if tallies.clustered else (True,):
             choices |= {(model, point, paired): chosen for (model, point), chosen in anew.items()}
-    for number, model in enumerate(sorted(alone), start=len(together)):
+    for number, model in enumerate(sorted(alone), start=len(shared)):
         heard = _after(progress, number, sets)
         pyramid = tallies.models[model].pyramid
         anew_alone = choose_from_counts(pyramid, list(alone[model]), method, progress=heard)

@@ -468,7 +468,7 @@ class PointCounter:
         # Scores that may be thresholds at a point, ascending.
         self._levels: dict[tuple[str, Operating], Array] = {}
         fixed: dict[tuple[str, AtThreshold], None] = {}
-        together: dict[Points, None] = {}
+        both_points: dict[Points, None] = {}
         for rule in rules:
             if rule.of_scores:
                 continue
@@ -478,7 +478,7 @@ class PointCounter:
                 if isinstance(point, AtThreshold):
                     fixed[model, point] = None
             if rule.compares:
-                together[points[OLD], points[NEW]] = None
+                both_points[points[OLD], points[NEW]] = None
         self._fixed = {
             (model, at): LevelCounts(self._labels, {model: self._levels[model, at]})
             for model, at in fixed
@@ -487,7 +487,7 @@ class PointCounter:
             (old, new): LevelCounts(
                 self._labels, {OLD: self._levels[OLD, old], NEW: self._levels[NEW, new]}
             )
-            for old, new in together
+            for old, new in both_points
         }
 
     def _levels_of(self, model: str, point: Operating) -> Array:

@@ -285,24 +285,24 @@ def _counted_days(
     counted = replace(counted, settings=settings_of(batches, watching, reference))
     if before is None:
         return counted
-    for key, mine in counted.settings.items():
+    for key, setting in counted.settings.items():
         earlier = before.settings.get(key)
-        if mine != earlier:
+        if setting != earlier:
             difference = (
-                "another reference" if key == "reference" else f"{key} {earlier!r}, not {mine!r}"
+                "another reference" if key == "reference" else f"{key} {earlier!r}, not {setting!r}"
             )
             raise InputError(
                 f"state= was counted with {difference}: days that are counted otherwise can't be "
                 f"added. Ask as before, or start a new state"
             )
-    again = [day for day in counted.days if day in set(before.days)]
-    if again and not recount:
+    recounted = [day for day in counted.days if day in set(before.days)]
+    if recounted and not recount:
         raise InputError(
-            f"state= holds {some(again)} already, so rows would be counted twice. Give whole days "
-            f"that are new, or say recount= to count these days anew, as when labels have come"
+            f"state= holds {some(recounted)} already, so rows would be counted twice. Give whole "
+            f"days that are new, or say recount= to count these days anew, as when labels have come"
         )
     earlier, given = before.rows_by_day(), counted.rows_by_day()
-    fewer = [day for day in again if given[day] < earlier[day]]
+    fewer = [day for day in recounted if given[day] < earlier[day]]
     if fewer:
         day = fewer[0]
         raise InputError(
@@ -310,4 +310,4 @@ def _counted_days(
             f"of {day}, and the others would be lost. Give the whole day, with the rows that have "
             f"no label too, or start a new state"
         )
-    return before.without(again) + counted
+    return before.without(recounted) + counted

@@ -270,8 +270,8 @@ def critical(pairs: Array, level: float) -> Array:
     # (|n - 2k| - 1)^2 / n > z^2, strictly, as p < 1 - level.
     edge = (pairs - 1 - z * np.sqrt(pairs)) / 2
     most = np.ceil(edge) - 1
-    few = pairs < EXACT_BELOW
-    most[few] = [_critical_exact(int(n), level) for n in pairs[few]]
+    exact = pairs < EXACT_BELOW
+    most[exact] = [_critical_exact(int(n), level) for n in pairs[exact]]
     return np.asarray(np.maximum(most, -1))
 
 

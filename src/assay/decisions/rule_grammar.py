@@ -275,14 +275,14 @@ class _RuleParser:
         low, high = rule.range
         quantity = f"the difference of {rule.written}" if rule.compares else rule.written
         so = "could not fail" if rule.decided else "could not hold"
-        meant = ""
+        suggestion = ""
         share = replace(rule, bound=rule.bound / 100)
         if abs(rule.bound) > 1 and high == 1 and share.decided is None:
-            meant = f"; did you mean {share.bound:g}, which is {rule.bound:g}%?"
+            suggestion = f"; did you mean {share.bound:g}, which is {rule.bound:g}%?"
         elif not rule.compares and replace(rule, subject=DIFFERENCE).decided is None:
-            meant = f"; did you mean the difference, {DIFFERENCE}({rule.written})?"
+            suggestion = f"; did you mean the difference, {DIFFERENCE}({rule.written})?"
         why = f"{quantity} lies between {low:g} and {high:g}, so the rule {so}, whatever the model"
-        self._fail(number, f"{why}{meant}")
+        self._fail(number, f"{why}{suggestion}")
 
     def _family(self, rule: Rule) -> Rule:
         if self._is_next(EVERY):

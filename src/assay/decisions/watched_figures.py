@@ -241,8 +241,8 @@ def _outer(ends: Sequence[Any]) -> tuple[Any, Any]:
 
 
 def _bound(values: npt.NDArray[np.float64]) -> tuple[float, float] | None:
-    there = values[np.isfinite(values)]
-    return (float(there.min()), float(there.max())) if len(there) else None
+    finite = values[np.isfinite(values)]
+    return (float(finite.min()), float(finite.max())) if len(finite) else None
 
 
 def _matured(counts: Counts, needs: tuple[bool, bool]) -> npt.NDArray[np.float64]:
@@ -251,8 +251,8 @@ def _matured(counts: Counts, needs: tuple[bool, bool]) -> npt.NDArray[np.float64
     for decided, matters in enumerate(needs):
         if matters:
             rows = counts[:, :, decided].sum(axis=1)
-            there = rows - counts[:, OPEN, decided]
-            shares = np.minimum(shares, np.where(rows > 0, there / np.maximum(rows, 1), 1.0))
+            labelled = rows - counts[:, OPEN, decided]
+            shares = np.minimum(shares, np.where(rows > 0, labelled / np.maximum(rows, 1), 1.0))
     return shares
 
 

@@ -315,9 +315,9 @@ def _by_cell(at: Device, score: Any, codes: Any, names: Sequence[str], kept: Gri
     """
     dtype = _float_of(score)
     labels, size = len(names), _distances(dtype, kept.bits)
-    lost = np.finfo(dtype).nmant - kept.bits
+    lost_bits = np.finfo(dtype).nmant - kept.bits
     distances = at.bits(at.least(1 - score, score))
-    distances >>= lost
+    distances >>= lost_bits
     halves = at.cast(score > 0.5, _code_type(labels))
     numbers = at.combined(distances, 2 * labels, at.combined(halves, labels, codes))
     table = at.histogram(numbers, size, labels)
@@ -325,7 +325,7 @@ def _by_cell(at: Device, score: Any, codes: Any, names: Sequence[str], kept: Gri
     upper = slice(int(np.searchsorted(bits, size)), None)
     bits[upper] = 2 * size - 1 - bits[upper]
     # In the lower half that is all of the smallest score.
-    bits <<= lost
+    bits <<= lost_bits
     scores = bits.view(dtype).astype(np.float64)
     scores[upper] = lowest(cells(1 - scores[upper], kept.bits), kept.bits)
     return ScoreTally(tuple(names), scores, narrow(table[1:]), kept=kept)

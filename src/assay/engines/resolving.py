@@ -114,14 +114,14 @@ def decided_at(tally: Tally, threshold: float) -> Tally:
     """
     if threshold == tally.threshold or not tally.counted:
         return tally
-    again = f"count the rows with Ask(threshold={threshold!r})"
+    remedy = f"count the rows with Ask(threshold={threshold!r})"
     table = tally.scores.get(SCORE)
     if table is None or SCORE not in tally.decided:
-        raise ScoreError(f"the tally keeps no scores that a threshold could decide on: {again}")
+        raise ScoreError(f"the tally keeps no scores that a threshold could decide on: {remedy}")
     if not (isinstance(table.kept, Exact) or threshold in table.scores):
         raise ScoreError(
             f"scores are kept by {table.kept.name}, which does not tell how many reach "
-            f"{threshold!r}: {again}, or take the start of a cell or a cut"
+            f"{threshold!r}: {remedy}, or take the start of a cell or a cut"
         )
     parts: dict[str, object] = {
         "slices": tally.slices,
@@ -131,7 +131,7 @@ def decided_at(tally: Tally, threshold: float) -> Tally:
     parts |= {"unlabelled rows": tally.unlabelled, "sampling weights": table.weighted}
     if fixed_parts := ", ".join(name for name, part in parts.items() if part):
         raise ScoreError(
-            f"decisions of {fixed_parts} are kept at the threshold asked for alone: {again}"
+            f"decisions of {fixed_parts} are kept at the threshold asked for alone: {remedy}"
         )
     above = table.at_least(threshold)
     counts = np.column_stack([np.subtract(table.totals(), above), above])

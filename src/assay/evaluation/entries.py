@@ -244,8 +244,8 @@ class ByMeasure(Mapping[str, Estimate]):
         if name not in self._entries:
             written, name = name, find(name).name
             if name not in self._entries:
-                there = ", ".join(self._entries)
-                raise UnknownMeasure(f"{written!r} is not here; there are {there}")
+                names = ", ".join(self._entries)
+                raise UnknownMeasure(f"{written!r} is not here; there are {names}")
         estimate: Estimate = self._entries[name].estimate
         return estimate
 

@@ -176,8 +176,8 @@ class ModelOptions:
             y = _class_numbers(truth, self.classes)
         for fold in folds.every:
             fitted = fitted_on(model, X, y, fold.train, self.fit_params)
-            there = Labels(truth.codes[fold.test], truth.names, truth.kind)
-            responses.append(self._said(fitted, rows_of(X, fold.test), there))
+            fold_truth = Labels(truth.codes[fold.test], truth.names, truth.kind)
+            responses.append(self._said(fitted, rows_of(X, fold.test), fold_truth))
         return responses
 
     def out_of_fold(self, model: Any, X: Any, y: Any, truth: Labels, folds: RowFolds) -> Response:

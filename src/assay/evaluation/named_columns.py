@@ -350,8 +350,10 @@ def _columns(given: Mapping[str, Any]) -> Columns:
     names: dict[str, Any] = {name: given.get(name) for name in roles}
     for name, column in names.items():
         if column is not None and not isinstance(column, str):
-            instead = _INSTEAD.get(name)
-            advice = "" if instead is None else f"; columns themselves are given as {instead}="
+            array_name = _INSTEAD.get(name)
+            advice = (
+                "" if array_name is None else f"; columns themselves are given as {array_name}="
+            )
             raise InputError(
                 f"{name}= is the name of a column, as text; found {type(column).__name__}{advice}"
             )

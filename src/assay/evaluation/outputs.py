@@ -124,9 +124,9 @@ def outputs(
     if method is not None and method not in METHODS:
         raise InputError(f"response_method= is one of {', '.join(METHODS)}; found {method!r}")
     if method is not None and not hasattr(model, method):
-        there = [name for name in METHODS if hasattr(model, name)]
+        methods = [name for name in METHODS if hasattr(model, name)]
         raise InputError(
-            f"{type(model).__name__} has no {method}; it has {', '.join(there) or 'none of them'}"
+            f"{type(model).__name__} has no {method}; it has {', '.join(methods) or 'none of them'}"
         )
     with _fitted(model):
         library = library_of_model(model)

@@ -144,8 +144,8 @@ class Calibrated(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.slopes_: Floats = np.zeros(width)
         self.intercepts_: Floats = np.zeros(width)
         for code in range(width):
-            there = ~np.isnan(scores[:, code])
-            line = platt(scores[there, code], truth[there] == code)
+            present = ~np.isnan(scores[:, code])
+            line = platt(scores[present, code], truth[present] == code)
             self.slopes_[code], self.intercepts_[code] = line
         self.model_ = clone(self.estimator).fit(X, truth)
         return self

@@ -264,8 +264,8 @@ def _object_labels(array: Array, name: str) -> Labels:
         code = table.get(key)
         if code is None:
             if is_missing(value):
-                gone = sum(is_missing(v) for v in array.tolist())
-                raise _missing(name, row, gone, len(array))
+                missing = sum(is_missing(v) for v in array.tolist())
+                raise _missing(name, row, missing, len(array))
             kinds.add(label_kind(value))
             code = table[key] = len(table)
         codes[row] = code
@@ -407,15 +407,15 @@ def polars_frame(columns: Mapping[str, Any]) -> pl.DataFrame:
     """The columns that are there as a frame; they have to be as long as each other."""
     import polars as pl
 
-    there = {name: values for name, values in columns.items() if values is not None}
-    for name, values in there.items():
+    given = {name: values for name, values in columns.items() if values is not None}
+    for name, values in given.items():
         if not hasattr(values, "__len__"):
             raise InputError(f"{name} is a column, a value a row; found {given_text(values)}")
-    sizes = {name: len(values) for name, values in there.items()}
+    sizes = {name: len(values) for name, values in given.items()}
     if len(set(sizes.values())) > 1:
         lengths = ", ".join(f"{name} has {size:,}" for name, size in sizes.items())
         raise InputError(f"columns must be as long as each other: {lengths}")
-    return pl.DataFrame([polars_column(name, values) for name, values in there.items()])
+    return pl.DataFrame([polars_column(name, values) for name, values in given.items()])
 
 
 # Types of Arrow that polars does not have, and what makes others of them.

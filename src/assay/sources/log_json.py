@@ -43,10 +43,16 @@ class JsonLines:
         self._kind = kind
         names = dict(NAMES) if time is None else {**NAMES, "time": (time,)}
         self._columns = {
-            column: [paths_of(name) for name in among] for column, among in names.items()
+            column: [paths_of(name) for name in alternatives]
+            for column, alternatives in names.items()
         }
         self._columns |= {field_column(field): [paths_of(field)] for field in fields}
-        leaves = {path for among in self._columns.values() for paths in among for path in paths}
+        leaves = {
+            path
+            for alternatives in self._columns.values()
+            for paths in alternatives
+            for path in paths
+        }
         self._all = Shape(leaves | {*REPEATED, _ZEEK})
         self._known: set[Path] = set()
         self._usual: Shape | None = None
@@ -76,13 +82,13 @@ class JsonLines:
         where = np.flatnonzero(doubtful)
         split = text.split(b"\n")
         chosen_lines = b"\n".join([split[i] for i in where.tolist()])
-        again, bad = self._read_all(chosen_lines, len(where), 0, 0)
-        again = again.with_columns(pl.Series(_ROW, where).gather(again[_ROW]))
+        reread, bad = self._read_all(chosen_lines, len(where), 0, 0)
+        reread = reread.with_columns(pl.Series(_ROW, where).gather(reread[_ROW]))
         broken = [
             BrokenRecord(row + int(where[one.row]), line + int(where[one.row]), one.reason)
             for one in bad
         ]
-        return pl.concat([frame.filter(~doubtful), again]).sort(_ROW), broken
+        return pl.concat([frame.filter(~doubtful), reread]).sort(_ROW), broken
 
     def _read_all(
         self, text: bytes, lines: int, row: int, line: int
@@ -113,19 +119,22 @@ class JsonLines:
         if not doubtful.any():
             return frame, []
         split = text.split(b"\n")
-        again, broken = self._one_by_one(
+        reread, broken = self._one_by_one(
             ((i, split[i]) for i in np.flatnonzero(doubtful).tolist()), row, line
         )
-        return pl.concat([frame.filter(~doubtful), again]).sort(_ROW), broken
+        return pl.concat([frame.filter(~doubtful), reread]).sort(_ROW), broken
 
     def _chosen(self, raw: pl.DataFrame, shape: Shape) -> pl.DataFrame:
         import polars as pl
 
         none = pl.lit(None, pl.String)
         columns: dict[str, pl.Expr] = {}
-        for column, among in self._columns.items():
+        for column, alternatives in self._columns.items():
             values = [
-                pl.col(flat(path)) for paths in among for path in paths if path in shape.leaves
+                pl.col(flat(path))
+                for paths in alternatives
+                for path in paths
+                if path in shape.leaves
             ]
             if column in NAMES:
                 # An object is no address and no name.
@@ -141,8 +150,8 @@ class JsonLines:
     def _ambiguous(self, raw: pl.DataFrame, shape: Shape) -> npt.NDArray[np.bool_]:
         """Records in which more than one path of a key leads somewhere."""
         rows = np.zeros(raw.height, bool)
-        for among in self._columns.values():
-            for _, *others in among:
+        for alternatives in self._columns.values():
+            for _, *others in alternatives:
                 read = [path for path in others if path in shape.leaves]
                 if len(read) > 1:
                     present = [raw[flat(path)].is_not_null().to_numpy() for path in read]
@@ -174,9 +183,9 @@ class JsonLines:
         return frame.hstack(pl.DataFrame(values, schema=schema)), broken
 
     def _cells(self, record: dict[str, Any]) -> Iterator[str | None]:
-        for column, among in self._columns.items():
+        for column, alternatives in self._columns.items():
             cell = None
-            for paths in among:
+            for paths in alternatives:
                 cell = text_of(value_of(record, paths))
                 if cell is not None and not (column in NAMES and cell.startswith("{")):
                     break
@@ -319,11 +328,11 @@ class Shape:
             # Some are keys of other objects, or hold nothing.
             where = np.flatnonzero(rows)
             texts, seen = lines.gather(where), raw[where]
-            again = np.zeros(len(where), bool)
+            repeated = np.zeros(len(where), bool)
             for key in self._by_key:
                 written = texts.str.count_matches(rf'"{re.escape(key)}"\s*:').to_numpy()
-                again |= written > np.maximum(self._seen(seen, [key]), 1)
-            rows[where] = again
+                repeated |= written > np.maximum(self._seen(seen, [key]), 1)
+            rows[where] = repeated
         if b"\\" in text:
             rows |= lines.str.contains(f"{_SURROGATE}|{_ESCAPED_KEY}").to_numpy()
             rows |= self._with_backslashes(raw)

@@ -240,10 +240,10 @@ def _of_iso(text: pl.Series) -> tuple[pl.Series, npt.NDArray[np.bool_]]:
     parts = frame.select(pl.col("text").str.extract_groups(_ISO)).unnest("text")
     date = pl.col("date").str.to_date("%Y-%m-%d", strict=False).cast(pl.Int64)
     clock = (_integer("hour") * 60 + _integer("minute")) * 60 + _integer("second")
-    ahead = (_integer("ahead") * 60 + _integer("past")) * 60
-    ahead = pl.when(pl.col("sign") == "-").then(-ahead).otherwise(ahead)
+    offset = (_integer("ahead") * 60 + _integer("past")) * 60
+    offset = pl.when(pl.col("sign") == "-").then(-offset).otherwise(offset)
     read = parts.select(
-        micros=(date * 86_400 + clock - ahead) * _SECOND + _rounded_fraction(6),
+        micros=(date * 86_400 + clock - offset) * _SECOND + _rounded_fraction(6),
         local=pl.col("zone").is_null() & date.is_not_null(),
     )
     return read["micros"], read["local"].to_numpy().copy()

@@ -159,7 +159,7 @@ class ZeekText:
         import polars as pl
 
         chosen = self._chosen()
-        needed = sorted({column for among in chosen.values() for column in among})
+        needed = sorted({column for alternatives in chosen.values() for column in alternatives})
         position = {column: f"column_{i + 1}" for i, column in enumerate(self._columns)}
         schema = {position[column]: pl.String() for column in self._columns}
         raw = pl.DataFrame(schema=dict.fromkeys(needed, pl.String))
@@ -185,8 +185,8 @@ class ZeekText:
         return numbered.select(
             _ROW,
             *(
-                pl.coalesce(*map(pl.col, among), empty).alias(column)
-                for column, among in chosen.items()
+                pl.coalesce(*map(pl.col, alternatives), empty).alias(column)
+                for column, alternatives in chosen.items()
                 if column != KIND
             ),
             pl.lit(self._path, pl.String).alias(KIND),
@@ -201,8 +201,8 @@ class ZeekText:
             names[DST_PORT] += (_NOTICE_PORT,)
         names |= {field_column(field): (field,) for field in self._fields}
         return {
-            column: [name for name in among if name in self._columns]
-            for column, among in names.items()
+            column: [name for name in alternatives if name in self._columns]
+            for column, alternatives in names.items()
         }
 
     def _value(self, column: str, values: pl.Series) -> pl.Series:

@@ -71,8 +71,8 @@ def in_calendar(values: pl.Series) -> pl.Series:
     else:
         return values
     numbers = values.to_physical().cast(pl.Int64).to_numpy()
-    beyond = (numbers < _FIRST_DAY * a_day) | (numbers >= (_LAST_DAY + 1) * a_day)
-    return values.set(pl.Series(beyond), None) if beyond.any() else values
+    outside = (numbers < _FIRST_DAY * a_day) | (numbers >= (_LAST_DAY + 1) * a_day)
+    return values.set(pl.Series(outside), None) if outside.any() else values
 
 
 def days_of(values: pl.Series) -> Days | None:
@@ -234,8 +234,8 @@ def moments_of_seconds(seconds: pl.Series, zone: str | None) -> pl.Series:
     """Whole seconds since 1970 as moments; those that have no date are missing."""
     import polars as pl
 
-    beyond = (seconds < _FIRST_DAY * _SECONDS) | (seconds >= (_LAST_DAY + 1) * _SECONDS)
-    moments = (seconds.set(beyond, None) * _PARTS["ms"]).cast(pl.Datetime("ms"))
+    outside = (seconds < _FIRST_DAY * _SECONDS) | (seconds >= (_LAST_DAY + 1) * _SECONDS)
+    moments = (seconds.set(outside, None) * _PARTS["ms"]).cast(pl.Datetime("ms"))
     if zone is None:
         return moments
     return moments.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
@@ -301,8 +301,8 @@ def absent(names: Sequence[str], period: str) -> tuple[str, ...]:
         return ()
     first, last = _number(names[0], period), _number(names[-1], period)
     must_be_a_span(_first_day(names[0], period), _first_day(names[-1], period))
-    there = {_number(name, period) for name in names}
-    return tuple(_name(number, period) for number in range(first, last) if number not in there)
+    present = {_number(name, period) for name in names}
+    return tuple(_name(number, period) for number in range(first, last) if number not in present)
 
 
 def must_be_a_span(first: str, last: str) -> None:

@@ -101,7 +101,7 @@ class GridCounter:
         """What counts the rows of a block; False, and none is counted, if one has no counter."""
         mantissa, bias = _MANTISSA[scores.dtype]
         integer: Any = np.dtype(f"i{scores.itemsize}").type
-        lost, before = mantissa - self._bits, ((bias - _BINADES) << self._bits) - 1
+        lost_bits, before = mantissa - self._bits, ((bias - _BINADES) << self._bits) - 1
         sizes, halves = np.empty(BLOCK, scores.dtype), np.empty(BLOCK, integer)
         sides = np.empty(BLOCK, np.uint8)
 
@@ -112,7 +112,7 @@ class GridCounter:
             np.minimum(size, rows, out=size)
             # What is below 0, -0.0 too, or above 1 has bits that are a negative number.
             cell = size.view(integer)
-            np.right_shift(cell, lost, out=cell)
+            np.right_shift(cell, lost_bits, out=cell)
             np.subtract(cell, before, out=cell)
             if cell.max() >= self._size:
                 return False

@@ -188,9 +188,9 @@ def _position(sizes: Array, bits: int, out: Ids) -> None:
         lifted = sizes[small].astype(np.float64)
         if dtype == np.float64:
             lifted *= 2.0**_LIFT
-        again = lifted.view(np.int64) >> (52 - bits)
-        again += (_SHIFT[np.dtype(np.float64)] - (_LIFT if dtype == np.float64 else 0)) << bits
-        out[small] = np.where(lifted > 0, again, 0)
+        cells = lifted.view(np.int64) >> (52 - bits)
+        cells += (_SHIFT[np.dtype(np.float64)] - (_LIFT if dtype == np.float64 else 0)) << bits
+        out[small] = np.where(lifted > 0, cells, 0)
 
 
 def lowest(ids: Ids, bits: int = BITS) -> Floats:
@@ -262,9 +262,11 @@ def _first_float(position: Ids, bits: int) -> Floats:
     other = np.flatnonzero((position < (shift + 1) << bits) | (position >= (shift + 2047) << bits))
     if len(other):
         exponent, significand = _parts(position[other], bits)
-        lost = np.maximum(-1074 - (exponent - bits), 0)
+        lost_bits = np.maximum(-1074 - (exponent - bits), 0)
         with np.errstate(over="ignore"):
-            starts = np.ldexp((-(-significand >> lost)).astype(np.float64), exponent - bits + lost)
+            starts = np.ldexp(
+                (-(-significand >> lost_bits)).astype(np.float64), exponent - bits + lost_bits
+            )
         first[other] = np.where(position[other] == 0, 0.0, starts)
     return first
 
@@ -284,13 +286,13 @@ def coarsen(ids: Ids, bits: int, to: int) -> Ids:
     """
     if to > bits:
         raise TallyError(f"cells of {bits} bits can't be cut into those of {to}")
-    lost = bits - to
+    lost_bits = bits - to
     fine, coarse = 2 * _HALF << bits, 2 * _HALF << to
     more = fine + 1 - (_ONE << bits), coarse + 1 - (_ONE << to)
-    coarser = np.where(ids < 0, -(-ids >> lost), ids >> lost)
-    mirrored = coarse - ((fine - ids) >> lost)
+    coarser = np.where(ids < 0, -(-ids >> lost_bits), ids >> lost_bits)
+    mirrored = coarse - ((fine - ids) >> lost_bits)
     coarser = np.where(ids > _HALF << bits, mirrored, coarser)
-    return np.where(ids > fine, ((ids - more[0]) >> lost) + more[1], coarser)
+    return np.where(ids > fine, ((ids - more[0]) >> lost_bits) + more[1], coarser)
 
 
 # -- rows and tables by score ----------------------------------------------------------------------

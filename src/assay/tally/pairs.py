@@ -405,8 +405,8 @@ def joint_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> JointSco
         raise ValueError("scores are not finite")
     counts = joint.counts.astype(np.int64)
     grouped = _grouped_pairs(joint.truth, joint.cells, counts, joint.kept)
-    again = replace(joint, truth=grouped[0], cells=grouped[1], counts=grouped[2])
-    if again != joint:
+    canonical = replace(joint, truth=grouped[0], cells=grouped[1], counts=grouped[2])
+    if canonical != joint:
         raise ValueError("pairs are not ascending, or counts are not in their narrowest form")
     return joint
 

@@ -269,8 +269,8 @@ def sample_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Sample:
         raise ValueError("columns of an unknown kind")
     if squares is not None and not (np.isfinite(counts).all() and np.isfinite(squares).all()):
         raise ValueError("its weights are out of range")
-    beyond = (truth >= len(labels)).any() or (cluster < 0).any() or (counts < 0).any()
-    if beyond or (cluster >= max(len(clusters), 1)).any() or not np.isfinite(scores).all():
+    misplaced = (truth >= len(labels)).any() or (cluster < 0).any() or (counts < 0).any()
+    if misplaced or (cluster >= max(len(clusters), 1)).any() or not np.isfinite(scores).all():
         raise ValueError("labels, clusters, scores or counts are out of range")
     return _canonical_sample(
         tuple(labels),

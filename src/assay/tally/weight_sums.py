@@ -178,9 +178,9 @@ def add_up(parts: Sequence[tuple[WeightSums, Array]], size: int) -> WeightSums:
         nearest = sums.nearest
         if sums.rest is not None:
             at, atoms = sums.rest.atoms()
-            there = numbers[at] >= 0
-            cells.append(numbers[at[there]])
-            values.append(atoms[there])
+            placed = numbers[at] >= 0
+            cells.append(numbers[at[placed]])
+            values.append(atoms[placed])
             nearest = nearest.copy()
             nearest[sums.rest.where] = 0
         occupied = (nearest != 0) & (numbers >= 0)

@@ -162,12 +162,12 @@ def compare(
     if rows.first.clusters is not None:
         must_spread(rows.first.clusters.codes, rows.truth)
     if on_grid(mode, rows):
-        counted, together = counted_lots(rows, question, at_each, lambda _: rows.sides, progress)
+        counted, choices = counted_lots(rows, question, at_each, lambda _: rows.sides, progress)
     else:
-        together = {}
+        choices = {}
         if rule is not None and is_chosen(rule):
-            together = chosen_of_rows(rows, rule, question.method, progress)
-            rows = replace(rows, thresholds=thresholds_of(together))
+            choices = chosen_of_rows(rows, rule, question.method, progress)
+            rows = replace(rows, thresholds=thresholds_of(choices))
         counted = count_models(rows)
     decided = None
     if counted.decisions is not None:
@@ -176,7 +176,7 @@ def compare(
         if positions is not None:
             kept = positions if kept is None else positions[kept]
         decided = DecidedRows(replace(rows, thresholds=at_each), kept, names)
-    comparison = question.answer(counted, together, progress)
+    comparison = question.answer(counted, choices, progress)
     notes = (*refusal_notes(reasons), *comparison.notes)
     return replace(comparison, notes=notes, decided=decided)
 
@@ -243,8 +243,8 @@ def counted_lots(
     own = {name: level.threshold for name, level in levels.items()}
     steps = {name: level.scores for name, level in levels.items()}
     joint, flags = sided.joint_at(rows.lots(), steps, own)
-    together = chosen_of_cells(steps, lambda a, b: joint[a, b], rule, question.method, progress)
-    return sided.counted(thresholds_of(together), flags), together
+    choices = chosen_of_cells(steps, lambda a, b: joint[a, b], rule, question.method, progress)
+    return sided.counted(thresholds_of(choices), flags), choices
 
 
 def _columns(
@@ -465,14 +465,14 @@ def _streamed(
         raise InputError(f"give threshold= or at=, not both; found {threshold!r} and {rule}")
     names = lots.models
     question = Question.of(names, at=rule, **options)
-    counted, together = counted_lots(
+    counted, choices = counted_lots(
         lots,
         question,
         _thresholds(names, threshold, rule),
         lambda kind: typed(kind, positive=positive, negative=negative, labels=labels),
         progress,
     )
-    comparison = question.answer(counted, together, progress)
+    comparison = question.answer(counted, choices, progress)
     return replace(comparison, notes=(*lots.source.notes, *comparison.notes))
 
 

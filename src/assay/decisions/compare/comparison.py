@@ -442,30 +442,30 @@ def leading(differences: Sequence[Difference], measure: str, level: float) -> fr
     Significant is a p, adjusted for how many pairs there are, below 1 - level, with an interval
     that leaves out 0 where there is one. None where neither more nor less of it is better.
     """
-    ahead = leads(differences, measure)
-    if not ahead or direction(measure) == 0:
+    lead = leads(differences, measure)
+    if not lead or direction(measure) == 0:
         return frozenset()
     pairs = [difference for difference in differences if key(difference.measure) == key(measure)]
-    best = max(ahead, key=lambda name: ahead[name])
+    best = max(lead, key=lambda name: lead[name])
     behind = set()
     for difference in pairs:
         p = difference.p if difference.p_adjusted is None else difference.p_adjusted
         low, high = difference.difference.low, difference.difference.high
         if best in (difference.a, difference.b) and p < 1 - level and not low <= 0 <= high:
             behind.add(difference.a if difference.b == best else difference.b)
-    return frozenset(ahead) - behind
+    return frozenset(lead) - behind
 
 
 def leads(differences: Iterable[Difference], measure: str) -> dict[str, float]:
     """By how much each model is better than the others in all, where its value is defined."""
     sign = direction(measure) or 1
-    ahead: dict[str, float] = {}
+    lead: dict[str, float] = {}
     for difference in differences:
         if key(difference.measure) == key(measure) and not math.isnan(difference.difference):
             gap = sign * float(difference.difference)
-            ahead[difference.a] = ahead.get(difference.a, 0.0) - gap
-            ahead[difference.b] = ahead.get(difference.b, 0.0) + gap
-    return ahead
+            lead[difference.a] = lead.get(difference.a, 0.0) - gap
+            lead[difference.b] = lead.get(difference.b, 0.0) + gap
+    return lead
 
 
 # -- measures by whatever name they are called, also ones outside of the catalogue -----------------

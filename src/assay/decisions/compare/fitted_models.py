@@ -209,8 +209,8 @@ def _table(
     judges: list[Judge] = []
     for name, responses in responses_of_models.items():
         for fold, response in zip(folds.every, responses, strict=True):
-            there = Labels(truth.codes[fold.test], truth.names, truth.kind)
-            judges.append(Judge(_resolved(response, there, sides, {})))
+            fold_truth = Labels(truth.codes[fold.test], truth.names, truth.kind)
+            judges.append(Judge(_resolved(response, fold_truth, sides, {})))
             cells = (name, fold.repeat, fold.fold, len(fold.train), len(fold.test))
             for key, cell in zip(KEYS, cells, strict=True):
                 columns[key].append(cell)
@@ -223,10 +223,10 @@ def _table(
 
 
 def _resolved(
-    response: Response, there: Labels, sides: Mapping[str, Any], shared: Mapping[str, Any]
+    response: Response, truth: Labels, sides: Mapping[str, Any], shared: Mapping[str, Any]
 ) -> Resolved:
-    columns, _ = response.columns(there, **sides)
-    return resolved_arrays(there, **columns, **shared)[0]
+    columns, _ = response.columns(truth, **sides)
+    return resolved_arrays(truth, **columns, **shared)[0]
 
 
 def _comparable(judges: Sequence[Judge]) -> Iterator[str]:

@@ -337,7 +337,7 @@ def _over_data_sets(
         for name, rank in test.table.get("mean_ranks", {}).items()
     }
     signed = [t for t in tests if (t.test, t.measure) == ("wilcoxon", judged)]
-    ahead = next((t.models[t.table["ranks_above"] > t.table["ranks_below"]] for t in signed), None)
+    leader = next((t.models[t.table["ranks_above"] > t.table["ranks_below"]] for t in signed), None)
     within = {name: _within_margin(t, level, margin) for name, t in tables.items()}
     return Comparison(
         models=first.models,
@@ -345,7 +345,7 @@ def _over_data_sets(
         tests=tuple(tests),
         verdicts=tuple(
             _verdict_by_ranks(
-                each, ranks, len(tables), level, margin, likely.get((each.a, each.b)), ahead
+                each, ranks, len(tables), level, margin, likely.get((each.a, each.b)), leader
             )
             for each in pairs
         ),
@@ -458,7 +458,7 @@ def _verdict_by_ranks(
     level: float,
     margin: float,
     likely: SignedRankPosterior | None,
-    ahead: str | None,
+    leader: str | None,
 ) -> Verdict:
     """What ranks over data sets say of a pair; equivalent by the margin, or by the posterior."""
     a, b, name, gap = difference.a, difference.b, difference.measure, difference.difference
@@ -466,7 +466,7 @@ def _verdict_by_ranks(
     method = f"{p_text(p)} by {'Holm' if len(ranks) > 2 else 'Wilcoxon'}"
     significant = difference.p_adjusted is not None and difference.p_adjusted < 1 - level
     first, second = (b, a) if ranks[b] < ranks[a] else (a, b)
-    if significant and ahead not in (None, first):
+    if significant and leader not in (None, first):
         # A few large differences against many small ones: signed ranks decide, mean ranks do not.
         first, second = second, first
         method += ", which weighs how large the differences are"

@@ -366,10 +366,10 @@ def measured_folds(
         measured.append({name: float(estimate) for name, estimate in estimates.items()})
         reasons |= {n: e.undefined for n, e in estimates.items() if e.undefined is not None}
     kept = [name for name in measured[0] if all(name in each for each in measured)]
-    gone = [name for name in kept if all(math.isnan(each[name]) for each in measured)]
-    if gone:
-        notes.append(f"{', '.join(gone)}: undefined in every fold, {reasons[gone[0]]}")
-    measures = {name: [each[name] for each in measured] for name in kept if name not in gone}
+    undefined = [name for name in kept if all(math.isnan(each[name]) for each in measured)]
+    if undefined:
+        notes.append(f"{', '.join(undefined)}: undefined in every fold, {reasons[undefined[0]]}")
+    measures = {name: [each[name] for each in measured] for name in kept if name not in undefined}
     found_columns = {key: values[key] for key in _KEYS if key in columns}
     folds = FoldRows(
         {**found_columns, **_rows_of_folds(places, columns), **measures},

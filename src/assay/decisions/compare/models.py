@@ -466,7 +466,7 @@ def chosen_of_cells(
     far less than they vary.
     """
     pairs = list(itertools.combinations(levels, 2))
-    together: Together = {}
+    choices: Together = {}
     for done, (a, b) in enumerate(pairs):
         joint = joint_at(a, b)
         rows = ScoredRows(
@@ -475,8 +475,8 @@ def chosen_of_cells(
             counts=joint.counts.astype(np.int64),
         )
         chosen = choose_anew(rows, [rule], method, progress=_part(progress, done, len(pairs)))
-        together[a, b] = {name: chosen[name, rule] for name in (a, b)}
-    return together
+        choices[a, b] = {name: chosen[name, rule] for name in (a, b)}
+    return choices
 
 
 def _part(progress: Progress | None, done: int, parts: int) -> Progress | None:
@@ -528,10 +528,10 @@ def _choice_of_one(tally: ScoreTally, rule: Rule, method: Bootstrap) -> ChosenTa
     return choose_anew(rows, [rule], method)["", rule]
 
 
-def thresholds_of(together: Together) -> dict[str, float]:
+def thresholds_of(choices: Together) -> dict[str, float]:
     """Where each model flags from; infinity where it flags nothing."""
     return {
         name: math.inf if choice.threshold is None else choice.threshold
-        for each in together.values()
+        for each in choices.values()
         for name, choice in each.items()
     }

@@ -104,15 +104,15 @@ class Ranges:
         """Positions of all pairs, one of these and one of the others, that share a step."""
         first = np.searchsorted(other.end, self.start, side="right")
         count = np.searchsorted(other.start, self.end, side="left") - first
-        mine = np.repeat(np.arange(len(self)), count)
+        places = np.repeat(np.arange(len(self)), count)
         skipped = np.repeat(np.cumsum(count) - count, count)
-        return mine, np.arange(len(mine)) - skipped + first[mine]
+        return places, np.arange(len(places)) - skipped + first[places]
 
     def within(self, other: Ranges) -> int:
         """How many steps lie in both."""
-        mine, theirs = self.overlaps(other)
-        low = np.maximum(self.start[mine], other.start[theirs])
-        return int(np.sum(np.minimum(self.end[mine], other.end[theirs]) - low))
+        places, other_places = self.overlaps(other)
+        low = np.maximum(self.start[places], other.start[other_places])
+        return int(np.sum(np.minimum(self.end[places], other.end[other_places]) - low))
 
 
 class Bias(Enum):
@@ -160,13 +160,13 @@ def range_scores(
     """
     if not 0 <= alpha <= 1:
         raise InputError(f"alpha must lie between 0 and 1; found {alpha!r}")
-    mine, theirs = judged.overlaps(by)
-    start = judged.start[mine]
-    low = np.maximum(start, by.start[theirs]) - start
-    high = np.minimum(judged.end[mine], by.end[theirs]) - start
-    share = bias.share(low.astype(float), high.astype(float), judged.length[mine].astype(float))
-    covered = np.bincount(mine, share, len(judged))
-    sharing = np.bincount(mine, minlength=len(judged)).astype(float)
+    places, by_places = judged.overlaps(by)
+    start = judged.start[places]
+    low = np.maximum(start, by.start[by_places]) - start
+    high = np.minimum(judged.end[places], by.end[by_places]) - start
+    share = bias.share(low.astype(float), high.astype(float), judged.length[places].astype(float))
+    covered = np.bincount(places, share, len(judged))
+    sharing = np.bincount(places, minlength=len(judged)).astype(float)
     overlap = cardinality.factor(sharing) * np.minimum(covered, 1.0)
     scores: Floats = alpha * (sharing > 0) + (1 - alpha) * overlap
     return scores

@@ -480,14 +480,14 @@ def _not_found(
             f"{significant(fewest)} a day at the least. A higher limit, or leaving out rules that "
             f"are never right, would help."
         )
-    few, prompt = satisfied["max_false_incidents"], satisfied["max_delay"]
+    few_enough, prompt = satisfied["max_false_incidents"], satisfied["max_delay"]
     in_time = of.within(constraints["max_delay"])
     cheapest = float(of.false_incidents[prompt].min()) / of.days
     return (
         f"{lead} both constraints at once: with {constraints['max_false_incidents']:g} false "
-        f"incidents a day {int(in_time[few].max())} of {of.first_alerts.total} are detected within "
-        f"{constraints['max_delay']:g} s, and half of them take {significant(cheapest)} a day. "
-        f"Relax one of them."
+        f"incidents a day {int(in_time[few_enough].max())} of {of.first_alerts.total} are detected "
+        f"within {constraints['max_delay']:g} s, and half of them take {significant(cheapest)} a "
+        f"day. Relax one of them."
     )
 
 

@@ -311,40 +311,42 @@ def _same_rows(swept: ThresholdSweep, holdout: ThresholdSweep | None) -> Iterato
 
 def _shared_rows(swept: ThresholdSweep, holdout: ThresholdSweep) -> int:
     """How many rows of the holdout are rows that the threshold was chosen on."""
-    here, there = swept.tally, holdout.tally
-    if np.array_equal(here.scores, there.scores) and np.array_equal(here.counts, there.counts):
+    chosen_on, held_out = swept.tally, holdout.tally
+    if np.array_equal(chosen_on.scores, held_out.scores) and np.array_equal(
+        chosen_on.counts, held_out.counts
+    ):
         return holdout.rows
     if min(swept.tally.size / swept.rows, holdout.tally.size / holdout.rows) < _MOST_DIFFER:
         return 0
-    _, mine, theirs = np.intersect1d(
-        here.scores, there.scores, assume_unique=True, return_indices=True
+    _, places, holdout_places = np.intersect1d(
+        chosen_on.scores, held_out.scores, assume_unique=True, return_indices=True
     )
-    both = np.minimum(here.counts[:, mine], there.counts[:, theirs])
+    both = np.minimum(chosen_on.counts[:, places], held_out.counts[:, holdout_places])
     shared = int(both.sum(dtype=np.int64))
     return shared if 2 * shared > holdout.rows else 0
 
 
 def _few(swept: ThresholdSweep, wanted: Requirements) -> Iterator[Finding]:
     positives, negatives = swept.positives, swept.negatives
-    few = (
+    rare = (
         [f"{count(positives)} {plural(positives, 'positive', 'positives')}"]
         if positives < FEWEST
         else []
     )
-    few += (
+    rare += (
         [f"{count(negatives)} {plural(negatives, 'negative', 'negatives')}"]
         if negatives < FEWEST
         else []
     )
-    few += [
+    rare += [
         f"{count(family.size)} of {name(family.name)}"
         for family in swept.families
         if family.name in wanted.families and family.size < FEWEST
     ]
-    if few:
+    if rare:
         fewest = positives if positives < FEWEST else negatives
         yield FEW_ROWS.found(
-            f"There {plural(fewest, 'is', 'are')} only {some(few)}: a single row moves such a "
+            f"There {plural(fewest, 'is', 'are')} only {some(rare)}: a single row moves such a "
             f"share by more than three "
             f"points, so the threshold is a matter of chance.",
         )

@@ -95,9 +95,9 @@ def empirical(wanted: Requirements) -> str:
 def guaranteed(wanted: Requirements, swept: ThresholdSweep) -> str:
     """How the guaranteed threshold was found."""
     said = _bounds(wanted, swept)
-    together = ""
+    shared = ""
     if wanted.size > 1:
-        together = (
+        shared = (
             f" The {wanted.size} constraints hold together: they share the error, each fails with "
             f"a chance of at most {rate(wanted.risk)} (Bonferroni)."
         )
@@ -106,9 +106,7 @@ def guaranteed(wanted: Requirements, swept: ThresholdSweep) -> str:
         best = "the highest of these thresholds, which raises the fewest alarms"
     if wanted.objective == LOWEST_COST:
         best = f"of these thresholds the one with the {wanted.objective} on these rows"
-    return (
-        f"{'; '.join(said)}; {best}. Fixed by the number of rows before scores are seen.{together}"
-    )
+    return f"{'; '.join(said)}; {best}. Fixed by the number of rows before scores are seen.{shared}"
 
 
 def _bounds(wanted: Requirements, swept: ThresholdSweep) -> list[str]:

@@ -210,8 +210,8 @@ def first_best(near: Array, counts: SweepCounts, exact: Any) -> int:
     fresh = np.ones(len(near), bool)
     # Scores that were not drawn repeat the counts of the one before.
     fresh[1:] = (tp[1:] != tp[:-1]) | (fp[1:] != fp[:-1])
-    few = near[fresh].tolist()
-    return int(few[0] if len(few) == 1 else max(few, key=exact))
+    positions = near[fresh].tolist()
+    return int(positions[0] if len(positions) == 1 else max(positions, key=exact))
 
 
 def empirical_rule(wanted: Requirements) -> ThresholdRule:

@@ -340,8 +340,8 @@ def _shown_rate(negatives: int, errors: tuple[int, ...], risk: float) -> tuple[f
     """The rate that so few errors show, each; infinite where there are no more rows than errors."""
     from scipy.special import betainccinv
 
-    few = np.array([error for error in errors if error < negatives])
-    rates = betainccinv(few + 1, negatives - few, risk).tolist()
+    errors_possible = np.array([error for error in errors if error < negatives])
+    rates = betainccinv(errors_possible + 1, negatives - errors_possible, risk).tolist()
     return (*rates, *[math.inf] * (len(errors) - len(rates)))
 
 

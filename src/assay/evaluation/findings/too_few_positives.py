@@ -38,17 +38,17 @@ def look(evaluation: Evaluation) -> str | None:
     watched = evaluation.labels if evaluation.positive is None else evaluation.labels[1:]
     # A label that was only decided is another finding.
     by_threshold = evaluation.tally.threshold is not None
-    few = [
+    short = [
         label
         for label in watched
         if _scarce(recalls[label])
         and (by_threshold or not (math.isnan(recalls[label]) and decided[label]))
     ]
-    if not few:
+    if not short:
         return None
     if evaluation.positive is None:
-        return _classes(few, recalls)
-    positive, recall = name(few[0]), recalls[few[0]]
+        return _classes(short, recalls)
+    positive, recall = name(short[0]), recalls[short[0]]
     if math.isnan(recall):
         return (
             f"No row is {positive}: detection rate, AUC and FAR say nothing. Test on attacks too."
@@ -71,10 +71,10 @@ def _amount(recall: Estimate) -> str:
     return f"{count(number)} {'row is' if number == 1 else 'rows are'}"
 
 
-def _classes(few: list[str], recalls: dict[str, Estimate]) -> str:
-    counts = [0 if math.isnan(recalls[label]) else recalls[label].n for label in few]
-    shown = [f"{name(label)} ({count(n)})" for label, n in zip(few, counts, strict=True)]
-    widths = [recalls[label].high - recalls[label].low for label in few]
+def _classes(short: list[str], recalls: dict[str, Estimate]) -> str:
+    counts = [0 if math.isnan(recalls[label]) else recalls[label].n for label in short]
+    shown = [f"{name(label)} ({count(n)})" for label, n in zip(short, counts, strict=True)]
+    widths = [recalls[label].high - recalls[label].low for label in short]
     defined = [width for width in widths if not math.isnan(width)]
     worst = f", their detection rates as uncertain as {rate(max(defined))} wide" if defined else ""
     return (

@@ -344,12 +344,14 @@ def pitfalls_of(case: Case, findings: Sequence[CheckFinding]) -> tuple[Pitfall, 
     """Each pitfall: found where a warning or a leak belongs to it, and else what can be said."""
     pitfalls = []
     for code, name, otherwise in TEN:
-        mine = [finding for finding in findings if finding.pitfall == code]
-        shown = tuple(finding.code for finding in mine if finding.severity != "info")
+        own_findings = [finding for finding in findings if finding.pitfall == code]
+        shown = tuple(finding.code for finding in own_findings if finding.severity != "info")
         if shown:
-            why = next(finding.message for finding in mine if finding.severity != "info")
+            why = next(finding.message for finding in own_findings if finding.severity != "info")
             pitfalls.append(Pitfall(code, name, FOUND, why, shown))
             continue
         status, why = otherwise(case) if callable(otherwise) else otherwise
-        pitfalls.append(Pitfall(code, name, status, why, tuple(finding.code for finding in mine)))
+        pitfalls.append(
+            Pitfall(code, name, status, why, tuple(finding.code for finding in own_findings))
+        )
     return tuple(pitfalls)

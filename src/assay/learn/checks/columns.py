@@ -78,11 +78,11 @@ def facts_of(values: pl.Series) -> Facts:
     import polars as pl
 
     rows, missing = len(values), values.null_count()
-    there = values.drop_nulls() if missing else values
+    present = values.drop_nulls() if missing else values
     if values.dtype != pl.Float64:
-        first = tuple(there.head(_LOOKED_AT).to_list())
-        return Facts(values.name, rows, missing, there.n_unique(), first=first)
-    numbers = there.to_numpy()
+        first = tuple(present.head(_LOOKED_AT).to_list())
+        return Facts(values.name, rows, missing, present.n_unique(), first=first)
+    numbers = present.to_numpy()
     ordered = np.sort(numbers)
     distinct = int(np.count_nonzero(ordered[1:] != ordered[:-1])) + 1 if len(ordered) else 0
     if not distinct:
@@ -322,8 +322,8 @@ def _auc(column: pl.Series, truth: Array, level: float) -> tuple[Estimate, float
     """The AUC of a column's values for the second label, and how likely it is by chance."""
     numbers = column.to_numpy()
     if column.null_count():
-        there = ~np.isnan(numbers)
-        numbers, truth = numbers[there], truth[there]
+        present = ~np.isnan(numbers)
+        numbers, truth = numbers[present], truth[present]
     if not len(numbers):
         return None
     if not max(abs(numbers.min()), abs(numbers.max())) < _LARGE:
@@ -371,12 +371,15 @@ def _rated(
     """The AUC of the rates of values, and how likely it is by chance."""
     known, judged = learned.parted(codes)
     rates = _rates(_table(known, learned.known, bins, learned.classes))
-    there = _table(judged, learned.judged, bins, learned.classes)
-    right, n = int(there[np.arange(bins), rates.argmax(axis=1)].sum()), int(there.sum())
+    judged_table = _table(judged, learned.judged, bins, learned.classes)
+    right, n = (
+        int(judged_table[np.arange(bins), rates.argmax(axis=1)].sum()),
+        int(judged_table.sum()),
+    )
     accuracy = share_of(right, n, level)
     classes = {}
     for label in range(learned.classes) if learned.classes > 2 else (1,):
-        pair = np.stack([there.sum(axis=1) - there[:, label], there[:, label]])
+        pair = np.stack([judged_table.sum(axis=1) - judged_table[:, label], judged_table[:, label]])
         auc_and_p = auc_of(_tally(rates[:, label], pair), level)
         if auc_and_p is not None:
             classes[label] = auc_and_p
@@ -394,7 +397,7 @@ def _rated(
         for end in ("value", "low", "high")
     )
     auc = Estimate(mean, low, high, method="mean of the classes", n=n, level=level)
-    majority = float(there.sum(axis=0).max() / n)
+    majority = float(judged_table.sum(axis=0).max() / n)
     spread = math.sqrt(max(majority * (1 - majority), 1e-12) / n)
     p = normal_p(max(accuracy - majority, 0.0) / spread)
     return Signal(column, auc, "by value", p, accuracy, classes=classes)
@@ -423,9 +426,9 @@ def _table(codes: Array, truth: Array, bins: int, classes: int) -> Array:
 
 
 def _tally(scores: Array, pair: Array) -> ScoreTally:
-    there = pair.sum(axis=0) > 0
-    distinct, at = np.unique(scores[there], return_inverse=True)
-    pair = pair[:, there]
+    occupied = pair.sum(axis=0) > 0
+    distinct, at = np.unique(scores[occupied], return_inverse=True)
+    pair = pair[:, occupied]
     counts = np.stack([np.bincount(at, row, minlength=len(distinct)) for row in pair])
     return ScoreTally(_NAMES, distinct, counts.astype(np.int64))
 
@@ -454,10 +457,10 @@ def _codes(columns: Sequence[pl.Series], facts: Facts) -> tuple[list[Array], int
 
 def _binned(columns: Sequence[pl.Series]) -> tuple[list[Array], int]:
     numbers = [column.to_numpy() for column in columns]
-    there = np.sort(numbers[0])
-    there = there[: np.searchsorted(there, np.nan)]
-    at = np.arange(1, BINS) * len(there) // BINS
-    edges = np.unique(there[at])
+    present = np.sort(numbers[0])
+    present = present[: np.searchsorted(present, np.nan)]
+    at = np.arange(1, BINS) * len(present) // BINS
+    edges = np.unique(present[at])
     codes = [np.searchsorted(edges, part, side="right") for part in numbers]
     for code, part in zip(codes, numbers, strict=True):
         code[np.isnan(part)] = len(edges) + 1

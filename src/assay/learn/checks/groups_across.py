@@ -45,8 +45,8 @@ def look(case: Case) -> Sighting | None:
     sentences, evidence = [], {}
     chosen = np.zeros(len(case.last), bool)
     for column in case.groups:
-        there = grouped(case, column)
-        seen = _across(case, there) if case.test is not None else _inside(case, there)
+        in_groups = grouped(case, column)
+        seen = _across(case, in_groups) if case.test is not None else _inside(case, in_groups)
         if seen is None:
             continue
         numbers, mask, sentence = seen
@@ -81,11 +81,11 @@ def values_of(case: Case, part: CheckedPart, column: str) -> pl.Series:
 
 
 def _across(case: Case, grouped: tuple[EqualRows, tuple[Any, ...]]) -> Any:
-    equal, there = grouped
-    mask = equal.also_in(-1, TRAIN) & there[-1]
+    equal, has_group = grouped
+    mask = equal.also_in(-1, TRAIN) & has_group[-1]
     if not mask.any():
         return None
-    groups, shared = (len(np.unique(equal.codes[-1][rows])) for rows in (there[-1], mask))
+    groups, shared = (len(np.unique(equal.codes[-1][rows])) for rows in (has_group[-1], mask))
     rows, total = int(mask.sum()), len(case.last)
     of = (
         f"{count(shared)} of {count(groups)} groups of the test part {is_or_are(shared)} in the "
@@ -97,12 +97,12 @@ def _across(case: Case, grouped: tuple[EqualRows, tuple[Any, ...]]) -> Any:
 
 
 def _inside(case: Case, grouped: tuple[EqualRows, tuple[Any, ...]]) -> Any:
-    equal, there = grouped
-    size = np.where(there[0], equal.size(0), 1)
+    equal, has_group = grouped
+    size = np.where(has_group[0], equal.size(0), 1)
     mask = size > 1
     if not mask.any():
         return None
-    groups = len(np.unique(equal.codes[0][there[0]]))
+    groups = len(np.unique(equal.codes[0][has_group[0]]))
     apart = case.split_apart(size)
     of = (
         f"{count(len(case.train))} rows come in {count(groups)} groups. A random split that holds "

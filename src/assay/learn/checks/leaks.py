@@ -121,9 +121,9 @@ def _repeats_across(equal: EqualRows) -> tuple[Mask, Mask]:
 def _grouped(case: Case) -> tuple[Mask, Mask]:
     train, test = np.zeros(len(case.train), bool), np.zeros(len(case.parts[TEST]), bool)
     for column in case.groups:
-        equal, there = groups_across.grouped(case, column)
-        train |= equal.also_in(TRAIN, TEST) & there[TRAIN]
-        test |= equal.also_in(TEST, TRAIN) & there[TEST]
+        equal, has_group = groups_across.grouped(case, column)
+        train |= equal.also_in(TRAIN, TEST) & has_group[TRAIN]
+        test |= equal.also_in(TEST, TRAIN) & has_group[TEST]
     return train, test
 
 
@@ -188,8 +188,8 @@ def honest_of(case: Case, leaks: Leaks, data: Data, test: Data | None) -> Honest
             removed.append("the split, in which too few rows are real; all others were split anew")
             return _anew(case, *_real(leaks, data, test), removed)
         learned, real = (~made for made in leaks.made)
-        gone = [_rows(~learned, "training row"), _rows(~real, "test row")]
-        removed.append(f"{' and '.join(gone)} that look made up")
+        removed_rows = [_rows(~learned, "training row"), _rows(~real, "test row")]
+        removed.append(f"{' and '.join(removed_rows)} that look made up")
     if (leaks.train & learned).any():
         unseen, unlike = learned & ~leaks.train, real & ~leaks.test
         if _has_every_class(data, unseen):
@@ -262,8 +262,8 @@ def _anew(case: Case, data: Data, numbers: Array, removed: list[str]) -> HonestT
     return HonestTraining(data, None, RANDOM, numbers, tuple(removed))
 
 
-def _rows(gone: Mask, called: str) -> str:
-    number = int(gone.sum())
+def _rows(mask: Mask, called: str) -> str:
+    number = int(mask.sum())
     return f"{count(number)} {called}{'' if number == 1 else 's'}"
 
 

@@ -40,24 +40,28 @@ def look(case: Case) -> Sighting | None:
     if case.retest is None:
         return None
     measure = headline_measure(case)
-    mine = case.retest.before.estimates[measure]
+    recipe_estimate = case.retest.before.estimates[measure]
     others = {
         baseline.name: value
         for baseline in case.baselines
         if not math.isnan(value := baseline.estimates[measure])
     }
-    if math.isnan(mine) or not others:
+    if math.isnan(recipe_estimate) or not others:
         return None
     best = max(others, key=lambda name: others[name])
-    if mine.low > others[best]:
+    if recipe_estimate.low > others[best]:
         return None
     called = find(measure).short
     return Sighting(
         "warning",
         f"{case.retest.recipe} has {'an' if called[0] in 'Aa' else 'a'} {called} of "
-        f"{measured(mine)}, the {best} one of {measured(others[best])}: no gain over it "
+        f"{measured(recipe_estimate)}, the {best} one of {measured(others[best])}: no gain over it "
         f"is shown.",
-        evidence={"measure": measure, "recipe": float(mine), "baseline": float(others[best])},
+        evidence={
+            "measure": measure,
+            "recipe": float(recipe_estimate),
+            "baseline": float(others[best]),
+        },
     )
 
 

@@ -41,9 +41,9 @@ def look(case: Case) -> Sighting | None:
     if not pairs:
         return None
     columns = [
-        f"{name(column)} in {name(label)}, with a value that {rate_percent(elsewhere)} of the "
+        f"{name(column)} in {name(label)}, with a value that {rate_percent(share)} of the "
         f"other rows have"
-        for column, label, elsewhere in pairs
+        for column, label, share in pairs
     ]
     return Sighting(
         "info",
@@ -51,8 +51,8 @@ def look(case: Case) -> Sighting | None:
         columns=tuple(dict.fromkeys(column for column, _, _ in pairs)),
         evidence={
             "found": [
-                {"column": column, "label": label, "elsewhere": elsewhere}
-                for column, label, elsewhere in pairs
+                {"column": column, "label": label, "elsewhere": share}
+                for column, label, share in pairs
             ]
         },
     )

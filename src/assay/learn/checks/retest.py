@@ -106,7 +106,7 @@ def retest(case: Case, recipe: Recipe) -> Retest:
     if honest.group is not None:
         clusters = _clusters(case, honest.group)
     measures = tuple(before.estimates)
-    lost = drops(
+    dropped_measures = drops(
         one,
         other,
         measures,
@@ -115,8 +115,12 @@ def retest(case: Case, recipe: Recipe) -> Retest:
         level=case.level,
         seed=case.seed,
     )
-    gone = tuple(name for name in case.train.frame.columns if name not in honest.data.frame.columns)
-    return Retest(recipe.name, before, after, removed, lost, _note(one, other, clusters), gone)
+    columns = tuple(
+        name for name in case.train.frame.columns if name not in honest.data.frame.columns
+    )
+    return Retest(
+        recipe.name, before, after, removed, dropped_measures, _note(one, other, clusters), columns
+    )
 
 
 def _note(one: JudgedRows, other: JudgedRows, clusters: Array | None) -> str:

@@ -66,8 +66,8 @@ def order_of(case: Case, column: str) -> Neighbours:
 
     values, truth = case.train.frame[column], case.train.truth
     if values.null_count():
-        there = values.is_not_null().to_numpy()
-        values, truth = values.drop_nulls(), truth[there]
+        present = values.is_not_null().to_numpy()
+        values, truth = values.drop_nulls(), truth[present]
     if values.dtype == pl.String:
         values = values.rank("dense")
     return by_column(np.asarray(values.to_numpy()), truth, case.level, case.seed)

@@ -37,15 +37,15 @@ def look(case: Case) -> Sighting | None:
         # What is normal is no family of attacks.
         codes = codes[case.test.truth == 1]
     often = np.bincount(codes, minlength=len(judged.names))
-    there = [i for i in range(len(often)) if often[i]]
-    new = [i for i in there if judged.names[i] not in seen]
-    if not there:
+    present = [i for i in range(len(often)) if often[i]]
+    new = [i for i in present if judged.names[i] not in seen]
+    if not present:
         return None
-    rows, total, both = int(often[new].sum()), len(case.test), len(there) - len(new)
+    rows, total, both = int(often[new].sum()), len(case.test), len(present) - len(new)
     if new:
         named = [name(judged.names[i]) for i in sorted(new, key=lambda i: -int(often[i]))]
         message = (
-            f"{count(len(new))} of {count(len(there))} families of the test part "
+            f"{count(len(new))} of {count(len(present))} families of the test part "
             f"{is_or_are(len(new))} not in the training part: {some(named)}, {count(rows)} of "
             f"{count(total)} test rows ({share_text(rows, total)}). "
             f"{count(both)} {is_or_are(both)} on both sides."
@@ -63,7 +63,7 @@ def look(case: Case) -> Sighting | None:
         rows=case.test.numbers(mask),
         evidence={
             "families": {judged.names[i]: int(often[i]) for i in new},
-            "both": {judged.names[i]: int(often[i]) for i in there if i not in new},
+            "both": {judged.names[i]: int(often[i]) for i in present if i not in new},
             "of": total,
         },
     )

@@ -295,11 +295,11 @@ def _must_hold_no_password(split: SplitResult) -> None:
 def must_only_read_postgresql(query: str, name: str) -> str:
     """The query, refused where it is no SELECT or reaches beyond the tables."""
     text = one_select(query, name)
-    beyond = _BEYOND_TABLES.search(text)
-    if beyond is not None:
+    forbidden = _BEYOND_TABLES.search(text)
+    if forbidden is not None:
         raise InputError(
-            f"{name}: the query names {beyond[0]!r}, which may reach beyond the tables. Only one "
-            f"SELECT that reads tables is allowed"
+            f"{name}: the query names {forbidden[0]!r}, which may reach beyond the tables. Only "
+            f"one SELECT that reads tables is allowed"
         )
     if _SPELLED.search(text):
         raise InputError(f"{name}: the query spells a name by numbers (U&); write it as it is")
@@ -426,12 +426,12 @@ def must_only_read_spark(query: str, name: str) -> str:
     """The query, refused where it is no SELECT or reaches beyond the tables."""
     text = one_select(query, name)
     # What is a comment depends on where texts end, which settings change: both are looked at.
-    beyond = _BEYOND_SPARK_TABLES.search(text) or _BEYOND_SPARK_TABLES.search(
+    forbidden = _BEYOND_SPARK_TABLES.search(text) or _BEYOND_SPARK_TABLES.search(
         _COMMENT.sub(" ", text)
     )
-    if beyond is not None:
+    if forbidden is not None:
         raise InputError(
-            f"{name}: the query holds {beyond[0].strip()!r}, which may reach beyond the tables. "
+            f"{name}: the query holds {forbidden[0].strip()!r}, which may reach beyond the tables. "
             f"Only one SELECT that reads tables is allowed; name files as inputs of their own"
         )
     return text

@@ -348,10 +348,10 @@ class Hashing:
         except InputError:
             places = {}  # whoever reads them says so
         self._places = places
-        there: dict[Path | str, str] = {
+        hashes_there: dict[Path | str, str] = {
             Path(name).resolve(): name for name in maybe if Path(name).is_file()
         }
-        every = {**there, **places}
+        every = {**hashes_there, **places}
         self._states = {place: _state(place) for place in every if isinstance(place, Path)}
         self._thread = threading.Thread(target=self._hash, args=(every,), daemon=True)
         self._thread.start()

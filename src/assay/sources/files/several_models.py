@@ -253,8 +253,8 @@ def _positions(main: ModelFile, other: ModelFile) -> Array:
     """For each row of the main part where its id stands in another, -1 where it does not."""
     import polars as pl
 
-    there = pl.DataFrame({"id": other.ids, "at": np.arange(len(other.rows), dtype=np.int64)})
-    joined = pl.DataFrame({"id": main.ids}).join(there, on="id", how="left", maintain_order="left")
+    places = pl.DataFrame({"id": other.ids, "at": np.arange(len(other.rows), dtype=np.int64)})
+    joined = pl.DataFrame({"id": main.ids}).join(places, on="id", how="left", maintain_order="left")
     return np.asarray(joined["at"].fill_null(-1).to_numpy())
 
 
@@ -292,11 +292,14 @@ def _must_agree(main: ModelFile, other: ModelFile, at: Array) -> None:
     if not len(differ):
         return
     first = int(differ[0])
-    here, there = truth.names[truth.codes[first]], labels.names[labels.codes[at[first]]]
+    first_label, other_label = (
+        truth.names[truth.codes[first]],
+        labels.names[labels.codes[at[first]]],
+    )
     raise LabelError(
         f"the label of {len(differ):,} ids differs between {main.name} and {other.name}: id "
-        f"{_first_ids(main, differ[:1])} is {here!r} in {main.name} and "
-        f"{there!r} in {other.name}. They must be the same rows"
+        f"{_first_ids(main, differ[:1])} is {first_label!r} in {main.name} and "
+        f"{other_label!r} in {other.name}. They must be the same rows"
     )
 
 
