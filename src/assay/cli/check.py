@@ -41,6 +41,7 @@ from assay.errors import LabelError, install_line
 
 if TYPE_CHECKING:
     from assay.learn.data import Data
+    from assay.learn.recipe import Recipe
     from assay.sources.files import Request
 
 EXAMPLES = (
@@ -155,7 +156,7 @@ def command(
         context.exit(NO)
 
 
-def _recipe(named: str) -> Any:
+def _recipe(named: str) -> Recipe:
     """A recipe by its name; a wrong one is a wrong command line."""
     if find_spec("sklearn") is None:
         raise click.UsageError(f"--recipe needs scikit-learn: {install_line('learn')}")

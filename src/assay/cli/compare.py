@@ -385,7 +385,9 @@ def _compared(
         raise click.UsageError(as_options(str(missing))) from missing
 
 
-def _thresholds(given: Sequence[tuple[str | None, float]]) -> Any:
+def _thresholds(
+    given: Sequence[tuple[str | None, float]],
+) -> float | dict[str | None, float] | None:
     if not given:
         return None
     if given[0][0] is None:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from assay.decisions import Gate, Rule
     from assay.sources.files import MatchedRows, Request
     from assay.store import KeptRows, KeptRun
+    from assay.tally import Tally
 
 _WITH_BASELINE = "assay gate new.csv --baseline old.csv --id flow --score score"
 _WITH_LAST = "assay gate new.csv --score score --id flow --baseline last-passed --record flows"
@@ -285,7 +286,7 @@ class _NewRows:
         """The rows with what both models said of them; None where none were judged."""
         return None if self.matched is None else rows_of_models(self.matched, positive)
 
-    def tally(self) -> Any:
+    def tally(self) -> Tally:
         """What was counted of the new model."""
         from assay import count
 

@@ -21,7 +21,7 @@ from assay.decisions.rule import DIFFERENCE, NEW, OLD
 from assay.errors import InputError
 from assay.evaluation.deployment import ALERTS, FALSE_ALARMS
 from assay.evaluation.judge import formula_of
-from assay.formula import cells, evaluate, proportion, reason
+from assay.formula import Proportion, cells, evaluate, proportion, reason
 from assay.inference.estimate import Estimate
 from assay.inference.fields import Recorded, stored
 from assay.inference.paired_tests import paired_difference
@@ -171,7 +171,7 @@ def _needed(measure: Measure) -> tuple[bool, bool]:
     return matters("FN", "TN"), matters("TP", "FP")
 
 
-def _proportion(measure: Measure) -> Any:
+def _proportion(measure: Measure) -> Proportion:
     share = proportion(formula_of(measure))
     if share is None:
         raise InputError(f"{measure.name} is no share of rows, which alone can be followed")

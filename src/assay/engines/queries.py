@@ -35,6 +35,8 @@ from assay.tally.keeping import AUTO, Cuts, Grid
 from assay.tally.named_tally import Refusals
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
     import polars as pl
 
 
@@ -164,8 +166,13 @@ class ModelQuery:
     def __enter__(self) -> ModelQuery:
         return self
 
-    def __exit__(self, *reason: object) -> None:
-        self._stack.__exit__(*reason)  # type: ignore[arg-type]
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)
 
     def counts(self, most: int) -> bool:
         """Whether the database counts these models: more rows than ``most``, each with scores.

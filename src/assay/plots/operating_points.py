@@ -112,7 +112,7 @@ def _letters(numbers: Numbers) -> int:
     return max((len(line) for text in numbers.values() for line in text.split("\n")), default=1)
 
 
-def _shares(table: Confusion) -> Any:
+def _shares(table: Confusion) -> Floats:
     """Each cell as a share of its row; nan in a row without rows."""
     return np.array(
         [

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from assay.evaluation.wording import name
 from assay.learn.checks.case import (
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
     import polars as pl
 
 _GROUP = "group"
+
+# Rows of the same group, and which rows of each part have one.
+GroupRows: TypeAlias = "tuple[EqualRows, tuple[npt.NDArray[np.bool_], ...]]"
+# Numbers for the evidence, the rows that were seen, and the sentence.
+Seen: TypeAlias = "tuple[dict[str, Any], npt.NDArray[np.bool_], str]"
 
 
 def look(case: Case) -> Sighting | None:
@@ -65,7 +71,7 @@ def look(case: Case) -> Sighting | None:
     )
 
 
-def grouped(case: Case, column: str) -> tuple[EqualRows, tuple[Any, ...]]:
+def grouped(case: Case, column: str) -> GroupRows:
     """Rows of the same group, and which rows have one."""
     values = [values_of(case, part, column) for part in case.parts]
     return equal_rows([series.to_frame() for series in values]), tuple(
@@ -80,7 +86,7 @@ def values_of(case: Case, part: CheckedPart, column: str) -> pl.Series:
     return texts_in(case.group(part, column)).alias(_GROUP)
 
 
-def _across(case: Case, grouped: tuple[EqualRows, tuple[Any, ...]]) -> Any:
+def _across(case: Case, grouped: GroupRows) -> Seen | None:
     equal, has_group = grouped
     mask = equal.also_in(-1, TRAIN) & has_group[-1]
     if not mask.any():
@@ -96,7 +102,7 @@ def _across(case: Case, grouped: tuple[EqualRows, tuple[Any, ...]]) -> Any:
     return numbers, mask, of
 
 
-def _inside(case: Case, grouped: tuple[EqualRows, tuple[Any, ...]]) -> Any:
+def _inside(case: Case, grouped: GroupRows) -> Seen | None:
     equal, has_group = grouped
     size = np.where(has_group[0], equal.size(0), 1)
     mask = size > 1

@@ -30,6 +30,8 @@ from assay.number_text import count
 if TYPE_CHECKING:
     import polars as pl
 
+    from assay.learn.validation import Scheme
+
 Array: TypeAlias = npt.NDArray[Any]
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
@@ -164,7 +166,7 @@ class HonestTraining:
         return {RANDOM: "at random"}.get(text, f"by {text}")
 
 
-def official(test: Data) -> Any:
+def official(test: Data) -> Scheme:
     """The scheme of a part that judges."""
     from assay.learn.validation import parse_scheme
 
