@@ -124,23 +124,23 @@ def command(
     flows = make_flows(seed)
     _write(predictions, table(flows))
     tell(f"Made {len(flows):,} network flows of two weeks, and what a detector said of them.")
-    asked = ["evaluate", str(predictions), *OPTIONS]
+    arguments = ["evaluate", str(predictions), *OPTIONS]
     if level != DEFAULT_LEVEL:
-        asked += ["--level", repr(level)]
+        arguments += ["--level", repr(level)]
     tell("The report that follows is that of")
-    tell(f"  {_shell_line(asked)}")
+    tell(f"  {_shell_line(arguments)}")
     tell()
-    _run([*asked, "--format", face, "--quiet"])
+    _run([*arguments, "--format", face, "--quiet"])
     for name in REPORTS:
-        _run([*asked, "--out", str(out / name), "--quiet"])
-    for name, (_, which, *options) in DECISIONS.items():
-        _run([which, str(predictions), *options, "--out", str(out / name), "--quiet"])
+        _run([*arguments, "--out", str(out / name), "--quiet"])
+    for name, (_, subcommand, *options) in DECISIONS.items():
+        _run([subcommand, str(predictions), *options, "--out", str(out / name), "--quiet"])
     if store is not None:
         _keep(predictions, store)
         tell(f"Kept the judgements in {store}: assay serve --store {shlex.quote(store)}")
     runs = _trained(out, seed, tell) if _can_train() else {}
     tell()
-    for line in _guide(out, asked, runs):
+    for line in _guide(out, arguments, runs):
         tell(line)
 
 
@@ -153,8 +153,8 @@ def _keep(predictions: Path, store: str) -> None:
     for tag, column in VERSIONS.items():
         version = ("--score", column, "--tag", tag, "--keep-rows")
         _command_output(["evaluate", file, *JUDGED, *version, *store_options])
-    for _, which, *options in DECISIONS.values():
-        _command_output([which, file, *options, *store_options])
+    for _, subcommand, *options in DECISIONS.values():
+        _command_output([subcommand, file, *options, *store_options])
     with Store(store, read_only=True) as kept:
         (old,) = kept.runs(name=KEPT, tag="old", limit=1).runs
     # That a rule does not hold is worth seeing, and no failure of the demo.
@@ -186,7 +186,7 @@ def _trained(out: Path, seed: int, tell: Callable[[str], None]) -> dict[str, lis
     runs = {}
     for recipe in RECIPES:
         folder = out / recipe
-        asked = [
+        arguments = [
             "train",
             recipe,
             str(packets),
@@ -195,19 +195,21 @@ def _trained(out: Path, seed: int, tell: Callable[[str], None]) -> dict[str, lis
             "--out",
             str(folder),
         ]
-        tell(f"  {_shell_line(asked)}")
-        _command_output([*asked, "--quiet"])  # the report is in the folder
+        tell(f"  {_shell_line(arguments)}")
+        _command_output([*arguments, "--quiet"])  # the report is in the folder
         tell(f"      {_headline(folder)}")
-        runs[recipe] = asked
+        runs[recipe] = arguments
     judged = [str(out / folder / "predictions.parquet") for folder in runs]
     models = [f"{folder}={file}:score" for folder, file in zip(runs, judged, strict=True)]
-    asked = [
+    arguments = [
         *("compare", judged[0], "--label", "label", "--id", "row", "--family", "family"),
         *(part for model in models for part in ("--model", model)),
     ]
-    tell(f"  {_shell_line(asked)}")
-    _run([*asked, "--out", str(out / TRAINED), "--quiet"])
-    for verdict in json.loads(_command_output([*asked, "--format", "json", "--quiet"]))["verdicts"]:
+    tell(f"  {_shell_line(arguments)}")
+    _run([*arguments, "--out", str(out / TRAINED), "--quiet"])
+    for verdict in json.loads(_command_output([*arguments, "--format", "json", "--quiet"]))[
+        "verdicts"
+    ]:
         tell(f"      {verdict['text']}")
     return runs
 
@@ -289,7 +291,7 @@ def _shell_line(arguments: list[str]) -> str:
     return shlex.join(["assay", *arguments])
 
 
-def _guide(out: Path, asked: list[str], runs: dict[str, list[str]]) -> list[str]:
+def _guide(out: Path, arguments: list[str], runs: dict[str, list[str]]) -> list[str]:
     """What there is to see now, and what to try next."""
     from assay.measures import FALSE_DISCOVERY_RATE
 
@@ -306,7 +308,7 @@ def _guide(out: Path, asked: list[str], runs: dict[str, list[str]]) -> list[str]
         "      what can't be promised from so few rows, and how many it would take",
         f"  {_shell_line(['plan', '--max-fpr', '1e-5'])}",
         "      how many labelled rows show a false positive rate",
-        f"  {_shell_line([*asked, '--threshold', '0.9'])}",
+        f"  {_shell_line([*arguments, '--threshold', '0.9'])}",
         "      fewer alerts, and what that misses",
         f"  {_shell_line(['measures', FALSE_DISCOVERY_RATE.name])}",
         "      what the false alarm rate says, and when it misleads",

@@ -113,8 +113,8 @@ def export_runs(
             print_out(piece.encode() for piece in pieces)
     written = f"{export.written:,} {'run' if export.written == 1 else 'runs'}"
     if out is not None or target == "mlflow":
-        where = "MLflow" if out is None else f"{out} ({target})"
-        say_unless(f"wrote {written} to {where}", quiet=quiet)
+        destination = "MLflow" if out is None else f"{out} ({target})"
+        say_unless(f"wrote {written} to {destination}", quiet=quiet)
     if export.damaged:
         raise StoreError(
             f"{len(export.damaged)} of the store's parts "

@@ -198,10 +198,10 @@ def command(
         write(junit, broken_off())
     must_name_one_side(positive, negative)
     check_figures(figures)
-    asked = _rules(rules, rule_file)
+    parsed = _rules(rules, rule_file)
     has_old = baseline is not None or baseline_score is not None
     _check_needs(
-        asked, has_old=has_old, has_family=request.family is not None or negative is not None
+        parsed, has_old=has_old, has_family=request.family is not None or negative is not None
     )
     if len(inputs) > 1 and id_column is None:
         raise click.UsageError(
@@ -215,7 +215,7 @@ def command(
         result = gate_files(
             file,
             request,
-            rules=asked,
+            rules=parsed,
             score=score,
             baseline=None if old_run is not None else baseline,
             baseline_score=baseline_score,

@@ -217,7 +217,7 @@ def command(
         raise click.UsageError("--threshold decides by the score; leave out it or --decision")
     if old_threshold is not None and old_score is None:
         raise click.UsageError("--baseline-threshold is of --baseline-score, which is not given")
-    asked = _rules(rules)
+    parsed = _rules(rules)
     inputs = [*files, *reference]
     must_read_once(inputs, "FILE and --reference")
     reporting.check()
@@ -243,7 +243,7 @@ def command(
             state=before,
             recount=recount,
             every=every,
-            rules=asked,
+            rules=parsed,
             positive=positive,
             negative=negative,
             labels=labels,

@@ -423,7 +423,7 @@ def _is_run(path: Path) -> bool:
 
 
 def run_files(
-    run: Run, model: bytes, document: Document, asked: TrainingRequest, times: Mapping[str, Any]
+    run: Run, model: bytes, document: Document, request: TrainingRequest, times: Mapping[str, Any]
 ) -> dict[str, bytes]:
     """The content of every file, by its name; ``run.json``, which names the others, is last."""
     from assay.learn import run as folder
@@ -442,11 +442,11 @@ def run_files(
     }
     files = {
         MODEL: model,
-        folder.PREDICTIONS: folder.parquet(folder.predictions_of(run, asked.id)),
+        folder.PREDICTIONS: folder.parquet(folder.predictions_of(run, request.id)),
         **{name: text.encode(errors="backslashreplace") for name, text in texts.items()},
     }
     digests = [(name, hashlib.sha256(content).hexdigest()) for name, content in files.items()]
-    return {**files, folder.RUN: folder.run_record(run, asked, digests, times)}
+    return {**files, folder.RUN: folder.run_record(run, request, digests, times)}
 
 
 def times_since(started: float) -> dict[str, Any]:

@@ -135,10 +135,10 @@ def command(
                 f"nothing of new ones"
             )
         with naming_inputs(files):
-            wanted = Wanted(id_, keep, threshold)
-            for note in input_notes(loaded, files, wanted, request):
+            outputs = Wanted(id_, keep, threshold)
+            for note in input_notes(loaded, files, outputs, request):
                 tell(f"note: {note}")
-            predictions = predict(loaded, files, wanted, request=request, progress=progress)
+            predictions = predict(loaded, files, outputs, request=request, progress=progress)
             decided: Counter[str] = Counter(dict.fromkeys(predictions.labels, 0))
             frames = _counting_decisions(predictions, decided)
             write_table(map(harmless, frames) if to.format in (CSV, TSV) else frames, to)

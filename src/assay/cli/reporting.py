@@ -413,11 +413,11 @@ def draw_figures(plots: FigureSet, path: Path | None, reporting: Reporting) -> N
         return
     try:
         with atomic_files.folder(path) as folder:
-            drawn = plots.save(folder, _figure_formats() or _USUAL_FIGURE_FORMATS)
+            files = plots.save(folder, _figure_formats() or _USUAL_FIGURE_FORMATS)
     except OSError as error:
         raise OutputError.of(f"figures in {path}", error) from error
-    if drawn:
-        reporting.say(f"wrote {len(drawn)} figures into {path}")
+    if files:
+        reporting.say(f"wrote {len(files)} figures into {path}")
     else:
         reporting.say("note: there is nothing to draw here")
 

@@ -359,7 +359,7 @@ def _telling_folds_apart(scheme: Scheme) -> Iterator[None]:
 
 
 def _saved_model(
-    run: Run, asked: TrainingRequest, out: Path | None
+    run: Run, request: TrainingRequest, out: Path | None
 ) -> tuple[bytes, tuple[str, ...]]:
     """The model file, and the types that whoever loads it has to trust; nothing if none is kept."""
     if out is None:
@@ -367,7 +367,7 @@ def _saved_model(
     from assay.learn.persistence import types_to_trust
     from assay.learn.run import model_of
 
-    model = model_of(run, asked)
+    model = model_of(run, request)
     return model, tuple(types_to_trust(model))
 
 

@@ -125,8 +125,8 @@ def count_on_device(label: Any, score: Any, ask: Ask | None = None) -> Tally:
         return Tally(rows=rows, refused=refused, threshold=ask.threshold)
     if low <= 0 <= high:
         score = score + 0.0  # -0.0 is 0.0
-    asked = USUAL if ask.threshold is None else ask.threshold
-    threshold = float(least_reaching(asked, _float_of(score)))
+    cut = USUAL if ask.threshold is None else ask.threshold
+    threshold = float(least_reaching(cut, _float_of(score)))
     table: ScoreTally | None
     if isinstance(ask.scores, Exact) and len(names.names) == 2 and low >= 0 and high < 2:
         table, decided = _by_key(at, score, codes, names.names, threshold)
@@ -365,7 +365,7 @@ class Device(Protocol):
         """One whole number for two, high * width + low, in one pass."""
         ...
 
-    def least(self, these: Any, those: Any) -> Any:
+    def least(self, first: Any, second: Any) -> Any:
         """The smaller of each two numbers, written over the first."""
         ...
 
@@ -419,8 +419,8 @@ class _Torch:
     def combined(self, high: Any, width: int, low: Any) -> Any:
         return self.torch.add(low, high, alpha=width)
 
-    def least(self, these: Any, those: Any) -> Any:
-        return self.torch.minimum(these, those, out=these)
+    def least(self, first: Any, second: Any) -> Any:
+        return self.torch.minimum(first, second, out=first)
 
     def distinct(self, numbers: Any) -> tuple[Any, Any]:
         values, counts = self.torch.unique(numbers, return_counts=True)
@@ -484,8 +484,8 @@ class _Cupy:
     def combined(self, high: Any, width: int, low: Any) -> Any:
         return high * width + low
 
-    def least(self, these: Any, those: Any) -> Any:
-        return self.xp.minimum(these, those, out=these)
+    def least(self, first: Any, second: Any) -> Any:
+        return self.xp.minimum(first, second, out=first)
 
     def distinct(self, numbers: Any) -> tuple[Any, Any]:
         values, counts = self.xp.unique(numbers, return_counts=True)
@@ -525,14 +525,14 @@ def library_of(values: Any) -> str | None:
     return library if library in ("torch", "cupy") else None
 
 
-def together(these: Any, those: Any) -> bool:
+def together(first: Any, second: Any) -> bool:
     """Whether both are arrays of one library on a device.
 
     >>> together(np.zeros(3), np.zeros(3))
     False
     """
-    library = library_of(these)
-    return library is not None and library == library_of(those)
+    library = library_of(first)
+    return library is not None and library == library_of(second)
 
 
 def device_of(values: Any) -> Device:

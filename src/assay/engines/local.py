@@ -165,10 +165,10 @@ class _ThresholdOpinion(_Opinion):
 
 def flagged_counts(scores: Array, truth: Array, labels: int, threshold: float) -> Array:
     """How many rows of each label are below the threshold, and how many reach it."""
-    least = least_reaching(threshold, scores.dtype)
+    cut = least_reaching(threshold, scores.dtype)
 
     def work(i: int, j: int) -> Array:
-        reached = scores[i:j] >= least
+        reached = scores[i:j] >= cut
         if labels > _FEW_LABELS:
             codes = 2 * truth[i:j].astype(np.int64) + reached
             return np.bincount(codes, minlength=2 * labels).reshape(labels, 2)
@@ -336,8 +336,8 @@ def _is_right(truth: Labels, decision: Labels) -> Array:
     """Whether each decision is the label."""
     truth, decision = unify(truth, decision)
     position = {name: i for i, name in enumerate(decision.names)}
-    same = np.array([position.get(name, -1) for name in truth.names], np.int64)
-    return np.asarray(same[truth.codes] == decision.codes)
+    decision_code = np.array([position.get(name, -1) for name in truth.names], np.int64)
+    return np.asarray(decision_code[truth.codes] == decision.codes)
 
 
 def _distinct(table: Array) -> int:

@@ -257,8 +257,8 @@ def count_dask(frame: Any, columns: Columns, ask: Ask) -> Any:
     adds = delayed(add_bytes, pure=False)
 
     def run(counting: PartitionCounter) -> Any:
-        asked = delayed(counting, pure=False)
-        parts = [counts(part, asked) for part in chosen.to_delayed()]
+        shared_counter = delayed(counting, pure=False)
+        parts = [counts(part, shared_counter) for part in chosen.to_delayed()]
         return tally_of(_tree(parts, adds).compute())
 
     return in_passes(columns, ask, run)

@@ -410,16 +410,16 @@ def _with_ends(lower: pl.DataFrame, score: str, high: pl.Series) -> pl.DataFrame
     import polars as pl
 
     if lower[score].dtype == pl.Object:
-        apart = pl.Series([a != b for a, b in zip(lower[score], high, strict=True)])
-        apart &= high.is_not_null()
+        differ = pl.Series([a != b for a, b in zip(lower[score], high, strict=True)])
+        differ &= high.is_not_null()
     else:
-        apart = (lower[score] != high).fill_null(value=False)
-    if not apart.any():
+        differ = (lower[score] != high).fill_null(value=False)
+    if not differ.any():
         return lower
     one = pl.lit(1, pl.Int64).alias(REPEATS)
-    ends = high.filter(apart).alias(score)
+    ends = high.filter(differ).alias(score)
     if lower[score].dtype == pl.Object:
         ends = pl.Series(score, ends.to_list(), dtype=pl.Object)
-    upper = lower.filter(apart).with_columns(ends, one)
-    lower_rest = lower.with_columns(lower[REPEATS] - apart.cast(pl.Int64))
+    upper = lower.filter(differ).with_columns(ends, one)
+    lower_rest = lower.with_columns(lower[REPEATS] - differ.cast(pl.Int64))
     return pl.concat([lower_rest, upper], how="vertical_relaxed")

@@ -82,7 +82,7 @@ def evaluate_model(
     >>> evaluation["recall"].value, evaluation["false_positive_rate"].value
     (0.5, 0.5)
     """
-    asked = ModelOptions(response_method, classes, logits, fit_params)
+    options = ModelOptions(response_method, classes, logits, fit_params)
     must_share_index(
         {"X": X, "y": y, "groups": groups, "sample_weight": sample_weight}
         | {"slices": slices, "times": times, "clusters": clusters}
@@ -93,12 +93,12 @@ def evaluate_model(
     per_row |= {"clusters": groups if clusters is None else clusters}
     notes: tuple[str, ...] = ()
     if cv is None:
-        response = asked.of(model, X, truth)
+        response = options.of(model, X, truth)
     else:
         per_row["slices"] = slice_columns(slices)
         _must_be_of_these_rows(len(truth.codes), per_row)
         folds = folds_of(cv, X, y, groups)
-        response = asked.out_of_fold(model, X, y, truth, folds)
+        response = options.out_of_fold(model, X, y, truth, folds)
         truth, per_row = judged_rows(folds, truth, per_row)
         notes = tuple(folds.notes())
     columns, response_notes = response.columns(

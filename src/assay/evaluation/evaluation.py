@@ -442,12 +442,12 @@ def _title(evaluation: Evaluation) -> str:
         return f"Evaluation of {counted} in {len(evaluation.labels)} classes"
     negative, positive = evaluation.labels
     of_negative, of_positive = confusion.rows
-    where = ""
+    at_threshold = ""
     if evaluation.tally.threshold is not None:
-        where = f", flagged at {threshold_text(evaluation.tally.threshold)} and above"
+        at_threshold = f", flagged at {threshold_text(evaluation.tally.threshold)} and above"
     return (
         f"Evaluation of {counted}: {_count(of_positive)} positive ({positive}), "
-        f"{_count(of_negative)} negative ({negative}){where}"
+        f"{_count(of_negative)} negative ({negative}){at_threshold}"
     )
 
 

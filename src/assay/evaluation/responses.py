@@ -478,14 +478,14 @@ def _as_probabilities(output: Output, model: str) -> Array:
     values = output.values
     if values.dtype.kind != "f":
         raise InputError(f"logits=True is for numbers; {model} gives {values.dtype}")
-    wide = values.astype(np.float64)
-    if wide.ndim == 1:
-        return np.asarray(np.exp(-np.logaddexp(0, -wide)))
+    logits = values.astype(np.float64)
+    if logits.ndim == 1:
+        return np.asarray(np.exp(-np.logaddexp(0, -logits)))
     if _sums_to_one(values):
         raise InputError(
             f"the columns of {model} sum to 1, so they are probabilities: leave logits=True out"
         )
-    shifted = np.exp(wide - wide.max(axis=1, keepdims=True))
+    shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
     return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))
 
 

@@ -206,11 +206,11 @@ def records_of(estimates: Iterable[EstimateRecord], mode: str) -> list[dict[str,
 
 
 def _record(estimate: Mapping[str, Any], mode: str) -> dict[str, Any]:
-    where = estimate["slice"] or {"column": None, "value": None}
+    slice_ = estimate["slice"] or {"column": None, "value": None}
     low, high = estimate["bound"] or (None, None)
     others = {
-        "slice_column": where["column"],
-        "slice_value": where["value"],
+        "slice_column": slice_["column"],
+        "slice_value": slice_["value"],
         "mode": mode,
         "bound_low": low,
         "bound_high": high,

@@ -339,10 +339,10 @@ def undecided_note(low: float, high: float, name: str = "") -> str:
     """Why nothing is decided, and what to say; ``name`` is the model, where there are several."""
     of = f" of {name!r}" if name else ""
     likely = likely_threshold(low, high)
-    which = "the score from which on a row is flagged"
-    advice = f"say threshold=, {which}"
+    meaning = "the score from which on a row is flagged"
+    advice = f"say threshold=, {meaning}"
     if likely is not None:
-        advice = f"say threshold={likely[0]} if these are {likely[1]}, or else {which}"
+        advice = f"say threshold={likely[0]} if these are {likely[1]}, or else {meaning}"
     return (
         f"the scores{of} run from {low + 0.0:g} to {high + 0.0:g} and no threshold was given, so "
         f"no row is decided on: {advice}"

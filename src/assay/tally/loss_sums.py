@@ -104,9 +104,9 @@ class LossSums:
         """The sums behind the Brier score."""
         return self._moments(self.brier, 1)
 
-    def _moments(self, sums: tuple[int, int], which: int) -> Moments:
+    def _moments(self, sums: tuple[int, int], side: int) -> Moments:
         if self.weighted is not None:
-            return Moments(*self.weighted[which])
+            return Moments(*self.weighted[side])
         first, second = (number / 2**UNIT_BITS for number in sums)
         return Moments(self.rows, first, self.rows, first, second)
 
@@ -223,10 +223,10 @@ class LossSums:
         np.maximum(p_true, SMALLEST_PROBABILITY, out=p_true)
         np.log(p_true, out=p_true)
         np.negative(p_true, out=p_true)
-        sure = wrong < _NEARLY_SURE
-        if sure.any():
-            q = wrong[sure]
-            p_true[sure] = q * (1 + q * (1 / 2 + q / 3))
+        near_zero = wrong < _NEARLY_SURE
+        if near_zero.any():
+            q = wrong[near_zero]
+            p_true[near_zero] = q * (1 + q * (1 / 2 + q / 3))
         if weights is not None:
             both = _weighted_sums(weights, (p_true, brier))
             return cls(len(low), int(np.count_nonzero(low)), weighted=both)

@@ -465,20 +465,20 @@ def _fits_one_integer(truth: Array, grid: Grid) -> bool:
 
 def _packed_keys(truth: Array, table: Ids, grid: Grid) -> Array:
     """Label and both cells in one integer that sorts alike."""
-    wide = _BINADES + grid.bits
+    bits = _BINADES + grid.bits
     keys = truth.astype(np.int64)
     for row in table:
-        np.left_shift(keys, wide, out=keys)
+        np.left_shift(keys, bits, out=keys)
         np.add(keys, row, out=keys)
         np.add(keys, _FIRST << grid.bits, out=keys)
     return keys
 
 
 def _unpacked(keys: Array, grid: Grid) -> tuple[Array, Ids]:
-    wide = _BINADES + grid.bits
-    mask, first = (1 << wide) - 1, _FIRST << grid.bits
-    table = np.stack([(keys >> wide & mask) - first, (keys & mask) - first])
-    return (keys >> 2 * wide).astype(np.uint16), table
+    bits = _BINADES + grid.bits
+    mask, first = (1 << bits) - 1, _FIRST << grid.bits
+    table = np.stack([(keys >> bits & mask) - first, (keys & mask) - first])
+    return (keys >> 2 * bits).astype(np.uint16), table
 
 
 _REST = np.int64((1 << 63) - 1)

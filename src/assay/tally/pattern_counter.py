@@ -405,9 +405,11 @@ class _Laid:
     def notes(self) -> tuple[Array, Array, Array]:
         """The page, the bits and the rows that were noted down of each score with full counters."""
         noted = [(np.empty(0, np.int64), np.empty(0, np.int64)), *self.pages.noted]
-        places, which = np.unique(np.concatenate([p for p, _ in noted]), return_inverse=True)
+        places, place_of_note = np.unique(
+            np.concatenate([p for p, _ in noted]), return_inverse=True
+        )
         rows = np.zeros(len(places), np.int64)
-        np.add.at(rows, which, np.concatenate([r for _, r in noted]))
+        np.add.at(rows, place_of_note, np.concatenate([r for _, r in noted]))
         # What lies behind the last page was of rows that are counted elsewhere.
         in_pages = places < len(self.numbers) << _PAGE_BITS
         places, rows = places[in_pages], rows[in_pages]

@@ -257,11 +257,11 @@ def sample_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Sample:
         arrays[name] for name in ("truth", "scores", "cluster", "counts")
     )
     squares = arrays.get("squares")
-    wide = scores.shape[1] if scores.ndim == 2 else -1
-    if scores.shape != (rows, wide) or cluster.shape != (rows,) or counts.shape != (rows,):
+    columns = scores.shape[1] if scores.ndim == 2 else -1
+    if scores.shape != (rows, columns) or cluster.shape != (rows,) or counts.shape != (rows,):
         raise ValueError(f"columns of unlike length for {rows} rows")
-    if wide < len(models) or wide % max(len(models), 1):
-        raise ValueError(f"{wide} columns of scores for {len(models)} models")
+    if columns < len(models) or columns % max(len(models), 1):
+        raise ValueError(f"{columns} columns of scores for {len(models)} models")
     if squares is not None and (squares.shape != (rows,) or squares.dtype.str != "<f8"):
         raise ValueError("its squares do not fit")
     amounts = "<i8" if squares is None else "<f8"

@@ -229,8 +229,8 @@ class ScoreTally:
             parts = [(self, np.arange(self.size), rows)]
             return ScoreTally._added(labels, self.scores, parts, self.kept)
         places = [self.labels.index(label) if label in self.labels else -1 for label in labels]
-        wide = np.concatenate([self.counts, np.zeros((1, self.size), self.counts.dtype)])
-        return replace(self, labels=labels, counts=wide[places])
+        padded = np.concatenate([self.counts, np.zeros((1, self.size), self.counts.dtype)])
+        return replace(self, labels=labels, counts=padded[places])
 
     def to_grid(self, bits: int) -> ScoreTally:
         """The same rows in the cells of a grid.
@@ -387,8 +387,8 @@ class ScoreTally:
         others = [i for i in range(len(self.labels)) if i != label]
 
         def two(table: Array) -> Array:
-            wide = table if self.weighted else table.astype(np.int64)
-            return np.stack([wide[others].sum(axis=0), wide[label]])
+            exact = table if self.weighted else table.astype(np.int64)
+            return np.stack([exact[others].sum(axis=0), exact[label]])
 
         if self.squares is not None:
             binary = ScoreTally(names, self.scores, two(self.counts), two(self.squares))

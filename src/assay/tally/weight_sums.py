@@ -218,13 +218,13 @@ def _of_atoms(values: Floats, cells: Array, size: int) -> WeightSums:
     )
 
 
-def _remainder(where: Array, places: tuple[int, ...], digits: Array) -> Remainder | None:
+def _remainder(numbers: Array, places: tuple[int, ...], digits: Array) -> Remainder | None:
     """What is left; None of nothing. Places at which there is no digit are left out."""
-    if not len(where):
+    if not len(numbers):
         return None
     used = np.flatnonzero(digits.any(axis=1))
     kept = tuple(places[i] for i in used)
-    return Remainder(where.astype(np.int64), kept, np.ascontiguousarray(digits[used]))
+    return Remainder(numbers.astype(np.int64), kept, np.ascontiguousarray(digits[used]))
 
 
 def remainder_of(arrays: Mapping[str, Array], name: str, nearest: Floats) -> Remainder | None:
@@ -232,18 +232,18 @@ def remainder_of(arrays: Mapping[str, Array], name: str, nearest: Floats) -> Rem
     keys = [f"{name} {part}" for part in ("at", "places", "digits")]
     if keys[0] not in arrays:
         return None
-    where, places, digits = (arrays[key] for key in keys)
-    fits = where.ndim == places.ndim == 1 and digits.shape == (len(places), len(where))
-    fits = fits and (where.dtype.str, digits.dtype.str) == ("<i8", "<u4") and len(where) > 0
-    if not fits or (np.diff(where) <= 0).any() or where[0] < 0 or where[-1] >= len(nearest):
+    numbers, places, digits = (arrays[key] for key in keys)
+    fits = numbers.ndim == places.ndim == 1 and digits.shape == (len(places), len(numbers))
+    fits = fits and (numbers.dtype.str, digits.dtype.str) == ("<i8", "<u4") and len(numbers) > 0
+    if not fits or (np.diff(numbers) <= 0).any() or numbers[0] < 0 or numbers[-1] >= len(nearest):
         raise ValueError(f"the digits of {name} do not fit")
     ascending = places.tolist()
     if ascending != sorted(set(ascending)) or not set(_PLACES).issuperset(ascending):
         raise ValueError(f"the places of {name} are {ascending}")
     rounded, exact = _nearest(digits.astype(np.int64), tuple(ascending))
-    if digits.max() > _DIGIT or exact.any() or (rounded != nearest[where]).any():
+    if digits.max() > _DIGIT or exact.any() or (rounded != nearest[numbers]).any():
         raise ValueError(f"the digits of {name} are not those of its sums")
-    return Remainder(where, tuple(ascending), digits)
+    return Remainder(numbers, tuple(ascending), digits)
 
 
 # -- digits ----------------------------------------------------------------------------------------

@@ -48,14 +48,14 @@ def look(evaluation: Evaluation) -> str | None:
         )
     nothing = not confusion.columns[1]
     subject = "Nothing is" if nothing else "Every row is"
-    where = ""
+    at_threshold = ""
     if evaluation.tally.scores is not None and evaluation.tally.threshold is not None:
         end, at = ("highest", -1) if nothing else ("lowest", 0)
-        where = (
+        at_threshold = (
             f" The {end} score is {rate(evaluation.tally.scores[0].scores[at])}, the threshold "
             f"{rate(evaluation.tally.threshold)}: choose another one, on other rows."
         )
-    return f"{subject} flagged, which is wrong for {never[0]}.{where}"
+    return f"{subject} flagged, which is wrong for {never[0]}.{at_threshold}"
 
 
 def _sure(evaluation: Evaluation) -> bool:

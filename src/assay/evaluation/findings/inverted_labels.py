@@ -132,8 +132,8 @@ def reassigned(shares: Floats, tally: Resolved) -> Reassignment | None:
 
     permuted = linear_sum_assignment(shares, maximize=True)[1].tolist()
     gains = shares[np.arange(len(diagonal)), permuted] - diagonal
-    moved = [i for cycle in _cycles(permuted) if (gains[cycle] >= 0).all() for i in cycle]
-    labels = [i for i in sorted(moved) if amounts[i] > 0]
+    cycling = [i for cycle in _cycles(permuted) if (gains[cycle] >= 0).all() for i in cycle]
+    labels = [i for i in sorted(cycling) if amounts[i] > 0]
     if len(labels) < 2 or gains[labels].mean() <= LEAST_GAIN:
         return None
     gain = float((amounts[labels] * gains[labels]).sum() / amounts[labels].sum())

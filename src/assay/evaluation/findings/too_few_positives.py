@@ -53,12 +53,12 @@ def look(evaluation: Evaluation) -> str | None:
         return (
             f"No row is {positive}: detection rate, AUC and FAR say nothing. Test on attacks too."
         )
-    more = f"about {count(4 * round(recall.n))} would"
+    remedy = f"about {count(4 * round(recall.n))} would"
     if evaluation.tally.clusters is not None:
-        more = "four times as many clusters would"
+        remedy = "four times as many clusters would"
     return (
         f"Only {_amount(recall)} {positive}, so the detection rate is {rate_interval(recall)}; "
-        f"{more} halve the width of that interval."
+        f"{remedy} halve the width of that interval."
     )
 
 

@@ -585,14 +585,14 @@ def _must_agree(values: pl.Series, value: str | None, name: str) -> None:
     import polars as pl
 
     if value is None:
-        same = values.is_null()
+        agrees = values.is_null()
     elif values.dtype.is_numeric():
         number = pl.Series([value]).cast(values.dtype, strict=False)[0]
-        same = values.eq_missing(pl.Series([number], dtype=values.dtype))
+        agrees = values.eq_missing(pl.Series([number], dtype=values.dtype))
     else:
-        same = values.cast(pl.String).eq_missing(pl.Series([value]))
-    if not same.all():
-        row = int((~same).arg_max() or 0)
+        agrees = values.cast(pl.String).eq_missing(pl.Series([value]))
+    if not agrees.all():
+        row = int((~agrees).arg_max() or 0)
         raise InputError(
             f"{name}: column {values.name!r} holds {values[row]!r}, and the folder that the file "
             f"lies in says {value!r}. Move the rows to the folder that they belong to, or rename "
