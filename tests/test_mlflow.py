@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import assay
 from assay.errors import InputError
-from assay.mlflow import Evaluator, _metrics, _named, _reasons
+from assay.mlflow import Evaluator, _metric_names, _metrics, _reasons
 
 TRUTH = np.array(["attack", "normal", "normal", "normal"] * 50)
 SCORE = np.clip(np.where(TRUTH == "attack", 0.7, 0.2) + np.linspace(-0.25, 0.35, 200), 0, 1)
@@ -52,7 +52,7 @@ def test_every_name_is_one_that_mlflow_allows_and_no_two_are_alike(
             {"label": labels[0], "base_rate": 1e-4},
         )
     ]
-    metrics, undefined, without = _metrics(_named(entries, labels[0], "test/", slices=True))
+    metrics, undefined, without = _metrics(_metric_names(entries, labels[0], "test/", slices=True))
     assert len(metrics) == 3 * len(entries)
     assert not undefined
     assert not without
@@ -66,7 +66,7 @@ def test_every_name_is_one_that_mlflow_allows_and_no_two_are_alike(
 
 
 def test_names_are_those_of_the_evaluation() -> None:
-    named = _named(evaluation().entries, "attack", "", slices=False)
+    named = _metric_names(evaluation().entries, "attack", "", slices=False)
     for key in ("recall", "f1.macro", "precision.normal", "roc_auc", "base_rate_0.0001/precision"):
         assert key in named
     assert float(named["f1.macro"]) == float(evaluation()["f1.macro"])

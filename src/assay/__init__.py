@@ -19,14 +19,14 @@ from typing import Any
 from assay.errors import __version__ as __version__
 
 
-def _listed() -> dict[str, str]:
+def _public_homes() -> dict[str, str]:
     """The home of every public name, from ``__init__.pyi``, which is the one list of them."""
     with open(f"{__path__[0]}/__init__.pyi", encoding="utf-8") as lines:  # noqa: PTH123 - pathlib takes longer to import
         imports = [line.split() for line in lines if line.startswith("from ")]
     return {name: home for _, home, _, name, *_ in imports}
 
 
-_HOMES = _listed()
+_HOMES = _public_homes()
 __all__ = sorted(_HOMES)  # noqa: PLE0605 - the names are those of the list
 
 

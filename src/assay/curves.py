@@ -329,13 +329,15 @@ def precision_recall_gain(swept: Sweep) -> Curve:
     """
     curve = trace(swept, "precision-recall-gain", PRECISION_GAIN, RECALL_GAIN)
     kept = curve[RECALL_GAIN.name] >= 0
-    left = len(curve) - int(kept.sum())
-    note = f"{left:,} of {len(curve):,} points have a recall below the prevalence and are left out"
+    left_out = len(curve) - int(kept.sum())
+    note = (
+        f"{left_out:,} of {len(curve):,} points have a recall below the prevalence and are left out"
+    )
     return replace(
         curve,
         columns={name: column[kept] for name, column in curve.columns.items()},
         cells={name: column[kept] for name, column in curve.cells.items()},
-        note=note if left else "",
+        note=note if left_out else "",
     )
 
 

@@ -72,7 +72,7 @@ def log(
     mlflow = _imported()
     _check_prefix(prefix)
     document = document_of(evaluation)
-    named = _named(document.result.entries, evaluation.positive, prefix, slices=slices)
+    named = _metric_names(document.result.entries, evaluation.positive, prefix, slices=slices)
     metrics, undefined, without = _metrics(named)
     params = {"positive": evaluation.positive, "threshold": document.result.threshold}
     params |= {"level": evaluation.level}
@@ -103,8 +103,8 @@ def _imported() -> Any:
 def _check_prefix(prefix: str) -> None:
     """Refuse what MLflow would, before anything is written."""
     parts = prefix.split("/")
-    odd = _ODD.search(prefix.replace("/", ""))
-    if odd or any(part in ("", ".", "..") for part in parts[:-1]):
+    forbidden = _ODD.search(prefix.replace("/", ""))
+    if forbidden or any(part in ("", ".", "..") for part in parts[:-1]):
         raise InputError(
             f"a prefix holds letters, digits, _ - . and blanks, and may have folders, as in "
             f"'test/'; found {prefix!r}"
@@ -127,7 +127,7 @@ def _run(mlflow: Any, run_id: str | None) -> Iterator[str]:
 # -- names -----------------------------------------------------------------------------------------
 
 
-def _named(
+def _metric_names(
     entries: Iterable[Any], positive: str | None, prefix: str, *, slices: bool
 ) -> dict[str, Estimate]:
     """Estimates by names that MLflow allows, no two alike: averages keep theirs before labels."""
@@ -316,10 +316,10 @@ class Evaluator:
         config = dict(evaluator_config or {})
         try:
             evaluation = _evaluated(dataset, config, model, predictions)
-        except AssayError as odd:
+        except AssayError as error:
             if config:
                 raise
-            _LOGGER.warning("assay could not evaluate: %s", odd)
+            _LOGGER.warning("assay could not evaluate: %s", error)
             return None
         prefix = config.get("metric_prefix") or ""
         logged = log(evaluation, run_id=run_id, prefix=prefix, model_id=model_id)
@@ -331,10 +331,10 @@ def _evaluated(
 ) -> Evaluation:
     from assay import evaluate, evaluate_model
 
-    odd = [key for key in config if key not in {*_SETTINGS, *_OWN, *_OF_OTHERS}]
-    if odd:
+    unknown = [key for key in config if key not in {*_SETTINGS, *_OWN, *_OF_OTHERS}]
+    if unknown:
         raise InputError(
-            f"evaluator_config has {odd[0]!r}, which is not read; there are "
+            f"evaluator_config has {unknown[0]!r}, which is not read; there are "
             f"{', '.join((*_SETTINGS, *_OWN))}"
         )
     settings = {_SETTINGS[key]: value for key, value in config.items() if key in _SETTINGS}
@@ -346,11 +346,11 @@ def _evaluated(
         if "labels" in settings:
             settings["classes"] = settings.pop("labels")
         return evaluate_model(raw, dataset.features_data, truth, **settings)
-    said = _said(dataset, truth, config.get("score"), model, predictions)
+    said = _model_outputs(dataset, truth, config.get("score"), model, predictions)
     return evaluate(truth, **said, **settings)
 
 
-def _said(
+def _model_outputs(
     dataset: Any, truth: Any, score: str | None, model: Any, predictions: str | None
 ) -> dict[str, Any]:
     """What the model said of the rows: by name where it is known, else as a column to be told."""

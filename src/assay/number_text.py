@@ -155,8 +155,8 @@ def decimal(number: float, digits: int = 3, *, sign: str = "") -> str:
     texts = [f"{number:{sign}.{more}f}" for more in range(digits, MOST_DECIMALS)]
     if number and float(texts[0]) == 0:
         return f"{number:{sign}.2g}"
-    told = (text for text in texts if float(text) not in (1, -1) or float(text) == number)
-    return next(told, texts[0])
+    distinct = (text for text in texts if float(text) not in (1, -1) or float(text) == number)
+    return next(distinct, texts[0])
 
 
 # -- sentences of findings -------------------------------------------------------------------------

@@ -34,7 +34,7 @@ def assert_gate(
     can't decide fails too, unless ``allow_undecided``. Gives the gate back.
     """
     __tracebackhide__ = True
-    gate = _judged(rules, evaluation, baseline)
+    gate = _judged_gate(rules, evaluation, baseline)
     _must_pass(gate, evaluation, allow_undecided=allow_undecided)
     return gate
 
@@ -51,7 +51,7 @@ def _assert_gate(record_property: Callable[[str, object], None]) -> Callable[...
         allow_undecided: bool = False,
     ) -> Gate:
         __tracebackhide__ = True
-        gate = _judged(rules, evaluation, baseline)
+        gate = _judged_gate(rules, evaluation, baseline)
         for judged in gate.rules:
             record_property(f"assay: {judged.rule.text}", " ".join(_outcome(judged)))
         _must_pass(gate, evaluation, allow_undecided=allow_undecided)
@@ -60,7 +60,7 @@ def _assert_gate(record_property: Callable[[str, object], None]) -> Callable[...
     return asserted
 
 
-def _judged(rules: Any, evaluation: Any, baseline: Any) -> Gate:
+def _judged_gate(rules: Any, evaluation: Any, baseline: Any) -> Gate:
     """The gate; of what is refused the test's own line is shown, and not ours."""
     __tracebackhide__ = True
     from assay.decisions.gate_inputs import gate_evaluation
@@ -78,8 +78,8 @@ def _judged(rules: Any, evaluation: Any, baseline: Any) -> Gate:
         )
     try:
         return gate_evaluation(evaluation, rules=rules, baseline=baseline)
-    except AssayError as odd:
-        raise odd.with_traceback(None) from None
+    except AssayError as error:
+        raise error.with_traceback(None) from None
 
 
 def _must_pass(gate: Gate, evaluation: Evaluation | None, *, allow_undecided: bool) -> None:

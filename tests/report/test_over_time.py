@@ -178,7 +178,7 @@ def course_with(names: list[str], *bounds: tuple[str, float, str]) -> PeriodCour
 def test_a_bound_is_drawn_inside_the_frame_and_told() -> None:
     bounds = (("precision", 0.9, "at least 0.9"), ("precision", 0.2, "above 0.2"))
     (drawn,) = drawn_periods(course_with(["1", "2"], *bounds, ("recall", 7.0, "elsewhere")))
-    assert drawn.said.endswith("; held to at least 0.9; held to above 0.2")
+    assert drawn.description.endswith("; held to at least 0.9; held to above 0.2")
     for height, _, below in drawn.bounds:
         assert SMALL.top <= float(height) + below <= SMALL.bottom
     heights = {text: float(height) for height, text, _ in drawn.bounds}

@@ -51,7 +51,8 @@ def test_a_bar_is_as_long_as_its_incident() -> None:
     assert (alerts.kind, false.kind) == ("alerts", "false")
     assert len(boxes(alerts.detected)) == 2
     assert [text for _, text in drawn.ticks][::4] == ["02 Nov", "03 Nov", "04 Nov"]
-    assert drawn.said == "2 incidents in time, 1 of them missed, above alerts and false incidents"
+    text = "2 incidents in time, 1 of them missed, above alerts and false incidents"
+    assert drawn.description == text
 
 
 def test_what_is_short_is_still_seen() -> None:

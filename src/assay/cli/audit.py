@@ -54,7 +54,7 @@ def _read_as(*names: str, **settings: Any) -> Decorator:
     return click.option(*names, cls=Option, section="What was read", **settings)
 
 
-def _shared(*names: str, **settings: Any) -> Decorator:
+def _shared_options(*names: str, **settings: Any) -> Decorator:
     return click.option(*names, cls=Option, section="What all claims share", **settings)
 
 
@@ -93,21 +93,25 @@ def _shared(*names: str, **settings: Any) -> Decorator:
     type=click.Choice(TEMPLATES),
     help="Write a claims file to fill in, and nothing else.  [default: binary]",
 )
-@_shared("--n", metavar="N", help="How many rows the test set has.")
-@_shared(
+@_shared_options("--n", metavar="N", help="How many rows the test set has.")
+@_shared_options(
     "--support", multiple=True, metavar="LABEL=N", help="How many rows a class has.  [repeatable]"
 )
-@_shared("--positives", type=click.IntRange(min=0), help="Rows of the alarm, where it has no name.")
-@_shared("--negatives", type=click.IntRange(min=0), help="Rows of the other class.")
-@_shared("--positive", metavar="LABEL", help="The label that is the alarm.")
-@_shared("--negative", metavar="LABEL", help="The other label of two.")
-@_shared(
+@_shared_options(
+    "--positives", type=click.IntRange(min=0), help="Rows of the alarm, where it has no name."
+)
+@_shared_options("--negatives", type=click.IntRange(min=0), help="Rows of the other class.")
+@_shared_options("--positive", metavar="LABEL", help="The label that is the alarm.")
+@_shared_options("--negative", metavar="LABEL", help="The other label of two.")
+@_shared_options(
     "--aggregate",
     type=click.Choice(("pooled", "fold-mean")),
     help="Whether numbers are of one test set or means over folds or runs.",
 )
-@_shared("--dataset", metavar="NAME", help="The name of a well-known test set to compare with.")
-@_shared(
+@_shared_options(
+    "--dataset", metavar="NAME", help="The name of a well-known test set to compare with."
+)
+@_shared_options(
     "--reported",
     multiple=True,
     metavar="KEY=NUMBER",
@@ -200,8 +204,8 @@ def _write_template(
     for name in context.params:
         idle = name not in ("template", "out", "quiet")
         if idle and context.get_parameter_source(name) is given and (name != "claims" or claims):
-            what = claims[0] if name == "claims" else f"--{name.replace('_', '-')}"
-            raise click.UsageError(f"--template writes a file to fill in; leave {what} out")
+            argument = claims[0] if name == "claims" else f"--{name.replace('_', '-')}"
+            raise click.UsageError(f"--template writes a file to fill in; leave {argument} out")
     from assay.decisions.audit.claim import template
 
     text = template(kind)

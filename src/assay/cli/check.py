@@ -41,6 +41,7 @@ from assay.errors import LabelError, install_line
 
 if TYPE_CHECKING:
     from assay.learn.data import Data
+    from assay.learn.recipe import Recipe
     from assay.sources.files import Request
 
 EXAMPLES = (
@@ -131,9 +132,9 @@ def command(
         from assay.learn.checks import check
 
         reading = reading_of(request, progress, label=label, text=text, drop=drop, keep=groups)
-        said = {"positive": positive, "negative": negative, "labels": labels}
-        data = read_part(train, reading, said)
-        judged = None if test is None else _read_test(test, reading, said, data)
+        labelling = {"positive": positive, "negative": negative, "labels": labels}
+        data = read_part(train, reading, labelling)
+        judged = None if test is None else _read_test(test, reading, labelling, data)
         with warnings_as_notes(reporting):
             result = check(
                 data,
@@ -155,7 +156,7 @@ def command(
         context.exit(NO)
 
 
-def _recipe(named: str) -> Any:
+def _recipe(named: str) -> Recipe:
     """A recipe by its name; a wrong one is a wrong command line."""
     if find_spec("sklearn") is None:
         raise click.UsageError(f"--recipe needs scikit-learn: {install_line('learn')}")
@@ -163,21 +164,21 @@ def _recipe(named: str) -> Any:
 
     try:
         return find_recipe(named)
-    except RecipeError as odd:
-        raise click.UsageError(f"--recipe: {odd}") from odd
+    except RecipeError as error:
+        raise click.UsageError(f"--recipe: {error}") from error
 
 
-def _read_test(path: str, reading: dict[str, Any], said: dict[str, Any], data: Data) -> Data:
+def _read_test(path: str, reading: dict[str, Any], labelling: dict[str, Any], data: Data) -> Data:
     """The test part; its labels are those of the training part, though some may be absent."""
-    if said["negative"] is not None and said["labels"] is None:
+    if labelling["negative"] is not None and labelling["labels"] is None:
         # It may hold no row of the negative label, or of one attack alone.
         return read_part(path, reading, {"like": data})
-    if said["labels"] is not None:
-        return read_part(path, reading, said)
-    alike = {**said, "positive": data.positive, "labels": list(data.labels)}
-    if said["positive"] is not None:
+    if labelling["labels"] is not None:
+        return read_part(path, reading, labelling)
+    alike = {**labelling, "positive": data.positive, "labels": list(data.labels)}
+    if labelling["positive"] is not None:
         # Whatever stands against it may have other names here.
-        alike = said
+        alike = labelling
     try:
         return read_part(path, reading, alike)
     except LabelError:
@@ -185,4 +186,4 @@ def _read_test(path: str, reading: dict[str, Any], said: dict[str, Any], data: D
         several = data.positive is None or len(set(data.truth.tolist())) == 1
         if not several or path == "-":
             raise
-        return read_part(path, reading, said)
+        return read_part(path, reading, labelling)

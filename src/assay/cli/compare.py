@@ -206,9 +206,9 @@ def command(
     # A shell that expands --folds *.csv gives the first to the option and the others after it.
     inputs = [*folds, *files]
     check_figures(figures)
-    elsewhere = [column.rpartition(":")[0] for _, column in models if ":" in column]
-    naming = naming_inputs(inputs, elsewhere)
-    making = ProvenanceBuilder(context, inputs, request, reporting, maybe=elsewhere)
+    other_files = [column.rpartition(":")[0] for _, column in models if ":" in column]
+    naming = naming_inputs(inputs, other_files)
+    making = ProvenanceBuilder(context, inputs, request, reporting, maybe=other_files)
     with Progress(quiet=reporting.quiet) as progress, within_memory(request), naming:
         compared = None
         if folds:
@@ -262,7 +262,7 @@ def command(
             comparison = replace(comparison, source=_source(compared))
         others = [] if compared is None else compared.files
         document = making.document(comparison, others)
-    reporting.say_beside(_told(compared), comparison.notes, comparison.findings, request)
+    reporting.say_beside(_rows_note(compared), comparison.notes, comparison.findings, request)
     if flips is not None and compared is not None and compared.matched is not None:
         from assay.cli.outputs import write_flips
 
@@ -318,12 +318,12 @@ def _suggested(files: Sequence[str]) -> str:
         return ""
     if len(seen) != len(files):
         return ""
-    said = [
+    headers = [
         [column for column in each.numeric if column != each.roles.get("label")] for each in seen
     ]
     ids = [column for column in seen[0].columns if column.casefold() in _IDS]
     if len(files) == 1:
-        columns = [column for column in said[0] if column not in ids]
+        columns = [column for column in headers[0] if column not in ids]
         named = [f"{column}={column}" for column in columns[:2]]
     else:
         columns = [each.roles.get("score", "COL") for each in seen]
@@ -385,7 +385,9 @@ def _compared(
         raise click.UsageError(as_options(str(missing))) from missing
 
 
-def _thresholds(given: Sequence[tuple[str | None, float]]) -> Any:
+def _thresholds(
+    given: Sequence[tuple[str | None, float]],
+) -> float | dict[str | None, float] | None:
     if not given:
         return None
     if given[0][0] is None:
@@ -408,7 +410,7 @@ def _source(compared: FileComparison) -> RowSource:
     }
 
 
-def _told(compared: FileComparison | None) -> dict[str, Any]:
+def _rows_note(compared: FileComparison | None) -> dict[str, Any]:
     """Where the rows came from, with the one column that may have been guessed."""
     if compared is None:
         return {}

@@ -114,9 +114,9 @@ def command(
     with Progress(quiet=quiet) as progress:
         progress.stage("making")
         pieces = stream(rows, seed, "medium" if difficulty is None else difficulty)
-        write_table(_counted(pieces, SCENARIOS[scenario], labels, progress, rows), to)
+        write_table(_counting_labels(pieces, SCENARIOS[scenario], labels, progress, rows), to)
     if to.path is not None and not quiet:
-        say(_told(to, rows, labels))
+        say(_written_note(to, rows, labels))
 
 
 def _write_week(out: Path, rows: int, seed: int, *, quiet: bool) -> None:
@@ -144,7 +144,7 @@ def _write_week(out: Path, rows: int, seed: int, *, quiet: bool) -> None:
         )
 
 
-def _counted(
+def _counting_labels(
     pieces: Iterator[pl.DataFrame],
     label: str,
     labels: Counter[str],
@@ -160,7 +160,7 @@ def _counted(
         progress(done, rows)
 
 
-def _told(to: Target, rows: int, labels: Counter[str]) -> str:
+def _written_note(to: Target, rows: int, labels: Counter[str]) -> str:
     """What was written, in a line."""
     counts = ", ".join(f"{label} {count:,}" for label, count in labels.most_common())
     return f"wrote {to.path} ({to.format}): {rows:,} {plural(rows, 'row', 'rows')}; {counts}"

@@ -124,23 +124,23 @@ def command(
     flows = make_flows(seed)
     _write(predictions, table(flows))
     tell(f"Made {len(flows):,} network flows of two weeks, and what a detector said of them.")
-    asked = ["evaluate", str(predictions), *OPTIONS]
+    arguments = ["evaluate", str(predictions), *OPTIONS]
     if level != DEFAULT_LEVEL:
-        asked += ["--level", repr(level)]
+        arguments += ["--level", repr(level)]
     tell("The report that follows is that of")
-    tell(f"  {_typed(asked)}")
+    tell(f"  {_shell_line(arguments)}")
     tell()
-    _run([*asked, "--format", face, "--quiet"])
+    _run([*arguments, "--format", face, "--quiet"])
     for name in REPORTS:
-        _run([*asked, "--out", str(out / name), "--quiet"])
-    for name, (_, which, *options) in DECISIONS.items():
-        _run([which, str(predictions), *options, "--out", str(out / name), "--quiet"])
+        _run([*arguments, "--out", str(out / name), "--quiet"])
+    for name, (_, subcommand, *options) in DECISIONS.items():
+        _run([subcommand, str(predictions), *options, "--out", str(out / name), "--quiet"])
     if store is not None:
         _keep(predictions, store)
         tell(f"Kept the judgements in {store}: assay serve --store {shlex.quote(store)}")
     runs = _trained(out, seed, tell) if _can_train() else {}
     tell()
-    for line in _guide(out, asked, runs):
+    for line in _guide(out, arguments, runs):
         tell(line)
 
 
@@ -149,18 +149,18 @@ def _keep(predictions: Path, store: str) -> None:
     from assay.store import Store
 
     file = str(predictions)
-    there = ("--record", KEPT, "--store", store, "--quiet", "--format", "json")
+    store_options = ("--record", KEPT, "--store", store, "--quiet", "--format", "json")
     for tag, column in VERSIONS.items():
         version = ("--score", column, "--tag", tag, "--keep-rows")
-        _printed(["evaluate", file, *JUDGED, *version, *there])
-    for _, which, *options in DECISIONS.values():
-        _printed([which, file, *options, *there])
+        _command_output(["evaluate", file, *JUDGED, *version, *store_options])
+    for _, subcommand, *options in DECISIONS.values():
+        _command_output([subcommand, file, *options, *store_options])
     with Store(store, read_only=True) as kept:
         (old,) = kept.runs(name=KEPT, tag="old", limit=1).runs
     # That a rule does not hold is worth seeing, and no failure of the demo.
     with contextlib.suppress(click.exceptions.Exit):
         beside = ("--label", "label", "--score", "score", "--baseline", f"run:{old.id}")
-        _printed(["gate", file, *beside, *RULES, *there])
+        _command_output(["gate", file, *beside, *RULES, *store_options])
 
 
 def _can_train() -> bool:
@@ -171,31 +171,50 @@ def _trained(out: Path, seed: int, tell: Callable[[str], None]) -> dict[str, lis
     """Train detectors on the packets of a network, and compare them; gives their commands."""
     packets = out / PACKETS
     _run(
-        ["data", "arp", *_drawn(seed), "--rows", str(PACKET_ROWS), "--out", str(packets), "--quiet"]
+        [
+            "data",
+            "arp",
+            *_seed_option(seed),
+            "--rows",
+            str(PACKET_ROWS),
+            "--out",
+            str(packets),
+            "--quiet",
+        ]
     )
     tell(f"Made {PACKET_ROWS:,} ARP packets of a network, {packets}. Training on them:")
     runs = {}
     for recipe in RECIPES:
         folder = out / recipe
-        asked = ["train", recipe, str(packets), *TRAINING, *_drawn(seed), "--out", str(folder)]
-        tell(f"  {_typed(asked)}")
-        _printed([*asked, "--quiet"])  # the report is in the folder
+        arguments = [
+            "train",
+            recipe,
+            str(packets),
+            *TRAINING,
+            *_seed_option(seed),
+            "--out",
+            str(folder),
+        ]
+        tell(f"  {_shell_line(arguments)}")
+        _command_output([*arguments, "--quiet"])  # the report is in the folder
         tell(f"      {_headline(folder)}")
-        runs[recipe] = asked
+        runs[recipe] = arguments
     judged = [str(out / folder / "predictions.parquet") for folder in runs]
     models = [f"{folder}={file}:score" for folder, file in zip(runs, judged, strict=True)]
-    asked = [
+    arguments = [
         *("compare", judged[0], "--label", "label", "--id", "row", "--family", "family"),
         *(part for model in models for part in ("--model", model)),
     ]
-    tell(f"  {_typed(asked)}")
-    _run([*asked, "--out", str(out / TRAINED), "--quiet"])
-    for verdict in json.loads(_printed([*asked, "--format", "json", "--quiet"]))["verdicts"]:
+    tell(f"  {_shell_line(arguments)}")
+    _run([*arguments, "--out", str(out / TRAINED), "--quiet"])
+    for verdict in json.loads(_command_output([*arguments, "--format", "json", "--quiet"]))[
+        "verdicts"
+    ]:
         tell(f"      {verdict['text']}")
     return runs
 
 
-def _drawn(seed: int) -> list[str]:
+def _seed_option(seed: int) -> list[str]:
     return [] if seed == DEFAULT_SEED else ["--seed", str(seed)]
 
 
@@ -259,20 +278,20 @@ def _run(arguments: list[str]) -> None:
     app.main(arguments, prog_name="assay", standalone_mode=False)
 
 
-def _printed(arguments: list[str]) -> bytes:
+def _command_output(arguments: list[str]) -> bytes:
     """What a command prints: the standard output of the demo is for one report alone."""
-    held = io.BytesIO()
-    with contextlib.redirect_stdout(io.TextIOWrapper(held, "utf-8")) as text:
+    buffer = io.BytesIO()
+    with contextlib.redirect_stdout(io.TextIOWrapper(buffer, "utf-8")) as text:
         _run(arguments)
         text.flush()
-        return held.getvalue()
+        return buffer.getvalue()
 
 
-def _typed(arguments: list[str]) -> str:
+def _shell_line(arguments: list[str]) -> str:
     return shlex.join(["assay", *arguments])
 
 
-def _guide(out: Path, asked: list[str], runs: dict[str, list[str]]) -> list[str]:
+def _guide(out: Path, arguments: list[str], runs: dict[str, list[str]]) -> list[str]:
     """What there is to see now, and what to try next."""
     from assay.measures import FALSE_DISCOVERY_RATE
 
@@ -285,13 +304,13 @@ def _guide(out: Path, asked: list[str], runs: dict[str, list[str]]) -> list[str]
         *_guide_to_runs(out, runs),
         "",
         "Next:",
-        f"  {_typed(['threshold', predictions, '--max-far', '10%', '--base-rate', '0.01%'])}",
+        f"  {_shell_line(['threshold', predictions, '--max-far', '10%', '--base-rate', '0.01%'])}",
         "      what can't be promised from so few rows, and how many it would take",
-        f"  {_typed(['plan', '--max-fpr', '1e-5'])}",
+        f"  {_shell_line(['plan', '--max-fpr', '1e-5'])}",
         "      how many labelled rows show a false positive rate",
-        f"  {_typed([*asked, '--threshold', '0.9'])}",
+        f"  {_shell_line([*arguments, '--threshold', '0.9'])}",
         "      fewer alerts, and what that misses",
-        f"  {_typed(['measures', FALSE_DISCOVERY_RATE.name])}",
+        f"  {_shell_line(['measures', FALSE_DISCOVERY_RATE.name])}",
         "      what the false alarm rate says, and when it misleads",
     ]
 

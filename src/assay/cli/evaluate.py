@@ -230,8 +230,8 @@ def command(
         from assay import evaluate_files
 
         if counts is not None:
-            said = with_labels(counts, labels=labels, positive=positive, negative=negative)
-            evaluation = _of_counts(counts, said | judged)
+            labelled = with_labels(counts, labels=labels, positive=positive, negative=negative)
+            evaluation = _of_counts(counts, labelled | judged)
         else:
             evaluation = evaluate_files(
                 files,

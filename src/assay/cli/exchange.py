@@ -113,8 +113,8 @@ def export_runs(
             print_out(piece.encode() for piece in pieces)
     written = f"{export.written:,} {'run' if export.written == 1 else 'runs'}"
     if out is not None or target == "mlflow":
-        where = "MLflow" if out is None else f"{out} ({target})"
-        say_unless(f"wrote {written} to {where}", quiet=quiet)
+        destination = "MLflow" if out is None else f"{out} ({target})"
+        say_unless(f"wrote {written} to {destination}", quiet=quiet)
     if export.damaged:
         raise StoreError(
             f"{len(export.damaged)} of the store's parts "
@@ -199,9 +199,11 @@ def import_runs(*, place: str, name: str | None, store: str | None, quiet: bool)
         with path.open("rb") as file:
             runs = from_export(export_lines(file, place), place)
     with opened_store(store, read_only=False) as kept:
-        added, known = imported(kept, runs)
-    there = f"; {known:,} were there already" if known else ""
-    say_unless(f"read {added:,} {'run' if added == 1 else 'runs'} from {place}{there}", quiet=quiet)
+        added, already_kept = imported(kept, runs)
+    kept_note = f"; {already_kept:,} were there already" if already_kept else ""
+    say_unless(
+        f"read {added:,} {'run' if added == 1 else 'runs'} from {place}{kept_note}", quiet=quiet
+    )
 
 
 def _is_database(path: Path) -> bool:

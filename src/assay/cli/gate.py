@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from assay.decisions import Gate, Rule
     from assay.sources.files import MatchedRows, Request
     from assay.store import KeptRows, KeptRun
+    from assay.tally import Tally
 
 _WITH_BASELINE = "assay gate new.csv --baseline old.csv --id flow --score score"
 _WITH_LAST = "assay gate new.csv --score score --id flow --baseline last-passed --record flows"
@@ -197,10 +198,10 @@ def command(
         write(junit, broken_off())
     must_name_one_side(positive, negative)
     check_figures(figures)
-    asked = _rules(rules, rule_file)
+    parsed = _rules(rules, rule_file)
     has_old = baseline is not None or baseline_score is not None
     _check_needs(
-        asked, has_old=has_old, has_family=request.family is not None or negative is not None
+        parsed, has_old=has_old, has_family=request.family is not None or negative is not None
     )
     if len(inputs) > 1 and id_column is None:
         raise click.UsageError(
@@ -214,7 +215,7 @@ def command(
         result = gate_files(
             file,
             request,
-            rules=asked,
+            rules=parsed,
             score=score,
             baseline=None if old_run is not None else baseline,
             baseline_score=baseline_score,
@@ -237,7 +238,7 @@ def command(
             result = replace(result, source={**result.source, "baseline": f"run:{old_run.id}"})
         result = replace(result, allow_undecided=allow_undecided)
         document = making.document(result)
-    for line in _said(result, request.label):
+    for line in _source_notes(result, request.label):
         reporting.say(line)
     if junit is not None:
         from assay.report import draw
@@ -285,13 +286,13 @@ class _NewRows:
         """The rows with what both models said of them; None where none were judged."""
         return None if self.matched is None else rows_of_models(self.matched, positive)
 
-    def tally(self) -> Any:
+    def tally(self) -> Tally:
         """What was counted of the new model."""
         from assay import count
 
         named = ("positive", "negative", "labels", "threshold", "counts")
-        said = {"y_score": self.given["new"], "y_pred": self.given["new_decision"]}
-        return count(self.given["y_true"], **said, **{key: self.given[key] for key in named})
+        outputs = {"y_score": self.given["new"], "y_pred": self.given["new_decision"]}
+        return count(self.given["y_true"], **outputs, **{key: self.given[key] for key in named})
 
 
 def _rules(written: tuple[str, ...], path: Path | None) -> tuple[Rule, ...]:
@@ -304,8 +305,8 @@ def _rules(written: tuple[str, ...], path: Path | None) -> tuple[Rule, ...]:
         return read_rules(path)
     try:
         return tuple(parse_rule(text) for text in written)
-    except InputError as odd:
-        raise click.UsageError(f"--rule: {odd}") from odd
+    except InputError as error:
+        raise click.UsageError(f"--rule: {error}") from error
 
 
 def _check_needs(rules: tuple[Rule, ...], *, has_old: bool, has_family: bool) -> None:
@@ -331,7 +332,7 @@ def _resampling(progress: Progress) -> Callable[[int, int], None]:
     return told
 
 
-def _said(gate: Gate, label: str | None) -> Iterator[str]:
+def _source_notes(gate: Gate, label: str | None) -> Iterator[str]:
     """What stands beside a report: what was guessed, and what was left out."""
     source = gate.source
     if label is None and "label" in source["chosen"]:

@@ -18,7 +18,7 @@ from assay.report import atomic_files
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
-def _copied(file: int) -> int:
+def _duplicate(file: int) -> int:
     try:
         return os.dup(file)
     except OSError:  # it is closed
@@ -26,7 +26,7 @@ def _copied(file: int) -> int:
 
 
 # Where last words go. Standard error itself may be held back for a while, so this is a copy of it.
-_CONSOLE = _copied(2)
+_CONSOLE = _duplicate(2)
 
 
 def watch() -> None:
@@ -34,13 +34,13 @@ def watch() -> None:
     import threading
 
     _fill_gaps()
-    told, tell = os.pipe()
+    wake_fd, signal_fd = os.pipe()
     if hasattr(os, "set_blocking"):
-        os.set_blocking(tell, False)
-    signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
+        os.set_blocking(signal_fd, False)
+    signal.set_wakeup_fd(signal_fd, warn_on_full_buffer=False)
     for number in _heeded():
         signal.signal(number, _left_to_the_thread)
-    threading.Thread(target=_wait, args=(told,), name="interruption", daemon=True).start()
+    threading.Thread(target=_wait, args=(wake_fd,), name="interruption", daemon=True).start()
 
 
 def finish() -> None:
@@ -60,8 +60,8 @@ def release() -> None:
 
 def _heeded() -> list[int]:
     """The signals to act on; what was ignored on purpose, as by nohup, stays ignored."""
-    known = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
-    return [number for number in known if signal.getsignal(number) is not signal.SIG_IGN]
+    signals = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
+    return [number for number in signals if signal.getsignal(number) is not signal.SIG_IGN]
 
 
 def _fill_gaps() -> None:
@@ -77,14 +77,14 @@ def _left_to_the_thread(number: int, frame: FrameType | None) -> None:
     """Nothing; but without a handler the thread would not be told."""
 
 
-def _wait(told: int) -> None:
-    stop(os.read(told, 1)[0])
+def _wait(wake_fd: int) -> None:
+    stop(os.read(wake_fd, 1)[0])
 
 
 def stop(number: int) -> NoReturn:
     """End the process because of a signal."""
-    how = "interrupted" if number == signal.SIGINT else f"stopped by signal {number}"
-    end(128 + number, f"\nassay: {how}")
+    ending = "interrupted" if number == signal.SIGINT else f"stopped by signal {number}"
+    end(128 + number, f"\nassay: {ending}")
 
 
 def end(code: int, message: str) -> NoReturn:

@@ -140,16 +140,16 @@ class OutputError(click.ClickException):
     exit_code = OUTPUT
 
     @classmethod
-    def of(cls, what: object, error: OSError) -> OutputError:
+    def of(cls, output: object, error: OSError) -> OutputError:
         """The error of the system, with what was to be written."""
-        return cls(f"{what} could not be written: {error.strerror or error}")
+        return cls(f"{output} could not be written: {error.strerror or error}")
 
 
-def must_be_installed(what: str, *, extra: str) -> None:
+def must_be_installed(purpose: str, *, extra: str) -> None:
     """Refuse a command or option without the packages that it needs, and say how to get them."""
     for package in _PACKAGES[extra]:
         if find_spec(package) is None:
-            raise click.UsageError(f"{what} needs {package}: {install_line(extra)}")
+            raise click.UsageError(f"{purpose} needs {package}: {install_line(extra)}")
 
 
 def report(error: BaseException) -> int:
@@ -220,8 +220,8 @@ def as_options(message: str) -> str:
         value = match[2] or match[3]
         return f"--{match[1].replace('_', '-')}{f' {value}' if value else ''}"
 
-    said = _ARGUMENT.sub(option, _WORD.sub(word, _FLAG.sub(lambda m: _FLAGS[m[1]], message)))
-    return _COLUMN.sub(lambda match: _COLUMNS[match[1]], said)
+    text = _ARGUMENT.sub(option, _WORD.sub(word, _FLAG.sub(lambda m: _FLAGS[m[1]], message)))
+    return _COLUMN.sub(lambda match: _COLUMNS[match[1]], text)
 
 
 def say(text: str) -> None:
@@ -237,11 +237,11 @@ def _bounded(text: str) -> str:
     >>> _bounded(1000 * "a" + " is no label")[295:330]
     'aaaaa [600 characters more] aaaaaaa'
     """
-    short = _LONG_WORD.sub(lambda long: _cut(long[0], _LONGEST_WORD), text)
-    return _cut(short, _LONGEST)
+    short = _LONG_WORD.sub(lambda long: _shortened(long[0], _LONGEST_WORD), text)
+    return _shortened(short, _LONGEST)
 
 
-def _cut(text: str, length: int) -> str:
+def _shortened(text: str, length: int) -> str:
     """A text of at most about this length; what is left out of its middle is counted."""
     if len(text) <= length:
         return text
@@ -286,9 +286,9 @@ class Progress:
         for listener in LISTENERS:
             listener(self._what, done, total)
 
-    def stage(self, what: str) -> Progress:
+    def stage(self, stage_name: str) -> Progress:
         """Begin to count other work, such as resampling."""
-        self._what, self._done, self._total = what, 0, None
+        self._what, self._done, self._total = stage_name, 0, None
         self._started = time.monotonic()
         return self
 
@@ -325,7 +325,7 @@ class Progress:
             os.write(self._screen, text.encode())
 
 
-def progress_line(done: int, total: int | None, elapsed: float, what: str = READING) -> str:
+def progress_line(done: int, total: int | None, elapsed: float, stage: str = READING) -> str:
     """What is shown at one moment.
 
     >>> progress_line(250_000_000, 1_000_000_000, 5.0)
@@ -334,8 +334,8 @@ def progress_line(done: int, total: int | None, elapsed: float, what: str = READ
     if total and done < total:
         share = done / total
         bar = "#" * int(share * _WIDTH)
-        left = f", {seconds(elapsed / share - elapsed)} left" if share > 0.02 else ""
-        return f"{what} [{bar:<{_WIDTH}}] {whole_percent(share):>4}{left}"
-    if total is None and done and what == READING:
-        return f"{what}, {megabytes(done)} so far, {seconds(elapsed)}"
+        remaining = f", {seconds(elapsed / share - elapsed)} left" if share > 0.02 else ""
+        return f"{stage} [{bar:<{_WIDTH}}] {whole_percent(share):>4}{remaining}"
+    if total is None and done and stage == READING:
+        return f"{stage}, {megabytes(done)} so far, {seconds(elapsed)}"
     return f"working, {seconds(elapsed)}"

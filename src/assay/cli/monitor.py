@@ -217,7 +217,7 @@ def command(
         raise click.UsageError("--threshold decides by the score; leave out it or --decision")
     if old_threshold is not None and old_score is None:
         raise click.UsageError("--baseline-threshold is of --baseline-score, which is not given")
-    asked = _rules(rules)
+    parsed = _rules(rules)
     inputs = [*files, *reference]
     must_read_once(inputs, "FILE and --reference")
     reporting.check()
@@ -243,7 +243,7 @@ def command(
             state=before,
             recount=recount,
             every=every,
-            rules=asked,
+            rules=parsed,
             positive=positive,
             negative=negative,
             labels=labels,
@@ -272,8 +272,8 @@ def _rules(written: tuple[str, ...]) -> tuple[Rule, ...]:
 
     try:
         return watched_rules(written)
-    except InputError as odd:
-        raise click.UsageError(f"--rule: {odd}") from odd
+    except InputError as error:
+        raise click.UsageError(f"--rule: {error}") from error
 
 
 def _file(state: Path | None) -> Path | None:
@@ -297,8 +297,8 @@ def _state(state: Path | None, reporting: Reporting) -> Any:
         return None
     try:
         return from_bytes(read_side_file(path, LARGEST_STATE, "a state of a monitor"))
-    except TallyError as odd:
-        raise InputError(f"{path} is no state of a monitor: {odd}") from odd
+    except TallyError as error:
+        raise InputError(f"{path} is no state of a monitor: {error}") from error
 
 
 def _recorded(recording: Recording, reporting: Reporting) -> Any:
@@ -316,8 +316,8 @@ def _recorded(recording: Recording, reporting: Reporting) -> Any:
                 runs = store.runs(name=recording.name, kind="monitor", limit=1).runs
                 if runs:
                     return runs[0].tally()
-        except StoreError as odd:
-            raise InputError(str(odd)) from odd
+        except StoreError as error:
+            raise InputError(str(error)) from error
     reporting.say(f"note: there is no run {recording.name!r} yet; a new state begins")
     return None
 

@@ -12,12 +12,15 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import click
 
 from assay.cli.messages import OutputError, say
 from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.inference.threshold_rules import Rule
 
 Function: TypeAlias = Callable[..., Any]
 Decorator: TypeAlias = Callable[[Function], Function]
@@ -258,15 +261,15 @@ def named_number(text: str) -> tuple[str | None, float]:
     return (name, number(value)) if equals else (None, number(text))
 
 
-def rule(text: str) -> Any:
+def rule(text: str) -> Rule:
     """A rule that chooses a threshold, such as max-far=0.1."""
     from assay.errors import AssayError
     from assay.inference.threshold_rules import parse_rule
 
     try:
         return parse_rule(text)
-    except AssayError as odd:
-        raise click.BadParameter(str(odd)) from None
+    except AssayError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 def pattern(text: str) -> str:

@@ -88,14 +88,14 @@ def target(out: Path | None, face: str | None) -> Target:
         return Target(None, face or CSV)
     from assay.sources.files.formats import PACKED, SUFFIXES
 
-    known = {"": CSV, **{each: form for each, form in SUFFIXES.items() if form in TABLE_FORMATS}}
+    faces = {"": CSV, **{each: form for each, form in SUFFIXES.items() if form in TABLE_FORMATS}}
     packing = out.suffix.lower() if out.suffix.lower() in PACKED else ""
     suffix = (out.with_suffix("") if packing else out).suffix.lower()
-    if face is None and suffix not in known:
+    if face is None and suffix not in faces:
         raise click.UsageError(
             f"the suffix {suffix} tells no format; say --format {'|'.join(TABLE_FORMATS)}"
         )
-    form = face or known[suffix]
+    form = face or faces[suffix]
     if packing and form not in TEXT_FORMATS:
         raise click.UsageError(f"{form} is packed by itself; leave out {packing}")
     return Target(out, form, packing)
@@ -113,15 +113,15 @@ def harmless(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _neutralised(texts: pl.Series) -> pl.Series:
     """As :func:`assay.report.document.neutralised`, but for all texts at once."""
-    odd = texts.str.contains(_ODD) & ~texts.str.contains(_NUMBER)
-    return ("'" + texts).zip_with(odd, texts).alias(texts.name) if odd.any() else texts
+    risky = texts.str.contains(_ODD) & ~texts.str.contains(_NUMBER)
+    return ("'" + texts).zip_with(risky, texts).alias(texts.name) if risky.any() else texts
 
 
 def write_table(pieces: Iterator[pl.DataFrame], to: Target) -> None:
     """Write the pieces of a table, of which there is at least one, all of them or none."""
     made = _Pieces(_writable(piece, to) for piece in pieces)
     try:
-        with _opened(to.path) as stream:
+        with _output_stream(to.path) as stream:
             (_write_text if to.format in TEXT_FORMATS else _write_columns)(made, stream, to)
             stream.flush()
     except OSError as error:
@@ -182,7 +182,7 @@ class _Pieces:
 
 
 @contextlib.contextmanager
-def _opened(path: Path | None) -> Iterator[IO[bytes]]:
+def _output_stream(path: Path | None) -> Iterator[IO[bytes]]:
     """A stream to write to; a new file takes the place of the old one at the end."""
     if path is None:
         if sys.stdout is None:
@@ -385,7 +385,7 @@ def check_run_folder(path: Path) -> None:
     check_folder(path, _is_run, "that no training left")
 
 
-def check_folder(path: Path, is_ours: Callable[[Path], bool], whose: str) -> None:
+def check_folder(path: Path, is_ours: Callable[[Path], bool], contents: str) -> None:
     """Refuse a place that can't become a folder, and one with files that are not ours."""
     if str(path).startswith("-"):
         raise click.UsageError(f"{str(path)!r} would be taken for an option; name another folder")
@@ -396,7 +396,7 @@ def check_folder(path: Path, is_ours: Callable[[Path], bool], whose: str) -> Non
     try:
         if path.is_dir() and any(path.iterdir()) and not is_ours(path):
             raise OutputError(
-                f"{path} holds files {whose}; name another folder with --out, or empty this one"
+                f"{path} holds files {contents}; name another folder with --out, or empty this one"
             )
     except OSError as error:
         raise OutputError.of(path, error) from error
@@ -423,7 +423,7 @@ def _is_run(path: Path) -> bool:
 
 
 def run_files(
-    run: Run, model: bytes, document: Document, asked: TrainingRequest, times: Mapping[str, Any]
+    run: Run, model: bytes, document: Document, request: TrainingRequest, times: Mapping[str, Any]
 ) -> dict[str, bytes]:
     """The content of every file, by its name; ``run.json``, which names the others, is last."""
     from assay.learn import run as folder
@@ -442,11 +442,11 @@ def run_files(
     }
     files = {
         MODEL: model,
-        folder.PREDICTIONS: folder.parquet(folder.predictions_of(run, asked.id)),
+        folder.PREDICTIONS: folder.parquet(folder.predictions_of(run, request.id)),
         **{name: text.encode(errors="backslashreplace") for name, text in texts.items()},
     }
     digests = [(name, hashlib.sha256(content).hexdigest()) for name, content in files.items()]
-    return {**files, folder.RUN: folder.run_record(run, asked, digests, times)}
+    return {**files, folder.RUN: folder.run_record(run, request, digests, times)}
 
 
 def times_since(started: float) -> dict[str, Any]:

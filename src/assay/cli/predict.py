@@ -43,15 +43,15 @@ _LISTED = 5
 _writing = partial(click.option, cls=Option, section="Predictions")
 
 
-def _trusted(text: str) -> str:
+def _trusted_type(text: str) -> str:
     """The full name of a type, none that no model needs."""
     from assay.errors import InputError
     from assay.learn.model_trust import must_be_trustworthy
 
     try:
         must_be_trustworthy((text,))
-    except InputError as odd:
-        raise click.BadParameter(str(odd).removeprefix("--trust ")) from None
+    except InputError as error:
+        raise click.BadParameter(str(error).removeprefix("--trust ")) from None
     return text
 
 
@@ -80,7 +80,7 @@ def _trusted(text: str) -> str:
 @_writing(
     "--trust",
     multiple=True,
-    type=_trusted,
+    type=_trusted_type,
     metavar="TYPE",
     help="A type of your own that the model may hold; its code will run. May be repeated.",
 )
@@ -135,17 +135,17 @@ def command(
                 f"nothing of new ones"
             )
         with naming_inputs(files):
-            wanted = Wanted(id_, keep, threshold)
-            for note in input_notes(loaded, files, wanted, request):
+            outputs = Wanted(id_, keep, threshold)
+            for note in input_notes(loaded, files, outputs, request):
                 tell(f"note: {note}")
-            predictions = predict(loaded, files, wanted, request=request, progress=progress)
+            predictions = predict(loaded, files, outputs, request=request, progress=progress)
             decided: Counter[str] = Counter(dict.fromkeys(predictions.labels, 0))
-            frames = _counted(predictions, decided)
+            frames = _counting_decisions(predictions, decided)
             write_table(map(harmless, frames) if to.format in (CSV, TSV) else frames, to)
     hashing.inputs()
     for note in changed_inputs(hashing, "the predictions are"):
         tell(f"warning: {note}")
-    for line in _said(predictions, decided, to.path):
+    for line in _summary(predictions, decided, to.path):
         tell(line)
 
 
@@ -155,20 +155,20 @@ def _learned_from(model: Path, files: tuple[str, ...]) -> Iterator[str]:
 
     try:
         run = json.loads((model.parent / RUN).read_text("utf-8"))
-        known = {(each["bytes"], each["sha256"]) for each in run["inputs"]}
+        inputs = {(each["bytes"], each["sha256"]) for each in run["inputs"]}
     except (OSError, ValueError, LookupError, TypeError):
         return
-    sizes = {size for size, _ in known}
+    sizes = {size for size, _ in inputs}
     for name in files:
         path = Path(name)
         if path.is_file() and path.stat().st_size in sizes:
             with path.open("rb") as content:
                 digest = hashlib.file_digest(content, "sha256").hexdigest()
-            if (path.stat().st_size, digest) in known:
+            if (path.stat().st_size, digest) in inputs:
                 yield name
 
 
-def _counted(predictions: Predictions, decided: Counter[str]) -> Iterator[pl.DataFrame]:
+def _counting_decisions(predictions: Predictions, decided: Counter[str]) -> Iterator[pl.DataFrame]:
     """The frames, while their decisions are counted."""
     for frame in predictions:
         for label, count in frame["decision"].value_counts().iter_rows():
@@ -176,7 +176,7 @@ def _counted(predictions: Predictions, decided: Counter[str]) -> Iterator[pl.Dat
         yield frame
 
 
-def _said(predictions: Predictions, decided: Counter[str], out: Path | None) -> Iterator[str]:
+def _summary(predictions: Predictions, decided: Counter[str], out: Path | None) -> Iterator[str]:
     """What stands beside the rows."""
     from assay.number_text import threshold_text
     from assay.sources.files.request import where

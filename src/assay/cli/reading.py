@@ -159,15 +159,15 @@ _OPTIONS: dict[str, Decorator] = {
 
 def reading(command: Function) -> Function:
     """Give a command the options of columns and files, as the argument ``request``."""
-    return _given(command, tuple(_OPTIONS))
+    return _given_options(command, tuple(_OPTIONS))
 
 
 def reading_only(*names: str) -> Decorator:
     """The same with some of the options: those of these names."""
-    return lambda command: _given(command, names)
+    return lambda command: _given_options(command, names)
 
 
-def _given(command: Function, names: Sequence[str]) -> Function:
+def _given_options(command: Function, names: Sequence[str]) -> Function:
     @wraps(command)
     def with_request(**given: Any) -> Any:
         return command(request=_request({name: given.pop(name) for name in names}), **given)
@@ -269,11 +269,13 @@ def reading_of(
     }
 
 
-def read_part(inputs: str | Sequence[str], reading: dict[str, Any], said: dict[str, Any]) -> Data:
-    """One part; ``said`` tells which labels there are, or the part that it has to be like."""
+def read_part(
+    inputs: str | Sequence[str], reading: dict[str, Any], labelling: dict[str, Any]
+) -> Data:
+    """One part; ``labelling`` tells which labels there are, or the part that it has to be like."""
     from assay.learn.data import read_data
 
-    return read_data(inputs, **reading, **said)
+    return read_data(inputs, **reading, **labelling)
 
 
 # -- a confusion matrix in place of files ----------------------------------------------------------
@@ -348,8 +350,8 @@ def _of_cells(cells: str) -> GivenCounts:
 
     try:
         return GivenCounts("cells", dict(cells_of(cells)))
-    except InputError as odd:
-        raise click.UsageError(f"--cells: {odd}") from odd
+    except InputError as error:
+        raise click.UsageError(f"--cells: {error}") from error
 
 
 def _of_matrix(matrix: str, orientation: str | None) -> GivenCounts:
@@ -360,9 +362,9 @@ def _of_matrix(matrix: str, orientation: str | None) -> GivenCounts:
     typed = is_typed(matrix)
     try:
         table = matrix_of(matrix) if typed else read_matrix(matrix)
-    except InputError as odd:
+    except InputError as error:
         if typed:
-            raise click.UsageError(f"--matrix: {odd}") from odd
+            raise click.UsageError(f"--matrix: {error}") from error
         raise
     if orientation is not None and table.orientation not in (None, orientation):
         raise InputError(
@@ -388,13 +390,13 @@ def with_labels(
     negative: str | None,
 ) -> dict[str, Any]:
     """The arguments with what the command line says of labels; it may not differ from the file."""
-    own = counts.arguments.get("labels")
-    if labels is not None and own is not None and tuple(own) != labels:
+    names = counts.arguments.get("labels")
+    if labels is not None and names is not None and tuple(names) != labels:
         raise InputError(
-            f"{counts.name} names its classes {', '.join(own)}, and --labels says "
+            f"{counts.name} names its classes {', '.join(names)}, and --labels says "
             f"{', '.join(labels)}; leave out --labels, or the names in the file"
         )
-    arguments = {**counts.arguments, "labels": labels or own}
+    arguments = {**counts.arguments, "labels": labels or names}
     if positive is not None or negative is not None:
         arguments["positive"] = positive
     return {**arguments, "negative": negative}

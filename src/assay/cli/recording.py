@@ -71,12 +71,12 @@ class Recording:
         try:
             checked_name(self.name)
             checked_tags(self.tags)
-        except StoreError as odd:
-            raise click.UsageError(str(odd)) from odd
+        except StoreError as error:
+            raise click.UsageError(str(error)) from error
         try:
             check_place(self.store or default_place())
-        except StoreError as odd:
-            raise OutputError(as_options(str(odd))) from odd
+        except StoreError as error:
+            raise OutputError(as_options(str(error))) from error
 
     def keep(
         self, document: Document | Report, tally: Any, rows: Callable[[], KeptRows | None] | None
@@ -97,8 +97,8 @@ class Recording:
                     tally=tally,
                     rows=kept,
                 )
-        except StoreError as odd:
-            raise OutputError(f"the run was not kept: {as_options(str(odd))}") from odd
+        except StoreError as error:
+            raise OutputError(f"the run was not kept: {as_options(str(error))}") from error
 
 
 @contextmanager
@@ -112,8 +112,8 @@ def opened_store(place: str | None, *, read_only: bool) -> Iterator[Store]:
         return
     try:
         store = Store(place)
-    except StoreError as odd:
-        raise OutputError(as_options(str(odd))) from odd
+    except StoreError as error:
+        raise OutputError(as_options(str(error))) from error
     with store:
         yield store
 
@@ -218,12 +218,12 @@ def rows_of_training(run: Run, id_column: str | None) -> KeptRows:
     from assay.learn.run import LABEL, predictions_of
     from assay.store import KeptRows
 
-    told = predictions_of(run, id_column)
+    predictions = predictions_of(run, id_column)
     return KeptRows.of(
-        told[LABEL].to_list(),
-        scores={"score": told[SCORE].to_numpy()} if run.binary else None,
-        decisions=None if run.binary else {"decision": told[DECISION].to_list()},
-        ids=told[id_column or ROW].to_list(),
+        predictions[LABEL].to_list(),
+        scores={"score": predictions[SCORE].to_numpy()} if run.binary else None,
+        decisions=None if run.binary else {"decision": predictions[DECISION].to_list()},
+        ids=predictions[id_column or ROW].to_list(),
         positive=run.data.positive,
     )
 

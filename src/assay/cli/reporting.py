@@ -98,8 +98,8 @@ class Reporting:
         if self._is_brief:
             from assay.report.terminal import brief
 
-            whole = document.report if hasattr(document, "report") else document
-            document = brief(whole, _REST)
+            report = document.report if hasattr(document, "report") else document
+            document = brief(report, _REST)
         paper: dict[str, Any] = {"fragment": self.fragment, "tiers": self.tiers}
         if self.out is not None:
             write(self.out, draw(document, self.face, width=WIDTH, **paper))
@@ -110,8 +110,8 @@ class Reporting:
         # What other programs read is UTF-8, whatever the terminal speaks. A stream of text that a
         # caller put in its place speaks nothing.
         encoding = (self.face == TERMINAL and sys.stdout.encoding) or "utf-8"
-        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-        color = sys.stdout.isatty() and not plain
+        colourless = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        color = sys.stdout.isatty() and not colourless
         width = shutil.get_terminal_size((WIDTH, 24)).columns
         text = draw(document, self.face, width=width, color=color, encoding=encoding, **paper)
         print_out(text.encode(encoding, errors="backslashreplace"))
@@ -417,11 +417,11 @@ def draw_figures(plots: FigureSet, path: Path | None, reporting: Reporting) -> N
         return
     try:
         with atomic_files.folder(path) as folder:
-            drawn = plots.save(folder, _figure_formats() or _USUAL_FIGURE_FORMATS)
+            files = plots.save(folder, _figure_formats() or _USUAL_FIGURE_FORMATS)
     except OSError as error:
         raise OutputError.of(f"figures in {path}", error) from error
-    if drawn:
-        reporting.say(f"wrote {len(drawn)} figures into {path}")
+    if files:
+        reporting.say(f"wrote {len(files)} figures into {path}")
     else:
         reporting.say("note: there is nothing to draw here")
 
@@ -455,9 +455,11 @@ class ProvenanceBuilder:
 
         self._context, self._reporting = context, reporting
         self._started = time.monotonic()
-        told = always or reporting.face in TELL_HOW or reporting.recording.name is not None
+        with_hashes = always or reporting.face in TELL_HOW or reporting.recording.name is not None
         # Counts that were typed have no file behind them.
-        self._hashing = Hashing(files, request, maybe, hashes=told) if files and request else None
+        self._hashing = (
+            Hashing(files, request, maybe, hashes=with_hashes) if files and request else None
+        )
 
     def document(self, result: Any, others: Sequence[str] = ()) -> Document:
         """The document of a result, which also tells of inputs that changed meanwhile."""
@@ -521,17 +523,17 @@ def _arguments(context: click.Context) -> dict[str, Any]:
     """What was given on the command line, by the names of the options."""
     given = click.core.ParameterSource.COMMANDLINE
     return {
-        name: _plain(value)
+        name: _plain_value(value)
         for name, value in context.params.items()
         if context.get_parameter_source(name) is given
     }
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     if isinstance(value, tuple | list):
-        return [_plain(each) for each in value]
+        return [_plain_value(each) for each in value]
     if isinstance(value, dict):
-        return {str(key): _plain(each) for key, each in value.items()}
+        return {str(key): _plain_value(each) for key, each in value.items()}
     if value is None or isinstance(value, bool | int | float):
         return value
     return without_secrets(str(value))

@@ -371,8 +371,8 @@ def tag(
         kept_run = kept.tag(kept_run.id, add=tags, remove=remove)
         if note is not None:
             kept_run = kept.note(kept_run.id, note)
-    said = f"tags of run {kept_run.id}: {' '.join(kept_run.tags) or 'none'}"
-    say_unless(said, quiet=quiet)
+    message = f"tags of run {kept_run.id}: {' '.join(kept_run.tags) or 'none'}"
+    say_unless(message, quiet=quiet)
 
 
 command.add_command(export_runs)
@@ -392,6 +392,6 @@ def delete(*, runs: tuple[str, ...], store: str | None, quiet: bool) -> None:
     """Delete runs for good, with documents, tallies and rows that no other run has."""
     with opened_store(store, read_only=False) as kept:
         for run in runs:
-            gone = kept.delete(kept.find(run).id)
-            said = f"deleted run {gone.id} of {gone.name!r} ({gone.made})"
-            say_unless(said, quiet=quiet)
+            deleted = kept.delete(kept.find(run).id)
+            message = f"deleted run {deleted.id} of {deleted.name!r} ({deleted.made})"
+            say_unless(message, quiet=quiet)

@@ -151,9 +151,9 @@ def command(
         wanted = SampleRequest(
             request.score, labels, strata, threshold, alerts, allocation, seed, id_column
         )
-        drawn = sample_files(files, wanted, request, progress=progress)
-        document = making.document(drawn)
-    frame = harmless(drawn.frame) if to.format in (CSV, TSV) else drawn.frame
+        sample = sample_files(files, wanted, request, progress=progress)
+        document = making.document(sample)
+    frame = harmless(sample.frame) if to.format in (CSV, TSV) else sample.frame
     write_table(iter((frame,)), to)
-    reporting.say(f"wrote {out}: {drawn.labels:,} {plural(drawn.labels, 'row', 'rows')} to label")
+    reporting.say(f"wrote {out}: {sample.labels:,} {plural(sample.labels, 'row', 'rows')} to label")
     reporting.deliver(document)

@@ -159,8 +159,8 @@ def _token(file: Path | None) -> str | None:
 
     try:
         return read_side_file(file, LARGEST_TOKEN, "a file of a token").decode("utf-8").strip()
-    except UnicodeDecodeError as odd:
-        raise InputError(f"{file}: a token is UTF-8 text; byte {odd.start + 1} is not") from odd
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file}: a token is UTF-8 text; byte {error.start + 1} is not") from error
 
 
 # -- the processes that judge ----------------------------------------------------------------------
@@ -182,7 +182,7 @@ def work() -> None:
         job: dict[str, Any] = json.loads(line)
         os.chdir(job["folder"])
         messages.LISTENERS[:] = [_Listener(answers)]
-        _answer(answers, _printed(job["args"], job["memory"]))
+        _answer(answers, _command_output(job["args"], job["memory"]))
         os.chdir(os.sep)
 
 
@@ -194,7 +194,7 @@ def _prepare() -> None:
     import assay.report.evaluation  # noqa: F401
 
 
-def _printed(args: list[str], memory: int) -> dict[str, Any]:
+def _command_output(args: list[str], memory: int) -> dict[str, Any]:
     """What a command prints, and its exit code."""
     from assay.cli.app import run
     from assay.sources.files.request import memory_limit
@@ -228,8 +228,8 @@ def _out_of_memory(used: int) -> None:  # noqa: ARG001 - the form is that of the
     os._exit(1)
 
 
-def _answer(answers: TextIO, told: dict[str, Any]) -> None:
-    answers.write(json.dumps(told) + "\n")
+def _answer(answers: TextIO, answer: dict[str, Any]) -> None:
+    answers.write(json.dumps(answer) + "\n")
     answers.flush()
 
 

@@ -123,8 +123,8 @@ def read_document(path: Path) -> Document | Report:
         else:
             with path.open("rb") as stream:
                 content = stream.read(_LARGEST + 1)
-    except OSError as odd:
-        raise InputError(f"{path} can't be read: {odd.strerror}") from odd
+    except OSError as error:
+        raise InputError(f"{path} can't be read: {error.strerror}") from error
     if len(content) > _LARGEST:
         raise InputError(f"{path} has more than {_LARGEST >> 20} MiB, and so is no document")
     with _sound(path):

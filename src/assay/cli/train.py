@@ -130,10 +130,10 @@ def list_recipes(context: click.Context, param: click.Parameter, given: bool) ->
 
     for recipe in recipes.RECIPES:
         click.echo(f"{recipe.name}: {recipe.summary}")
-        for name, known in recipe.settings.items():
-            default = ",".join(map(str, known.default)) if known.type is tuple else None
-            shown = default or str(known.default).lower()
-            click.echo(f"  --set {name}={shown:<{24 - len(name)}} {known.help}")
+        for name, setting in recipe.settings.items():
+            default = ",".join(map(str, setting.default)) if setting.type is tuple else None
+            shown = default or str(setting.default).lower()
+            click.echo(f"  --set {name}={shown:<{24 - len(name)}} {setting.help}")
     context.exit()
 
 
@@ -265,8 +265,8 @@ def command(
 
         keep = (*scheme.columns, id_)
         reading = reading_of(request, progress, label=label, text=text, drop=drop, keep=keep)
-        said = {"positive": positive, "negative": negative, "labels": labels}
-        data = read_part(files, reading, said)
+        labelling = {"positive": positive, "negative": negative, "labels": labels}
+        data = read_part(files, reading, labelling)
         test = None
         if scheme.test is not None:
             with naming_inputs([scheme.test]):
@@ -286,8 +286,8 @@ def command(
                 progress=progress.model,
             )
         made = making.provenance()
-        asked = _asked(label, id_, request, base_rate, volume, made)
-        model, trusted = _kept(run, asked, out)
+        asked = _training_request(label, id_, request, base_rate, volume, made)
+        model, trusted = _saved_model(run, asked, out)
         document = document_of(run.snapshot(trusted), made)
         times = outputs.times_since(started)
         kept = outputs.run_files(run, model, document, asked, times) if out is not None else {}
@@ -313,8 +313,8 @@ def _usage() -> Iterator[None]:
 
     try:
         yield
-    except RecipeError as odd:
-        raise click.UsageError(str(odd)) from odd
+    except RecipeError as error:
+        raise click.UsageError(str(error)) from error
 
 
 def _recipe(named: str, settings: dict[str, str], text: str | None) -> Recipe:
@@ -337,8 +337,8 @@ def _scheme(text: str, seed: int) -> Scheme:
         raise click.UsageError(f"--seed is a whole number below {LEARNING_SEEDS}")
     try:
         return parse_scheme(text)
-    except InputError as odd:
-        raise click.UsageError(f"--validation: {odd}") from odd
+    except InputError as error:
+        raise click.UsageError(f"--validation: {error}") from error
 
 
 @contextmanager
@@ -358,18 +358,20 @@ def _telling_folds_apart(scheme: Scheme) -> Iterator[None]:
         ) from missing
 
 
-def _kept(run: Run, asked: TrainingRequest, out: Path | None) -> tuple[bytes, tuple[str, ...]]:
+def _saved_model(
+    run: Run, request: TrainingRequest, out: Path | None
+) -> tuple[bytes, tuple[str, ...]]:
     """The model file, and the types that whoever loads it has to trust; nothing if none is kept."""
     if out is None:
         return b"", ()
     from assay.learn.persistence import types_to_trust
     from assay.learn.run import model_of
 
-    model = model_of(run, asked)
+    model = model_of(run, request)
     return model, tuple(types_to_trust(model))
 
 
-def _asked(
+def _training_request(
     label: str,
     id_: str | None,
     request: Request,
@@ -397,11 +399,11 @@ def _asked(
 class _TrainingProgress(Progress):
     """Progress that also counts models, without starting the clock anew for each."""
 
-    def model(self, done: int, total: int, what: str) -> None:
+    def model(self, done: int, total: int, stage: str) -> None:
         """So many models are trained, and this one is now."""
-        if self._what != what and not done:
-            self.stage(what)
-        self._what = what
+        if self._what != stage and not done:
+            self.stage(stage)
+        self._what = stage
         # One more, for what comes after the last model.
         self(done, total + 1)
 

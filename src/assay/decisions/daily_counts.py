@@ -144,16 +144,18 @@ class CheckedBatches:
         return self._check
 
     def _batch(self, check: RowCheck, piece: Piece, name: str) -> Batch:
-        with _named(name):
+        with _naming_part(name):
             checked = check.check(piece.frame, place_in(piece, name))
             values, problems = checked.values, list(checked.problems)
             if isinstance(self._old, NumberCheck):
-                values[OLD, ""], odd = self._old.check(piece.frame[self._old.column])
-                problems += odd
+                values[OLD, ""], old_problems = self._old.check(piece.frame[self._old.column])
+                problems += old_problems
             elif self._old is not None:
                 place = place_in(piece, name)
-                values[OLD, ""], _, odd = self._old.check(piece.frame[self._old.column], place)
-                problems += odd
+                values[OLD, ""], _, old_problems = self._old.check(
+                    piece.frame[self._old.column], place
+                )
+                problems += old_problems
         bad = self._bad.judge(piece, name, problems)
         self.rows_read += piece.frame.height + len(piece.broken)
         return self._kept(piece.frame, values, checked.missing, ~bad)
@@ -190,10 +192,10 @@ class CheckedBatches:
         """Labels as text, empty where one is missing."""
         import polars as pl
 
-        there = values.filter(~missing)
+        present = values.filter(~missing)
         texts = np.full(len(values), UNLABELLED, object)
-        if len(there):
-            distinct, codes = distinct_of(there)
+        if len(present):
+            distinct, codes = distinct_of(present)
             texts[~missing] = np.array([label_text(each) for each in distinct], object)[codes]
         return pl.Series(texts, dtype=pl.String)
 
@@ -218,7 +220,7 @@ def _flagged(scores: Array, threshold: float | None) -> pl.Series:
 
 
 @contextmanager
-def _named(name: str) -> Iterator[None]:
+def _naming_part(name: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
@@ -238,22 +240,22 @@ class Reference:
 
     def must_be_like(self, batch: Batch) -> None:
         """Refuse rows that have a score where the reference has none, or are decided otherwise."""
-        told = {
+        presence = {
             "scores": (any(each.column == SCORES for each in self.cells), SCORE in batch.scores),
             "decisions by a threshold": (
-                {said for _, said in self.decided} <= {FLAGGED, BELOW},
+                {answer for _, answer in self.decided} <= {FLAGGED, BELOW},
                 set(batch.new.unique()) <= {FLAGGED, BELOW},
             ),
             "decisions that are booleans": (
-                {said for _, said in self.decided} <= _BOOLEANS,
+                {answer for _, answer in self.decided} <= _BOOLEANS,
                 set(batch.new.unique()) <= _BOOLEANS,
             ),
         }
-        for what, (here, there) in told.items():
+        for part, (here, there) in presence.items():
             if here != there:
                 one, other = ("reference=", "the rows") if here else ("the rows", "reference=")
                 raise InputError(
-                    f"there are {what} in {one} and not in {other}, so that they can't be held "
+                    f"there are {part} in {one} and not in {other}, so that they can't be held "
                     f"against each other. Give both the same columns, named by score= or decision="
                 )
 
@@ -271,7 +273,7 @@ class Reference:
         return cls(
             int(plain["rows"]),
             tuple(restored(ReferenceCells, each) for each in plain["cells"]),
-            {(str(label), str(said)): int(count) for label, said, count in plain["decided"]},
+            {(str(label), str(answer)): int(count) for label, answer, count in plain["decided"]},
         )
 
 
@@ -467,10 +469,10 @@ def reference_cells(
             )
         place = {name: i for i, name in enumerate(names)}
         numbers = np.array([place[name] for name in distinct], np.float64)[codes]
-    return _cut(column, kind, names, np.sort(_ranked_numbers(numbers)), levels, seed)
+    return _cut_column(column, kind, names, np.sort(_ranked_numbers(numbers)), levels, seed)
 
 
-def _cut(
+def _cut_column(
     column: str,
     kind: Literal["numbers", "names"],
     names: tuple[str, ...],
@@ -496,9 +498,9 @@ def _cut(
     places: list[float] = []
     for i, edge in enumerate(edges):
         first, after = (int(np.searchsorted(ordered, edge, side)) for side in ("left", "right"))
-        among = np.sort(random.random(after - first))
+        draws = np.sort(random.random(after - first))
         here = (rank for rank, e in zip(ranks, at, strict=True) if e == i)
-        places += [float(among[rank - first - 1]) for rank in here]
+        places += [float(draws[rank - first - 1]) for rank in here]
     steps = np.diff([0, *ranks, rows + 1])
     return ReferenceCells(
         column=column,

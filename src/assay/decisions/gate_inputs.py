@@ -293,10 +293,10 @@ def _notes(models: Mapping[str, Evaluation]) -> Iterator[str]:
     yield NOT_MATCHED
     sizes = [each.tally.confusion.rows for each in (new, old)]
     if sizes[0] != sizes[1]:
-        told = [f"{pos:,g} positives and {neg:,g} negatives" for neg, pos in sizes]
+        sizes_text = [f"{pos:,g} positives and {neg:,g} negatives" for neg, pos in sizes]
         yield (
-            f"the models were evaluated on other rows: the new one on {told[0]}, the old one on "
-            f"{told[1]}. A difference may be that of the rows"
+            f"the models were evaluated on other rows: the new one on {sizes_text[0]}, the old one "
+            f"on {sizes_text[1]}. A difference may be that of the rows"
         )
 
 
@@ -305,16 +305,18 @@ def _expanded(rule: Rule, evaluation: Evaluation) -> Iterator[Rule]:
     if rule.family is None and not rule.every_family:
         yield rule
         return
-    known = [value for column, value in evaluation.slices if column == evaluation.family]
-    if not known:
+    families = [value for column, value in evaluation.slices if column == evaluation.family]
+    if not families:
         raise InputError(
             f"the rule {rule.text!r} is about families: evaluate with slices= and family=, the "
             f"name of the one that holds them"
         )
-    if rule.family is not None and rule.family not in known:
-        raise InputError(f"no row is of the family {rule.family!r}; there are {', '.join(known)}")
+    if rule.family is not None and rule.family not in families:
+        raise InputError(
+            f"no row is of the family {rule.family!r}; there are {', '.join(families)}"
+        )
     has_positives = [
-        value for value in known if evaluation.slices[evaluation.family or "", value].rows[1]
+        value for value in families if evaluation.slices[evaluation.family or "", value].rows[1]
     ]
     yield from [rule] if rule.family is not None else map(rule.of_family, has_positives)
 
@@ -339,8 +341,8 @@ def _judged_rule(
 def _of_model(rule: Rule, evaluation: Evaluation, draw: Callable[..., Gate]) -> JudgedRule:
     """One model by a rule: as the evaluation has it, or with a threshold of the rule's own."""
     tally = evaluation.tally
-    own = tally.threshold is not None and rule.at == AtThreshold(tally.threshold)
-    if rule.at is None or own or rule.of_scores:
+    same_threshold = tally.threshold is not None and rule.at == AtThreshold(tally.threshold)
+    if rule.at is None or same_threshold or rule.of_scores:
         return verdict(rule, _of_evaluation(rule, evaluation), {}, {NEW: tally.threshold})
     missing = _missing(rule, evaluation)
     if missing is not None or tally.scores is None:

@@ -20,7 +20,7 @@ from assay.evaluation.named_columns import refusal_notes
 from assay.evaluation.wording import none_keeps, untried
 from assay.inference import Bootstrap, Estimate
 from assay.inference.bootstrap import RESAMPLES, SEED
-from assay.inference.fields import Recorded, Result, odd, stored
+from assay.inference.fields import Recorded, Result, field_error, stored
 from assay.inference.significance import MOST_RESAMPLES, check_draws, check_flag, check_level
 from assay.inference.threshold_resampling import ChosenTables, choose_anew, choose_from_counts
 from assay.inference.threshold_rules import AtThreshold
@@ -94,13 +94,13 @@ def gate(
     must_share_index({"y_true": y_true, **named})
     reasons: dict[str, int] = {}
     every = {"y_true": y_true, "counts": counts, "clusters": clusters, "families": families}
-    said = [{"y_score": new, "y_pred": new_decision}, {"y_score": old, "y_pred": old_decision}]
+    outputs = [{"y_score": new, "y_pred": new_decision}, {"y_score": old, "y_pred": old_decision}]
     if skips(on_bad_row):
-        reasons, (every, *said) = good_rows(every, *said)
+        reasons, (every, *outputs) = good_rows(every, *outputs)
         y_true, counts, clusters, families = every.values()
-        (new, new_decision), (old, old_decision) = (tuple(model.values()) for model in said)
+        (new, new_decision), (old, old_decision) = (tuple(model.values()) for model in outputs)
     columns = {NEW: (new, new_decision), OLD: (old, old_decision)}
-    with suggesting_skip(every, *said):
+    with suggesting_skip(every, *outputs):
         rows = _rows(
             y_true,
             columns,
@@ -151,7 +151,7 @@ def judged_rules(
     chosen = _chosen(tallies, each, method, progress)
     negatives, positives = tallies.sizes
     return Gate(
-        rules=tuple(_judged(tallies, rule, chosen, method) for rule in each),
+        rules=tuple(_judged_rule(tallies, rule, chosen, method) for rule in each),
         level=level,
         rule_level=rule_level,
         joint=joint,
@@ -194,7 +194,7 @@ def _rows(
     sides: Mapping[str, Any],
 ) -> ModelRows:
     """The rows of each model that was given."""
-    decisions = {model: said for model, (_, said) in columns.items() if said is not None}
+    decisions = {model: output for model, (_, output) in columns.items() if output is not None}
     if decisions and sides["labels"] is None:
         sides = {**sides, "labels": common_labels(y_true, decisions)}
     coded = {}
@@ -203,9 +203,9 @@ def _rows(
             raise InputError(f"give {model}= (scores) or {model}_decision=, not both")
         if score is None and decision is None:
             continue
-        said = {"y_score": score} if decision is None else {"y_pred": decision}
+        output = {"y_score": score} if decision is None else {"y_pred": decision}
         try:
-            coded[model] = code_arrays(y_true, labels=sides["labels"], **shared, **said)
+            coded[model] = code_arrays(y_true, labels=sides["labels"], **shared, **output)
         except LengthMismatch as mismatch:
             raise LengthMismatch(f"the {model} model: {mismatch}") from mismatch
     if NEW not in coded:
@@ -266,7 +266,7 @@ def _chosen(
     """Every point that some rule needs: of one model from its counts, of both from the rows."""
     alone: dict[str, dict[Operating, None]] = {}
     # Rows that are kept are drawn anew once for all rules; counts are those of one rule.
-    together: dict[Points | None, tuple[Rule, dict[Operating, None]]] = {}
+    shared: dict[Points | None, tuple[Rule, dict[Operating, None]]] = {}
     for rule in rules:
         if rule.of_scores:
             continue
@@ -276,18 +276,18 @@ def _chosen(
                 continue
             if rule.compares or tallies.clustered:
                 key = tallies.points(rule) if tallies.rows is None else None
-                together.setdefault(key, (rule, {}))[1][point] = None
+                shared.setdefault(key, (rule, {}))[1][point] = None
             else:
                 alone.setdefault(model, {})[point] = None
     choices: dict[tuple[str, Any, bool], ChosenTables] = {}
-    sets = len(together) + len(alone)
-    for number, (rule, points) in enumerate(together.values()):
+    sets = len(shared) + len(alone)
+    for number, (rule, points) in enumerate(shared.values()):
         rows = tallies.scored(tallies.sample(rule))
         heard = _after(progress, number, sets)
         anew = choose_anew(rows, list(points), method, progress=heard)
         for paired in (True, False) if tallies.clustered else (True,):
             choices |= {(model, point, paired): chosen for (model, point), chosen in anew.items()}
-    for number, model in enumerate(sorted(alone), start=len(together)):
+    for number, model in enumerate(sorted(alone), start=len(shared)):
         heard = _after(progress, number, sets)
         pyramid = tallies.models[model].pyramid
         anew_alone = choose_from_counts(pyramid, list(alone[model]), method, progress=heard)
@@ -304,7 +304,7 @@ def _after(
     return lambda done, resamples: progress(sets * resamples + done, all_sets * resamples)
 
 
-def _judged(tallies: GateTallies, rule: Rule, chosen: _Anew, method: Bootstrap) -> JudgedRule:
+def _judged_rule(tallies: GateTallies, rule: Rule, chosen: _Anew, method: Bootstrap) -> JudgedRule:
     measure = rule.score_measure
     if measure is not None:
         single = {m: rule_estimates.of_scores(tallies, rule, measure, m) for m in rule.models}
@@ -317,21 +317,23 @@ def _judged(tallies: GateTallies, rule: Rule, chosen: _Anew, method: Bootstrap) 
     points = {model: tallies.point(model, rule) for model in rule.models}
     fixed = {m: p.threshold for m, p in points.items() if isinstance(p, AtThreshold)}
     if any(_is_anew(tallies, rule, point) for point in points.values()):
-        taken = {m: chosen[m, point, rule.compares] for m, point in points.items()}
+        measured = {m: chosen[m, point, rule.compares] for m, point in points.items()}
         estimate = (
-            rule_estimates.between(tallies, rule, taken, method)
+            rule_estimates.between(tallies, rule, measured, method)
             if rule.compares
-            else rule_estimates.with_choice(tallies, rule, taken[rule.subject], method)
+            else rule_estimates.with_choice(tallies, rule, measured[rule.subject], method)
         )
     elif rule.compares:
-        taken = rule_estimates.at_given(tallies, rule, fixed, method)
-        estimate = rule_estimates.between(tallies, rule, taken, method)
+        measured = rule_estimates.at_given(tallies, rule, fixed, method)
+        estimate = rule_estimates.between(tallies, rule, measured, method)
     else:
         threshold = fixed[rule.subject]
         estimate = rule_estimates.at_threshold(tallies, rule, rule.subject, threshold)
         return verdict(rule, estimate, {rule.subject: float(estimate)}, fixed)
-    each = {model: rule_estimates.values(tallies, rule, taken[model])[0] for model in rule.models}
-    at = {model: taken[model].threshold for model in rule.models}
+    each = {
+        model: rule_estimates.values(tallies, rule, measured[model])[0] for model in rule.models
+    }
+    at = {model: measured[model].threshold for model in rule.models}
     return verdict(rule, estimate, each, at, tallies.mode)
 
 
@@ -348,8 +350,8 @@ def verdict(
 
     def exact(number: float) -> float:
         """An end that is the bound but for the noise of floating point is the bound."""
-        near = math.isclose(number, rule.bound, rel_tol=_RELATIVE_NOISE, abs_tol=noise)
-        return rule.bound if near else number
+        is_bound = math.isclose(number, rule.bound, rel_tol=_RELATIVE_NOISE, abs_tol=noise)
+        return rule.bound if is_bound else number
 
     estimate = estimate.changed(
         exact(float(estimate)), low=exact(estimate.low), high=exact(estimate.high)
@@ -362,8 +364,8 @@ def verdict(
     # A threshold that was not tried might keep it, and then the rule be kept or not.
     unsure = bool(none) and bool(untried(mode))
     none += [untried(mode).removesuffix(".")] if unsure else []
-    said = [*([] if estimate.note is None else [estimate.note]), *none]
-    estimate = estimate.changed(note="; ".join(said) or None)
+    notes = [*([] if estimate.note is None else [estimate.note]), *none]
+    estimate = estimate.changed(note="; ".join(notes) or None)
     outcome = Outcome.UNDECIDED if unsure else rule.outcome(estimate.low, estimate.high)
     reason = "; ".join(none) if unsure else reason_of(rule, estimate, outcome)
     return JudgedRule(rule, outcome, estimate, reason, values, thresholds)
@@ -395,7 +397,7 @@ def _rule_read(given: dict[str, Any], at: str) -> Rule:
     """The rule that its text tells, with its name and what it is for."""
     text, name, why = (given.get(key) for key in ("rule", "name", "why"))
     if not isinstance(text, str) or not all(isinstance(t, str | None) for t in (name, why)):
-        raise odd(at, [text, name, why], "the text of a rule, its name and why")
+        raise field_error(at, [text, name, why], "the text of a rule, its name and why")
     return parse_rule(text, name=name, why=why)
 
 
@@ -420,15 +422,15 @@ class JudgedRule(Recorded):
     @property
     def new(self) -> float | None:
         """The value of the new model by itself."""
-        return _known(self.values.get("new"))
+        return _finite_or_none(self.values.get("new"))
 
     @property
     def old(self) -> float | None:
         """The value of the old model by itself."""
-        return _known(self.values.get("old"))
+        return _finite_or_none(self.values.get("old"))
 
 
-def _known(value: float | None) -> float | None:
+def _finite_or_none(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else value
 
 
@@ -501,13 +503,15 @@ def reason_of(rule: Rule, estimate: Estimate, outcome: Outcome) -> str:
         return estimate.note or "there is no interval"
     bound = grouped(rule.bound, 12)
     if outcome is Outcome.UNDECIDED:
-        return f"part of the interval keeps the bound and part does not{_more(rule, estimate)}"
+        return (
+            f"part of the interval keeps the bound and part does not{_rows_to_tell(rule, estimate)}"
+        )
     kept = outcome is Outcome.PASS
     words = _KEPT if kept else _BROKEN
     return f"the whole interval is {words[rule.operator]} {bound}"
 
 
-def _more(rule: Rule, estimate: Estimate) -> str:
+def _rows_to_tell(rule: Rule, estimate: Estimate) -> str:
     """How many rows would tell, since intervals shrink with the root of their number."""
     off = float(estimate) - rule.bound
     side = float(estimate) - estimate.low if off > 0 else estimate.high - float(estimate)

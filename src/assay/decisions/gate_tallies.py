@@ -130,9 +130,11 @@ class GateTallies:
                 f"a gate judges one positive label, and there are {len(first.resolved.labels)} "
                 f"classes: say positive= or negative="
             )
-        models = {name: ModelTallies(own.resolved, scores_of(own)) for name, own in counted.items()}
+        models = {
+            name: ModelTallies(model.resolved, scores_of(model)) for name, model in counted.items()
+        }
         families = () if first.known is None else next(iter(models.values())).scores.labels[1:]
-        notes = tuple(dict.fromkeys(note for own in counted.values() for note in own.notes))
+        notes = tuple(dict.fromkeys(note for model in counted.values() for note in model.notes))
         return cls(models, families, first.known, None, thresholds, level, notes)
 
     @property
@@ -189,15 +191,15 @@ class GateTallies:
             return _DECIDED
         if rule.at is not None:
             return rule.at
-        own = self.own_threshold(model)
-        if own is None:
+        threshold = self.own_threshold(model)
+        if threshold is None:
             low, high = (float(resolved.scores[0].scores[end]) for end in (0, -1))
             name = "threshold" if model == NEW else "old_threshold"
             raise ScoreError(
                 f"scores of the {model} model run from {low:g} to {high:g}, so 0.5 means nothing "
                 f"for the rule {rule.text!r}: say {name}=, or write @threshold= or @max-far= in it"
             )
-        return AtThreshold(own)
+        return AtThreshold(threshold)
 
     def own_threshold(self, model: str) -> float | None:
         """Where a model flags rows if a rule sets no threshold: as given, else 0.5 of [0, 1].
@@ -212,10 +214,10 @@ class GateTallies:
 
     def decided(self, model: str) -> Resolved:
         """What was counted of a model, decided where it flags rows if a rule sets no threshold."""
-        own, threshold = self.models[model], self.own_threshold(model)
+        tallies, threshold = self.models[model], self.own_threshold(model)
         if threshold is None:
-            return replace(own.resolved, decided=own.resolved.scores is None)
-        return replace(own.at(threshold), decided=True)
+            return replace(tallies.resolved, decided=tallies.resolved.scores is None)
+        return replace(tallies.at(threshold), decided=True)
 
     def judge(self, model: str, threshold: float | None = None) -> Judge:
         """What gives the estimates of one model at a fixed threshold."""
@@ -292,7 +294,7 @@ class GateTallies:
         if self.rows is None:
             return self.alike
         both = (said_by(self.rows, model) for model in (NEW, OLD))
-        new, old = (np.unique(said, return_inverse=True)[1] for said in both)
+        new, old = (np.unique(values, return_inverse=True)[1] for values in both)
         return bool(np.array_equal(new, old))
 
 
@@ -350,16 +352,16 @@ def _rows(rows: ModelRows, labels: tuple[str, ...]) -> Sample:
         places = {name: i for i, name in enumerate(labels) if i}
         table = np.array([places.get(name, 0) for name in named.names], np.uint16)
         truth = np.where(truth == 1, table[named.codes], 0)
-    said = {}
+    values = {}
     for name in (OLD, NEW):
         if name in rows.models:
             score = rows.models[name].score
-            said[name] = rows.decisions(name) if score is None else score
+            values[name] = rows.decisions(name) if score is None else score
     clusters = rows.first.clusters
     return Sample.of_rows(
         labels,
         truth,
-        said,
+        values,
         cluster=None if clusters is None else clusters.codes,
         clusters=() if clusters is None else clusters.names,
         counts=rows.first.counts,
@@ -466,7 +468,7 @@ class PointCounter:
         # Scores that may be thresholds at a point, ascending.
         self._levels: dict[tuple[str, Operating], Array] = {}
         fixed: dict[tuple[str, AtThreshold], None] = {}
-        together: dict[Points, None] = {}
+        both_points: dict[Points, None] = {}
         for rule in rules:
             if rule.of_scores:
                 continue
@@ -476,7 +478,7 @@ class PointCounter:
                 if isinstance(point, AtThreshold):
                     fixed[model, point] = None
             if rule.compares:
-                together[points[OLD], points[NEW]] = None
+                both_points[points[OLD], points[NEW]] = None
         self._fixed = {
             (model, at): LevelCounts(self._labels, {model: self._levels[model, at]})
             for model, at in fixed
@@ -485,12 +487,12 @@ class PointCounter:
             (old, new): LevelCounts(
                 self._labels, {OLD: self._levels[OLD, old], NEW: self._levels[NEW, new]}
             )
-            for old, new in together
+            for old, new in both_points
         }
 
     def _levels_of(self, model: str, point: Operating) -> Array:
-        own = self._tallies.models[model]
-        scores = own.scores if own.resolved.scores is None else own.resolved.scores[0]
+        tallies = self._tallies.models[model]
+        scores = tallies.scores if tallies.resolved.scores is None else tallies.resolved.scores[0]
         if not isinstance(point, AtThreshold):
             return levels_of(scores, point).scores
         lowest = min(float(scores.scores[0]), point.threshold)
@@ -514,15 +516,16 @@ class PointCounter:
         """The tallies with what rules ask for beside."""
         counted: dict[Points, Sample] = {}
         fixed: dict[str, dict[float, ScoreTally]] = {model: {} for model in self._tallies.models}
-        for (model, point), held in self._fixed.items():
-            place, scores, counts = held.rows()
+        for (model, point), counts_of_levels in self._fixed.items():
+            place, scores, counts = counts_of_levels.rows()
             fixed[model][point.threshold] = ScoreTally.of_rows(
                 self._labels, scores[model], place, counts=counts
             )
-        for points, held in self._together.items():
-            place, scores, counts = held.rows()
+        for points, counts_of_levels in self._together.items():
+            place, scores, counts = counts_of_levels.rows()
             counted[points] = Sample.of_rows(self._labels, place, scores, counts=counts)
         models = {
-            model: replace(own, fixed=fixed[model]) for model, own in self._tallies.models.items()
+            model: replace(tallies, fixed=fixed[model])
+            for model, tallies in self._tallies.models.items()
         }
         return replace(self._tallies, models=models, counted=counted)

@@ -97,10 +97,12 @@ def monitor_files(
         yield from batches.of_files(names or [], silent)
         notes.extend(batches.notes)
 
-    known = _reference(None if names is None else rows_of_reference, before, watching, seed)
+    reference_counts = _reference(
+        None if names is None else rows_of_reference, before, watching, seed
+    )
     batches = CheckedBatches(request, watching)
     rows = batches.of_files(given_names(inputs), progress)
-    counted = _counted(batches, rows, watching, known, before, recount=recount)
+    counted = _counted_days(batches, rows, watching, reference_counts, before, recount=recount)
     return judge(
         counted,
         every=every,
@@ -185,9 +187,9 @@ def monitor(
 
     def rows_of_reference() -> Iterator[Batch]:
         must_share_index({"reference": reference})
-        held = slice_columns(reference, "columns of reference=")
+        reference_columns = slice_columns(reference, "columns of reference=")
         sides = {"y_true": _LABEL, "y_score": _SCORE, "y_pred": _DECISION}
-        columns = {sides.get(name, name): column for name, column in held.items()}
+        columns = {sides.get(name, name): column for name, column in reference_columns.items()}
         asked = replace(request, time=None, label=_LABEL if _LABEL in columns else None)
         plain = replace(watching, old_score=None, old_decision=None)
         batches = CheckedBatches(asked, plain, advice=TAKE_OUT)
@@ -195,12 +197,12 @@ def monitor(
 
     rules = watched_rules(rules)
     must_be_a_share(mature)
-    known = _reference(
+    reference_counts = _reference(
         None if reference is None else rows_of_reference, before, watching, check_seed(seed)
     )
     batches = CheckedBatches(request, watching, advice=TAKE_OUT)
     rows = batches.of_frame(polars_frame(given), "the rows")
-    counted = _counted(batches, rows, watching, known, before, recount=recount)
+    counted = _counted_days(batches, rows, watching, reference_counts, before, recount=recount)
     return judge(
         counted,
         every=every,
@@ -268,7 +270,7 @@ def _reference(
     return None
 
 
-def _counted(
+def _counted_days(
     batches: CheckedBatches,
     rows: Iterator[Batch],
     watching: WatchRequest,
@@ -283,27 +285,29 @@ def _counted(
     counted = replace(counted, settings=settings_of(batches, watching, reference))
     if before is None:
         return counted
-    for key, mine in counted.settings.items():
-        held = before.settings.get(key)
-        if mine != held:
-            what = "another reference" if key == "reference" else f"{key} {held!r}, not {mine!r}"
-            raise InputError(
-                f"state= was counted with {what}: days that are counted otherwise can't be added. "
-                f"Ask as before, or start a new state"
+    for key, setting in counted.settings.items():
+        earlier = before.settings.get(key)
+        if setting != earlier:
+            difference = (
+                "another reference" if key == "reference" else f"{key} {earlier!r}, not {setting!r}"
             )
-    again = [day for day in counted.days if day in set(before.days)]
-    if again and not recount:
+            raise InputError(
+                f"state= was counted with {difference}: days that are counted otherwise can't be "
+                f"added. Ask as before, or start a new state"
+            )
+    recounted = [day for day in counted.days if day in set(before.days)]
+    if recounted and not recount:
         raise InputError(
-            f"state= holds {some(again)} already, so rows would be counted twice. Give whole days "
-            f"that are new, or say recount= to count these days anew, as when labels have come"
+            f"state= holds {some(recounted)} already, so rows would be counted twice. Give whole "
+            f"days that are new, or say recount= to count these days anew, as when labels have come"
         )
-    held, given = before.rows_by_day(), counted.rows_by_day()
-    fewer = [day for day in again if given[day] < held[day]]
+    earlier, given = before.rows_by_day(), counted.rows_by_day()
+    fewer = [day for day in recounted if given[day] < earlier[day]]
     if fewer:
         day = fewer[0]
         raise InputError(
-            f"recount= would leave {given[day]:,} of the {held[day]:,} rows that state= holds of "
-            f"{day}, and the others would be lost. Give the whole day, with the rows that have no "
-            f"label too, or start a new state"
+            f"recount= would leave {given[day]:,} of the {earlier[day]:,} rows that state= holds "
+            f"of {day}, and the others would be lost. Give the whole day, with the rows that have "
+            f"no label too, or start a new state"
         )
-    return before.without(again) + counted
+    return before.without(recounted) + counted

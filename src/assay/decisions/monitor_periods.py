@@ -78,8 +78,8 @@ def judge(
     parsed = watched_rules(rules)
     settings = tally.settings
     must_have_scores_in_range(tally)
-    held = settings["reference"]
-    reference = None if held is None else Reference.of_plain(held)
+    stored = settings["reference"]
+    reference = None if stored is None else Reference.of_plain(stored)
     labelling, notes = _labelling(tally, reference, positive, negative, labels)
     has_old = settings["old_score"] is not None or settings["old_decision"] is not None
     must_have_old(parsed, has_old=has_old)
@@ -90,10 +90,10 @@ def judge(
     days = np.array([len(span.days) for span in spans], np.float64)
     asked = _figures_followed(parsed, has_old=has_old)
     label = None if labelling is None else labelling.positive
-    told: dict[str, Any] = {"level": level, "mature": mature, "positive": label}
-    of_periods = figures_of(PeriodCounts(alone, days, "period"), asked, **told)
+    options: dict[str, Any] = {"level": level, "mature": mature, "positive": label}
+    of_periods = figures_of(PeriodCounts(alone, days, "period"), asked, **options)
     so_far = PeriodCounts(np.cumsum(alone, axis=0), np.cumsum(days), "cumulative")
-    of_all = figures_of(so_far, asked, **told)
+    of_all = figures_of(so_far, asked, **options)
     alerts = alone.sum(axis=3)[:, :, 1]
     periods = tuple(
         Period(
@@ -196,8 +196,8 @@ def _span(day: dt.date, every: str | int, first: dt.date) -> tuple[str, str]:
 
 
 def _must_be_a_period(every: Any) -> None:
-    whole = isinstance(every, int) and not isinstance(every, bool) and every > 0
-    if not whole and every not in PERIODS:
+    is_count = isinstance(every, int) and not isinstance(every, bool) and every > 0
+    if not is_count and every not in PERIODS:
         raise InputError(
             f"every= is {', '.join(PERIODS)} or a number of days; found {given_text(every)}"
         )
@@ -230,12 +230,14 @@ def _labelling(
         for at, role in ((2, "decision"), (3, "old_decision"))
         if settings[role] is not None
     ]
-    held = set()
+    of_reference = set()
     if reference is not None:
-        held = {label for label, _ in reference.decided} - {UNLABELLED}
-        held |= {said for _, said in reference.decided if settings["decision"] is not None}
+        of_reference = {label for label, _ in reference.decided} - {UNLABELLED}
+        of_reference |= {
+            answer for _, answer in reference.decided if settings["decision"] is not None
+        }
     given = [each for each in (positive, negative) if each is not None]
-    counted_as = _of_one_kind(truth.union(held, *decisions))
+    counted_as = _of_one_kind(truth.union(of_reference, *decisions))
     names = sorted(set(counted_as.values()))
     if not names and not given:
         return None, (_NO_LABEL,)
@@ -252,9 +254,9 @@ def _labelling(
             f"which is the alarm with positive=, or which is harmless with negative="
         )
     for column in decisions:
-        said = {counted_as[name] for name in column}
-        if truth and labels is None and len(said) > 1 and not said & set(chosen):
-            must_meet(sorted({counted_as[name] for name in truth}), sorted(said))
+        answer = {counted_as[name] for name in column}
+        if truth and labels is None and len(answer) > 1 and not answer & set(chosen):
+            must_meet(sorted({counted_as[name] for name in truth}), sorted(answer))
     position = {name: labelling.position[other] for name, other in counted_as.items()}
     notes = labelling.notes if truth else (*labelling.notes, _NO_LABEL)
     return replace(labelling, position={**labelling.position, **position}), notes
@@ -395,10 +397,10 @@ def _reference_table(
     if reference is None or labelling is None:
         return None
     table = {"tn": 0, "fp": 0, "fn": 0, "tp": 0}
-    said = {FLAGGED: 1, BELOW: 0} if settings["decision"] is None else labelling.position
+    columns = {FLAGGED: 1, BELOW: 0} if settings["decision"] is None else labelling.position
     for (label, decision), number in reference.decided.items():
-        if label in labelling.position and decision in said:
-            truth, flagged = labelling.position[label], said[decision]
+        if label in labelling.position and decision in columns:
+            truth, flagged = labelling.position[label], columns[decision]
             table[("tn", "fp", "fn", "tp")[2 * truth + flagged]] += number
     both = table["tp"] + table["fn"] > 0 and table["tn"] + table["fp"] > 0
     return table if both else None

@@ -18,7 +18,7 @@ from assay.evaluation.findings import Finding
 from assay.evaluation.findings.finding import Code
 from assay.evaluation.wording import listed, some
 from assay.inference.estimate import Estimate
-from assay.inference.fields import Recorded, Result, odd, stored
+from assay.inference.fields import Recorded, Result, field_error, stored
 from assay.inference.significance import chi_square_p
 from assay.measures import PRECISION
 from assay.number_text import rate, rate_interval, rate_percent, significant
@@ -39,7 +39,7 @@ class RuleOutcome(StrEnum):
 
 def _rule_read(given: Any, at: str) -> Rule:
     if not isinstance(given, str):
-        raise odd(at, given, "the text of a rule")
+        raise field_error(at, given, "the text of a rule")
     return parse_rule(given, watched=True)
 
 
@@ -324,9 +324,9 @@ def findings_of(
     yield from _labels(monitor)
     shifted = [each for each in monitor.shift if each.shifted]
     if shifted:
-        told = [f"{each.column} (since {each.since})" for each in shifted]
+        shifts = [f"{each.column} (since {each.since})" for each in shifted]
         yield SHIFTED.found(
-            f"{listed(told)}: not as in the reference. A reason to label, not a loss of quality."
+            f"{listed(shifts)}: not as in the reference. A reason to label, not a loss of quality."
         )
     yield from _base_rate(monitor)
     yield from _bursts(false_alarms)

@@ -324,8 +324,8 @@ class _PlanRequest:
 
     def width(self, width: float, expected: float | None) -> Goal:
         """Rows of an interval that is narrow enough: at the share that is expected, or anywhere."""
-        known = (expected, self.expected_dr, self.expected_fpr)
-        shares = dict.fromkeys((*(share for share in known if share is not None), WORST))
+        assumed = (expected, self.expected_dr, self.expected_fpr)
+        shares = dict.fromkeys((*(share for share in assumed if share is not None), WORST))
         return Goal("width", width, self.level, tuple(self._widths(width, list(shares))))
 
     def recall(self, width: float, rows: int, base_rate: float | None) -> Goal:

@@ -419,7 +419,7 @@ class IncidentPlots(plots.Figures):
     def amoc(self, ax: Axes | None = None) -> Axes:
         """How soon half of all incidents are detected against false incidents a day (AMOC)."""
         curve = self.incidents.operating
-        pairs = [] if curve is None else list(_known(curve))
+        pairs = [] if curve is None else list(_known_delays(curve))
         false, delays = tuple(x for x, _ in pairs), tuple(y for _, y in pairs)
         return self._operating(
             false, delays, "Seconds until half are detected", "median_delay", 0.0, ax
@@ -433,7 +433,7 @@ class IncidentPlots(plots.Figures):
             yield "time-to-detect", self.time_to_detect
         if incidents.operating is not None and incidents.operating.threshold:
             yield "operating", self.operating
-            if len(set(_known(incidents.operating))) > 1:
+            if len(set(_known_delays(incidents.operating))) > 1:
                 yield "amoc", self.amoc
 
     def _operating(
@@ -448,20 +448,20 @@ class IncidentPlots(plots.Figures):
         choice = self.incidents.choice
         points = []
         if choice is not None:
-            for said, point in (
+            for caption, point in (
                 ("by this data", choice.empirical),
                 ("promised", choice.guaranteed),
             ):
                 height = None if point is None else getattr(point, field)
                 if point is not None and height is not None:
-                    points.append((said, point.false_incidents_per_day, float(height)))
+                    points.append((caption, point.false_incidents_per_day, float(height)))
         limit = None if choice is None else choice.constraints.get("max_false_incidents")
         return operating(
             false, heights, name=name, points=points, limit=limit, highest=highest, ax=ax
         )
 
 
-def _known(curve: OperatingCurve) -> Iterator[tuple[float, float]]:
+def _known_delays(curve: OperatingCurve) -> Iterator[tuple[float, float]]:
     """False incidents a day and the median delay, where half are detected."""
     for false, delay in zip(curve.false_incidents_per_day, curve.median_delay, strict=True):
         if delay is not None:
@@ -542,5 +542,5 @@ def _ends(figure: Watched) -> tuple[float, float]:
 
 
 def _figure_title(name: str, subject: str) -> str:
-    said = name.replace("_", " ").capitalize() if name in PER_DAY else title(find(name))
-    return f"{said}, new less old" if subject == DIFFERENCE else said
+    heading = name.replace("_", " ").capitalize() if name in PER_DAY else title(find(name))
+    return f"{heading}, new less old" if subject == DIFFERENCE else heading

@@ -77,8 +77,8 @@ def rows_needed(limit: Decimal | Fraction, errors: int, risk: Decimal | Fraction
     >>> rows_needed(Decimal("0.0001"), 0, Decimal("0.1"))
     23025
     """
-    rate, left = Fraction(limit), Fraction(risk)
-    return first(lambda rows: shows(errors, rows, rate, left), errors + 1)
+    rate, risk_left = Fraction(limit), Fraction(risk)
+    return first(lambda rows: shows(errors, rows, rate, risk_left), errors + 1)
 
 
 def highest_rate(rows: int, errors: int, risk: float) -> float:
@@ -185,11 +185,11 @@ def rows_for_difference(difference: float, discordant: float, level: float, powe
 
     if connor(difference, discordant, level, power) > _MOST:
         raise InputError(f"more than {_MOST:,} rows would be needed; ask for a larger difference")
-    near = _nearer(difference, discordant, level, power)
-    low = max(1, near - 10 - near // 1000)
+    estimate = _nearer(difference, discordant, level, power)
+    low = max(1, estimate - 10 - estimate // 1000)
     while low > 1 and enough(low):
         low //= 2
-    unit = 1 + near // _DIGITS
+    unit = 1 + estimate // _DIGITS
     least = low + unit * first(lambda steps: enough(low + unit * steps), 0, step=10)
     if least > _SAW:
         return least
@@ -203,10 +203,10 @@ def _nearer(difference: float, discordant: float, level: float, power: float) ->
 
     rows, z = connor(difference, discordant, level, power), normal(level)
     for _ in range(2):
-        told = mcnemar_power(rows, difference, discordant, level)
-        if not 0.01 < told < 0.999:
+        reached = mcnemar_power(rows, difference, discordant, level)
+        if not 0.01 < reached < 0.999:
             break
-        rows = max(1, round(rows * ((z + ndtri(power)) / (z + ndtri(told))) ** 2))
+        rows = max(1, round(rows * ((z + ndtri(power)) / (z + ndtri(reached))) ** 2))
     return rows
 
 
@@ -234,12 +234,12 @@ def mcnemar_power(rows: int, difference: float, discordant: float, level: float)
     weight = _binomial(pairs, rows, discordant)
     most = critical(pairs, level)
     better = min((1 + difference / discordant) / 2, 1.0)
-    told = np.zeros(len(pairs))
+    power_of_pairs = np.zeros(len(pairs))
     tests = most >= 0
     k, n = most[tests], pairs[tests]
     # Both tails: the better model ahead, and, by bad luck, the worse one.
-    told[tests] = betaincc(k + 1, n - k, 1 - better) + betaincc(k + 1, n - k, better)
-    return float((weight * told).sum() / weight.sum())
+    power_of_pairs[tests] = betaincc(k + 1, n - k, 1 - better) + betaincc(k + 1, n - k, better)
+    return float((weight * power_of_pairs).sum() / weight.sum())
 
 
 def _binomial(pairs: Array, rows: int, share: float) -> Array:
@@ -270,8 +270,8 @@ def critical(pairs: Array, level: float) -> Array:
     # (|n - 2k| - 1)^2 / n > z^2, strictly, as p < 1 - level.
     edge = (pairs - 1 - z * np.sqrt(pairs)) / 2
     most = np.ceil(edge) - 1
-    few = pairs < EXACT_BELOW
-    most[few] = [_critical_exact(int(n), level) for n in pairs[few]]
+    exact = pairs < EXACT_BELOW
+    most[exact] = [_critical_exact(int(n), level) for n in pairs[exact]]
     return np.asarray(np.maximum(most, -1))
 
 

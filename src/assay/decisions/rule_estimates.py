@@ -327,8 +327,8 @@ def _chosen(threshold: float, table: Array, tables: Floats, family: int) -> Chos
     hits[family], sizes[family] = table[1, 1], table[1].sum()
     group_hits[:, family], group_sizes[:, family] = tables[:, 1, 1], tables[:, 1].sum(axis=1)
     thresholds = np.full(len(tables), threshold)
-    whole = table.astype(np.float64)
-    return ChosenTables(threshold, whole, tables, thresholds, hits, sizes, group_hits, group_sizes)
+    counts = table.astype(np.float64)
+    return ChosenTables(threshold, counts, tables, thresholds, hits, sizes, group_hits, group_sizes)
 
 
 # -- scores ----------------------------------------------------------------------------------------

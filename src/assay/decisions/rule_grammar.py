@@ -117,14 +117,14 @@ class _RuleParser:
     def _fail(self, token: _RuleToken, why: str) -> NoReturn:
         start = token.start
         here = self._text[start : start + 20]
-        near = f" (at {here!r})" if here else " (at the end)"
+        position = f" (at {here!r})" if here else " (at the end)"
         shown = self._text if len(self._text) <= 200 else f"{self._text[:200]}..."
-        raise InputError(f"the rule {shown!r} is wrong at character {start + 1}{near}: {why}")
+        raise InputError(f"the rule {shown!r} is wrong at character {start + 1}{position}: {why}")
 
-    def _expected(self, token: _RuleToken, what: str, known: Iterable[str] = ()) -> NoReturn:
+    def _expected(self, token: _RuleToken, wanted: str, choices: Iterable[str] = ()) -> NoReturn:
         shown = token.text if token.kind == "end" else repr(token.text)
-        hint = _near(token.text.replace("_", "-"), known) or "."
-        self._fail(token, f"expected {what}, found {shown}{hint} A rule is such as {EXAMPLE}")
+        hint = _similar_words(token.text.replace("_", "-"), choices) or "."
+        self._fail(token, f"expected {wanted}, found {shown}{hint} A rule is such as {EXAMPLE}")
 
     def _sign(self, sign: str) -> None:
         token = self._take()
@@ -210,7 +210,7 @@ class _RuleParser:
             return parse(written)
         except UnknownMeasure:
             head = written.partition(".")[0]
-            hint = _near(head.replace("-", "_"), [*names(), *PER_DAY])
+            hint = _similar_words(head.replace("-", "_"), [*names(), *PER_DAY])
             self._fail(token, f"there is no measure {head!r}{hint or '.'} See `assay measures`")
 
     def _conditions(self, rule: Rule) -> Rule:
@@ -255,13 +255,13 @@ class _RuleParser:
             self._fail(token, f"volume is for {', '.join(PER_DAY)}, not for {rule.written}")
         if key == "base-rate" and rule.average is not None:
             self._fail(token, "a base rate is the share of the positive label, not of an average")
-        whole = rule.label is None and rule.average is None
-        if key == "family" and not (whole and of_families(rule.measure)):
+        of_all_rows = rule.label is None and rule.average is None
+        if key == "family" and not (of_all_rows and of_families(rule.measure)):
             self._fail(token, "of a family there are detection_rate and miss_rate, no others")
 
     def _must_tell(self, rule: Rule, token: _RuleToken) -> None:
-        held = held_by(rule.at)
-        if rule.measure is not None and rule.label is None and rule.measure.name in held:
+        fixed = held_by(rule.at)
+        if rule.measure is not None and rule.label is None and rule.measure.name in fixed:
             self._fail(
                 token,
                 f"{token.text} keeps {rule.written} where it is, so the rule could not fail; "
@@ -273,16 +273,16 @@ class _RuleParser:
         if rule.decided is None:
             return
         low, high = rule.range
-        what = f"the difference of {rule.written}" if rule.compares else rule.written
+        quantity = f"the difference of {rule.written}" if rule.compares else rule.written
         so = "could not fail" if rule.decided else "could not hold"
-        meant = ""
+        suggestion = ""
         share = replace(rule, bound=rule.bound / 100)
         if abs(rule.bound) > 1 and high == 1 and share.decided is None:
-            meant = f"; did you mean {share.bound:g}, which is {rule.bound:g}%?"
+            suggestion = f"; did you mean {share.bound:g}, which is {rule.bound:g}%?"
         elif not rule.compares and replace(rule, subject=DIFFERENCE).decided is None:
-            meant = f"; did you mean the difference, {DIFFERENCE}({rule.written})?"
-        why = f"{what} lies between {low:g} and {high:g}, so the rule {so}, whatever the model"
-        self._fail(number, f"{why}{meant}")
+            suggestion = f"; did you mean the difference, {DIFFERENCE}({rule.written})?"
+        why = f"{quantity} lies between {low:g} and {high:g}, so the rule {so}, whatever the model"
+        self._fail(number, f"{why}{suggestion}")
 
     def _family(self, rule: Rule) -> Rule:
         if self._is_next(EVERY):
@@ -290,12 +290,12 @@ class _RuleParser:
             return replace(rule, every_family=True)
         return replace(rule, family=self._name("a family, or * for each of them"))
 
-    def _name(self, what: str) -> str:
+    def _name(self, wanted: str) -> str:
         token = self._take()
         if token.kind == "quoted":
             return _unquoted(token.text)
         if token.kind != "word":
-            self._expected(token, what)
+            self._expected(token, wanted)
         return token.text
 
     def _limit(self, key: str) -> float:
@@ -308,8 +308,8 @@ class _RuleParser:
         try:
             if key == "base-rate":
                 check_share(key, share)
-        except MethodError as odd:
-            self._fail(token, str(odd))
+        except MethodError as error:
+            self._fail(token, str(error))
         return share
 
     def _volume(self) -> float:
@@ -317,18 +317,18 @@ class _RuleParser:
         volume = self._number("the rows a day")
         try:
             check_amount("volume", volume)
-        except MethodError as odd:
-            self._fail(token, str(odd))
+        except MethodError as error:
+            self._fail(token, str(error))
         return volume
 
-    def _number(self, what: str) -> float:
+    def _number(self, wanted: str) -> float:
         token = self._take()
         written = token.text.replace("\N{MINUS SIGN}", "-")
         if written in ("-", "+") and self._next.kind == "word":
             written += self._take().text
         match = _NUMBER.fullmatch(written) if token.kind == "word" else None
         if match is None:
-            self._expected(token, what)
+            self._expected(token, wanted)
         below = Fraction(100) if match[2] else Fraction(match[3] or 1)
         try:
             return float(Fraction(match[1]) / below)
@@ -346,8 +346,8 @@ def _unquoted(text: str) -> str:
     return re.sub(r"\\(.)", r"\1", text[1:-1], flags=re.DOTALL)
 
 
-def _near(word: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(word.lower(), list(known), n=2, cutoff=0.6)
+def _similar_words(word: str, choices: Iterable[str]) -> str:
+    close = difflib.get_close_matches(word.lower(), list(choices), n=2, cutoff=0.6)
     return f"; did you mean {' or '.join(close)}?" if close else ""
 
 
@@ -376,13 +376,13 @@ def parsed_rules(rules: Rules) -> tuple[Rule, ...]:
     >>> [rule.name for rule in parsed_rules({"alarms are real": "new(precision) >= 0.5"})]
     ['alarms are real']
     """
-    parsed = tuple(_each(rules))
+    parsed = tuple(_each_rule(rules))
     if not parsed:
         raise InputError(f"a gate needs a rule, such as {EXAMPLE!r}; found none")
     return tuple(rule if rule.text else replace(rule, text=rule.canonical()) for rule in parsed)
 
 
-def _each(rules: Any) -> Iterator[Rule]:
+def _each_rule(rules: Any) -> Iterator[Rule]:
     match rules:
         case Rule():
             yield rules
@@ -397,7 +397,7 @@ def _each(rules: Any) -> Iterator[Rule]:
             yield from _of_mapping(rules)
         case Iterable():
             for each in rules:
-                yield from _each(each)
+                yield from _each_rule(each)
         case _:
             yield parse_rule(rules)  # says what a rule is
 
@@ -421,8 +421,10 @@ def read_rules(path: str | Path) -> tuple[Rule, ...]:
     path = Path(name_of(str(path)))
     try:
         text = read_side_file(path, LARGEST_FILE, "a file of rules").decode("utf-8-sig")
-    except UnicodeDecodeError as odd:
-        raise InputError(f"{path}: a file of rules is UTF-8 text; byte {odd.start} is not") from odd
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path}: a file of rules is UTF-8 text; byte {error.start} is not"
+        ) from error
     rules = tuple(_of_toml(path, text) if path.suffix.lower() == ".toml" else _of_text(path, text))
     if not rules:
         raise InputError(f"{path}: there is no rule in it; write one such as {EXAMPLE}")
@@ -431,8 +433,8 @@ def read_rules(path: str | Path) -> tuple[Rule, ...]:
 
 def _of_text(path: Path, text: str) -> Iterator[Rule]:
     for number, line in enumerate(text.splitlines(), start=1):
-        said = _SAID.match(line)
-        written = (said[0] if said else line).strip()
+        prefixed = _SAID.match(line)
+        written = (prefixed[0] if prefixed else line).strip()
         if written:
             yield _parsed(f"{path}, line {number}", written)
 
@@ -440,8 +442,8 @@ def _of_text(path: Path, text: str) -> Iterator[Rule]:
 def _of_toml(path: Path, text: str) -> Iterator[Rule]:
     try:
         table = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as odd:
-        raise InputError(f"{path}: this is no TOML: {odd}") from odd
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InputError(f"{path}: this is no TOML: {error}") from error
     return rules_of_table(str(path), table)
 
 
@@ -479,13 +481,13 @@ def _list(source: str, table: Mapping[str, Any], key: str) -> list[Any]:
 
 
 def _only(where: str, table: Mapping[str, Any], keys: tuple[str, ...]) -> None:
-    odd = [key for key in table if key not in keys]
-    if odd:
-        raise InputError(f"{where}: {odd[0]!r} is not read; there are {', '.join(keys)}")
+    unknown = [key for key in table if key not in keys]
+    if unknown:
+        raise InputError(f"{where}: {unknown[0]!r} is not read; there are {', '.join(keys)}")
 
 
 def _parsed(where: str, text: Any, name: str | None = None, why: str | None = None) -> Rule:
     try:
         return parse_rule(text, name=name, why=why)
-    except InputError as odd:
-        raise InputError(f"{where}: {odd}") from odd
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from error

@@ -173,7 +173,7 @@ def sample(
         reader.begin()
         yield reader.checked(piece, "the frame")
 
-    return _drawn(wanted, once, {"name": "frame"})
+    return _drawn_rows(wanted, once, {"name": "frame"})
 
 
 def sample_files(
@@ -208,7 +208,7 @@ def sample_files(
                 yield reader.checked(piece, table.name)
 
     shown = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-    drawn = _drawn(wanted, each, {"name": shown})
+    drawn = _drawn_rows(wanted, each, {"name": shown})
     notes = (*reader.notes, *drawn.notes)
     return replace(drawn, source={**drawn.source, **reader.source}, notes=notes)
 
@@ -229,18 +229,18 @@ class _Reader:
 
     def must_be_like(self, name: str, columns: Sequence[str]) -> None:
         """Refuse a file whose columns are not those of the first, or are those that are added."""
-        for taken in (STRATUM, WEIGHT):
-            if taken in columns:
+        for added in (STRATUM, WEIGHT):
+            if added in columns:
                 raise InputError(
-                    f"{name} has a column {taken!r} already, which the sample adds: rename it"
+                    f"{name} has a column {added!r} already, which the sample adds: rename it"
                 )
         if self._columns is None:
             self._columns = name, tuple(columns)
         elif set(columns) != set(self._columns[1]):
-            odd = sorted(set(columns) ^ set(self._columns[1]))
+            unshared = sorted(set(columns) ^ set(self._columns[1]))
             raise InputError(
-                f"{name} and {self._columns[0]} differ in their columns: {odd[:5]} are in one of "
-                f"them only; rows of one sample have the same columns"
+                f"{name} and {self._columns[0]} differ in their columns: {unshared[:5]} are in one "
+                f"of them only; rows of one sample have the same columns"
             )
 
     def checked(self, piece: Piece, name: str) -> PlacedScores:
@@ -248,8 +248,8 @@ class _Reader:
         self.must_be_like(name, piece.frame.columns)
         scores, problems = NumberCheck(self._wanted.score).check(piece.frame[self._wanted.score])
         if self._wanted.id is not None:
-            _, odd = check_ids(piece.frame[self._wanted.id])
-            problems = [*problems, *odd]
+            _, id_problems = check_ids(piece.frame[self._wanted.id])
+            problems = [*problems, *id_problems]
         bad = self._bad.judge(piece, name, problems)
         places = np.arange(self._read, self._read + piece.frame.height)
         self._read += piece.frame.height + len(piece.broken)
@@ -272,7 +272,7 @@ class _Reader:
 # -- the draw --------------------------------------------------------------------------------------
 
 
-def _drawn(wanted: SampleRequest, each: Pass, source: RowSource) -> StratifiedSample:
+def _drawn_rows(wanted: SampleRequest, each: Pass, source: RowSource) -> StratifiedSample:
     import polars as pl
 
     counted = ScoreCells(None if wanted.threshold is None else checked_threshold(wanted.threshold))

@@ -346,13 +346,13 @@ def _shared_out(
             f"labels={labels}. Ask for more labels, or for fewer strata="
         )
     on_alerts = labels_of_alerts(flagged, labels, alerts) if flagged else 0
-    rest = sizes[1:] if flagged else sizes
-    if not rest:
+    unflagged = sizes[1:] if flagged else sizes
+    if not unflagged:
         return [labels]
     # Labels that the other rows can't take go to the alerts, and those that they need come first.
-    most = labels - sum(min(size, FEWEST) for size in rest)
-    on_alerts = min(max(on_alerts, labels - sum(rest)), most) if flagged else 0
-    others = allocated(rest, wanted[len(sizes) - len(rest) :], labels - on_alerts)
+    most = labels - sum(min(size, FEWEST) for size in unflagged)
+    on_alerts = min(max(on_alerts, labels - sum(unflagged)), most) if flagged else 0
+    others = allocated(unflagged, wanted[len(sizes) - len(unflagged) :], labels - on_alerts)
     return [on_alerts, *others] if flagged else others
 
 

@@ -21,7 +21,7 @@ from assay.decisions.rule import DIFFERENCE, NEW, OLD
 from assay.errors import InputError
 from assay.evaluation.deployment import ALERTS, FALSE_ALARMS
 from assay.evaluation.judge import formula_of
-from assay.formula import cells, evaluate, proportion, reason
+from assay.formula import Proportion, cells, evaluate, proportion, reason
 from assay.inference.estimate import Estimate
 from assay.inference.fields import Recorded, stored
 from assay.inference.paired_tests import paired_difference
@@ -171,7 +171,7 @@ def _needed(measure: Measure) -> tuple[bool, bool]:
     return matters("FN", "TN"), matters("TP", "FP")
 
 
-def _proportion(measure: Measure) -> Any:
+def _proportion(measure: Measure) -> Proportion:
     share = proportion(formula_of(measure))
     if share is None:
         raise InputError(f"{measure.name} is no share of rows, which alone can be followed")
@@ -183,7 +183,7 @@ def _shares(
 ) -> list[Watched]:
     measure = asked.measure
     counts, share, needs = counted.of(asked.subject), _proportion(measure), _needed(measure)
-    known = _matured(counts, needs)
+    matured = _matured(counts, needs)
     corners = [_table(counts, corner) for corner in _CORNERS]
     sides = [[_float(share.successes, c), _float(share.trials, c)] for c in corners]
     ends = [BetaMixture(level)(*side) for side in sides]
@@ -191,12 +191,12 @@ def _shares(
     shares = np.array([_divided(*side) for side in sides])
     low, high = _outer(ends)
     # Labels that don't matter are all there.
-    told = _table(counts, None if any(needs) else (NEGATIVE, NEGATIVE))
-    k, n = _float(share.successes, told), _float(share.trials, told)
+    table = _table(counts, None if any(needs) else (NEGATIVE, NEGATIVE))
+    k, n = _float(share.successes, table), _float(share.trials, table)
     plain_low, plain_high = _outer(ordinary)
     figures = []
     for i in range(len(n)):
-        bound = _bound(shares[:, i]) if known[i] < 1 else None
+        bound = _bound(shares[:, i]) if matured[i] < 1 else None
         estimate = Estimate(
             math.nan if n[i] == 0 else k[i] / n[i],
             low[i],
@@ -205,7 +205,7 @@ def _shares(
             n=int(n[i]),
             level=level,
             bound=bound,
-            undefined=reason(formula_of(measure), {key: int(v[i]) for key, v in told.items()})
+            undefined=reason(formula_of(measure), {key: int(v[i]) for key, v in table.items()})
             if n[i] == 0
             else None,
         )
@@ -216,9 +216,9 @@ def _shares(
                 None if measure.symmetric else positive,
                 asked.subject,
                 counted.scope,
-                _settled(estimate, known[i], mature, what),
+                _settled(estimate, matured[i], mature, what),
                 Ordinary(float(plain_low[i]), float(plain_high[i]), Wilson.name),
-                float(known[i]),
+                float(matured[i]),
             )
         )
     return figures
@@ -241,8 +241,8 @@ def _outer(ends: Sequence[Any]) -> tuple[Any, Any]:
 
 
 def _bound(values: npt.NDArray[np.float64]) -> tuple[float, float] | None:
-    there = values[np.isfinite(values)]
-    return (float(there.min()), float(there.max())) if len(there) else None
+    finite = values[np.isfinite(values)]
+    return (float(finite.min()), float(finite.max())) if len(finite) else None
 
 
 def _matured(counts: Counts, needs: tuple[bool, bool]) -> npt.NDArray[np.float64]:
@@ -251,16 +251,18 @@ def _matured(counts: Counts, needs: tuple[bool, bool]) -> npt.NDArray[np.float64
     for decided, matters in enumerate(needs):
         if matters:
             rows = counts[:, :, decided].sum(axis=1)
-            there = rows - counts[:, OPEN, decided]
-            shares = np.minimum(shares, np.where(rows > 0, there / np.maximum(rows, 1), 1.0))
+            labelled = rows - counts[:, OPEN, decided]
+            shares = np.minimum(shares, np.where(rows > 0, labelled / np.maximum(rows, 1), 1.0))
     return shares
 
 
-def _settled(estimate: Estimate, known: float, mature: float, what: str) -> Estimate:
+def _settled(estimate: Estimate, matured: float, mature: float, rows: str) -> Estimate:
     """The estimate where enough rows have labels; else what it lies between."""
-    if known >= mature:
+    if matured >= mature:
         return estimate
-    why = f"{percent(known)} of {what} have a label, and {significant(100 * mature, 6)}% are needed"
+    why = (
+        f"{percent(matured)} of {rows} have a label, and {significant(100 * mature, 6)}% are needed"
+    )
     return estimate.changed(math.nan, undefined=why)
 
 
@@ -277,15 +279,15 @@ def _rates(
     else:
         least = alerts[:, NEGATIVE]
         most = least + alerts[:, OPEN]
-    known = _matured(counts, (False, asked.name == FALSE_ALARMS))
+    matured = _matured(counts, (False, asked.name == FALSE_ALARMS))
     mixture, days = GammaMixture(level), counted.days
     low, high = mixture(least, days)[0], mixture(most, days)[1]
     figures = []
     for i, at in enumerate(days):
-        bound = (float(least[i] / at), float(most[i] / at)) if known[i] < 1 else None
+        bound = (float(least[i] / at), float(most[i] / at)) if matured[i] < 1 else None
         # As precision has it: alerts without a label are false as often as those with one.
         estimate = Estimate(
-            least[i] / at / known[i] if known[i] > 0 else math.nan,
+            least[i] / at / matured[i] if matured[i] > 0 else math.nan,
             low[i],
             high[i],
             method=mixture.name,
@@ -300,9 +302,9 @@ def _rates(
                 None,
                 asked.subject,
                 counted.scope,
-                _settled(estimate, known[i], mature, "alerts"),
+                _settled(estimate, matured[i], mature, "alerts"),
                 Ordinary(*ends, "poisson"),
-                float(known[i]),
+                float(matured[i]),
             )
         )
     return figures
@@ -325,18 +327,18 @@ def _differences(
 ) -> list[Watched]:
     """The new model less the old one, on the same rows."""
     counts = counted.counts
-    gained, lost, both, apart, rows, known = _paired(measure, counts)
+    gained, lost, both, apart, rows, matured = _paired(measure, counts)
     low = PairedBets(level)(gained, lost + apart, rows)[0]
     high = PairedBets(level)(gained + apart, lost, rows)[1]
     if measure == RECALL:
         # How many attacks there are is not known before every row has a label.
-        low, high = np.where(known < 1, np.nan, low), np.where(known < 1, np.nan, high)
+        low, high = np.where(matured < 1, np.nan, low), np.where(matured < 1, np.nan, high)
     what = "all rows" if measure == RECALL else "rows on which the models differ"
     figures = []
     for i in range(len(rows)):
         up, down, n = int(gained[i]), int(lost[i]), int(rows[i])
         bound = None
-        if known[i] < 1 and n and measure != RECALL:
+        if matured[i] < 1 and n and measure != RECALL:
             bound = ((up - down - int(apart[i])) / n, (up + int(apart[i]) - down) / n)
         neither = n - up - down - int(both[i])
         ordinary = paired_difference(int(both[i]), down, up, neither, level) if n else None
@@ -361,11 +363,11 @@ def _differences(
                 None,
                 DIFFERENCE,
                 counted.scope,
-                _settled(estimate, known[i], mature, what),
+                _settled(estimate, matured[i], mature, what),
                 None
                 if ordinary is None
                 else Ordinary(ordinary.low, ordinary.high, ordinary.method),
-                float(known[i]),
+                float(matured[i]),
             )
         )
     return figures
@@ -545,7 +547,7 @@ def base_rate_of(
     ends_a = _floats(BetaMixture(third)(alerts, rows))
     ends_hit = ClopperPearson(third).ends(tp, tp + fn)
     ends_false = ClopperPearson(third).ends(fp, fp + tn)
-    told: dict[str, Any] = {"method": "black-box shift", "n": rows, "level": level}
+    common: dict[str, Any] = {"method": "black-box shift", "n": rows, "level": level}
     if ends_hit[0] <= ends_false[1]:
         why = "the reference does not show that attacks are flagged more often than harmless rows"
         return Estimate(math.nan, undefined=why, level=level)
@@ -554,7 +556,7 @@ def base_rate_of(
         return min(max((a - false) / (hit - false), 0.0), 1.0)
 
     corners = [share(x, y, z) for x in ends_a for y in ends_hit for z in ends_false]
-    return Estimate(share(a, hit, false), min(corners), max(corners), note=ASSUMED, **told)
+    return Estimate(share(a, hit, false), min(corners), max(corners), note=ASSUMED, **common)
 
 
 def _floats(ends: Any) -> tuple[float, float]:

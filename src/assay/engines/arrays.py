@@ -45,7 +45,7 @@ def count_arrays(y_true: Any, **columns: Any) -> Tally:
     >>> count_arrays(["attack", "normal"], y_score=[0.9, 0.2], positive="attack").sides
     {'positive': 'attack'}
     """
-    tally, sides = _counted(y_true, **columns)
+    tally, sides = _counted_arrays(y_true, **columns)
     return tally.asked(**sides)
 
 
@@ -55,11 +55,11 @@ def resolved_arrays(y_true: Any, **columns: Any) -> tuple[Resolved, tuple[str, .
     >>> resolved_arrays(["attack", "normal"], y_score=[0.9, 0.2])[0].positive
     'attack'
     """
-    tally, sides = _counted(y_true, **columns)
+    tally, sides = _counted_arrays(y_true, **columns)
     return *resolve(tally, **sides), tally
 
 
-def _counted(
+def _counted_arrays(
     y_true: Any,
     *,
     positive: Any = None,
@@ -125,8 +125,8 @@ def count_on_device(label: Any, score: Any, ask: Ask | None = None) -> Tally:
         return Tally(rows=rows, refused=refused, threshold=ask.threshold)
     if low <= 0 <= high:
         score = score + 0.0  # -0.0 is 0.0
-    asked = USUAL if ask.threshold is None else ask.threshold
-    threshold = float(least_reaching(asked, _float_of(score)))
+    cut = USUAL if ask.threshold is None else ask.threshold
+    threshold = float(least_reaching(cut, _float_of(score)))
     table: ScoreTally | None
     if isinstance(ask.scores, Exact) and len(names.names) == 2 and low >= 0 and high < 2:
         table, decided = _by_key(at, score, codes, names.names, threshold)
@@ -257,9 +257,9 @@ def _scores(
         return ScoreTally.of_rows(names, at.host(score), at.host(codes), kept=kept)
     parts = []
     for i, name in enumerate(names):
-        own = score[codes == i]
-        if len(own):
-            distinct, counts = (at.host(part) for part in at.distinct(own))
+        of_label = score[codes == i]
+        if len(of_label):
+            distinct, counts = (at.host(part) for part in at.distinct(of_label))
             parts.append(ScoreTally((name,), distinct, narrow(counts[None, :].astype(np.int64))))
     return ScoreTally.merge(parts)
 
@@ -271,9 +271,9 @@ def _decided(
     if table is not None and _is_edge(threshold, table.kept):
         return _flagged(table.labels, table.totals(), table.at_least(threshold))
     reached = score >= threshold
-    own = [codes == i for i in range(len(names))]
-    above = [int((rows & reached).sum()) for rows in own]
-    totals = [int(rows.sum()) for rows in own] if table is None else table.totals()
+    rows_by_label = [codes == i for i in range(len(names))]
+    above = [int((rows & reached).sum()) for rows in rows_by_label]
+    totals = [int(rows.sum()) for rows in rows_by_label] if table is None else table.totals()
     return _flagged(names, totals, above)
 
 
@@ -315,18 +315,18 @@ def _by_cell(at: Device, score: Any, codes: Any, names: Sequence[str], kept: Gri
     """
     dtype = _float_of(score)
     labels, size = len(names), _distances(dtype, kept.bits)
-    lost = np.finfo(dtype).nmant - kept.bits
+    lost_bits = np.finfo(dtype).nmant - kept.bits
     distances = at.bits(at.least(1 - score, score))
-    distances >>= lost
+    distances >>= lost_bits
     halves = at.cast(score > 0.5, _code_type(labels))
     numbers = at.combined(distances, 2 * labels, at.combined(halves, labels, codes))
     table = at.histogram(numbers, size, labels)
-    held = table[0].astype(f"i{dtype.itemsize}")
-    upper = slice(int(np.searchsorted(held, size)), None)
-    held[upper] = 2 * size - 1 - held[upper]
+    bits = table[0].astype(f"i{dtype.itemsize}")
+    upper = slice(int(np.searchsorted(bits, size)), None)
+    bits[upper] = 2 * size - 1 - bits[upper]
     # In the lower half that is all of the smallest score.
-    held <<= lost
-    scores = held.view(dtype).astype(np.float64)
+    bits <<= lost_bits
+    scores = bits.view(dtype).astype(np.float64)
     scores[upper] = lowest(cells(1 - scores[upper], kept.bits), kept.bits)
     return ScoreTally(tuple(names), scores, narrow(table[1:]), kept=kept)
 
@@ -365,7 +365,7 @@ class Device(Protocol):
         """One whole number for two, high * width + low, in one pass."""
         ...
 
-    def least(self, these: Any, those: Any) -> Any:
+    def least(self, first: Any, second: Any) -> Any:
         """The smaller of each two numbers, written over the first."""
         ...
 
@@ -419,8 +419,8 @@ class _Torch:
     def combined(self, high: Any, width: int, low: Any) -> Any:
         return self.torch.add(low, high, alpha=width)
 
-    def least(self, these: Any, those: Any) -> Any:
-        return self.torch.minimum(these, those, out=these)
+    def least(self, first: Any, second: Any) -> Any:
+        return self.torch.minimum(first, second, out=first)
 
     def distinct(self, numbers: Any) -> tuple[Any, Any]:
         values, counts = self.torch.unique(numbers, return_counts=True)
@@ -435,8 +435,8 @@ class _Torch:
         table = self.zeros(size * 2 * labels, "int64", numbers)
         table = table.index_add_(0, numbers, one.expand(len(numbers))).view(size, 2, labels)
         table = self.torch.cat([table[:, 0], table[:, 1].flip(0)])
-        held = table.any(1).nonzero()
-        return self.host(self.torch.cat([held, table[held[:, 0]]], 1).T.contiguous())
+        occupied = table.any(1).nonzero()
+        return self.host(self.torch.cat([occupied, table[occupied[:, 0]]], 1).T.contiguous())
 
     def sending(self, numbers: Any) -> Callable[[], Array]:
         if numbers.device.type != "cuda":
@@ -484,8 +484,8 @@ class _Cupy:
     def combined(self, high: Any, width: int, low: Any) -> Any:
         return high * width + low
 
-    def least(self, these: Any, those: Any) -> Any:
-        return self.xp.minimum(these, those, out=these)
+    def least(self, first: Any, second: Any) -> Any:
+        return self.xp.minimum(first, second, out=first)
 
     def distinct(self, numbers: Any) -> tuple[Any, Any]:
         values, counts = self.xp.unique(numbers, return_counts=True)
@@ -499,8 +499,8 @@ class _Cupy:
         self.xp.add.at(table, numbers, 1)
         table = table.reshape(size, 2, labels)
         table = self.xp.concatenate([table[:, 0], table[::-1, 1]])
-        held = self.xp.flatnonzero(table.any(1))
-        return self.host(self.xp.concatenate([held[None], table[held].T]))
+        occupied = self.xp.flatnonzero(table.any(1))
+        return self.host(self.xp.concatenate([occupied[None], table[occupied].T]))
 
     def sending(self, numbers: Any) -> Callable[[], Array]:
         return lambda: self.host(numbers)
@@ -525,14 +525,14 @@ def library_of(values: Any) -> str | None:
     return library if library in ("torch", "cupy") else None
 
 
-def together(these: Any, those: Any) -> bool:
+def together(first: Any, second: Any) -> bool:
     """Whether both are arrays of one library on a device.
 
     >>> together(np.zeros(3), np.zeros(3))
     False
     """
-    library = library_of(these)
-    return library is not None and library == library_of(those)
+    library = library_of(first)
+    return library is not None and library == library_of(second)
 
 
 def device_of(values: Any) -> Device:

@@ -98,8 +98,8 @@ class IncidentCounter:
         problems = list(moments.problems)
         score = None
         if columns.score is not None:
-            score, odd = NumberCheck(columns.score).check(frame[columns.score])
-            problems += odd
+            score, score_problems = NumberCheck(columns.score).check(frame[columns.score])
+            problems += score_problems
         decided = None
         if self._check is not None:
             decided = self._decided(self._check, frame, place_in(piece, name), problems)
@@ -155,10 +155,10 @@ class IncidentCounter:
         values = plain(frame[check.column])
         if values.dtype == pl.String:
             values = values.str.strip_chars()
-        values, missing, odd = check.check(values, place)
-        problems += odd
+        values, missing, value_problems = check.check(values, place)
+        problems += value_problems
         decided = np.zeros(len(values), bool)
-        if missing.all() or any(problem.fatal for problem in odd):
+        if missing.all() or any(problem.fatal for problem in value_problems):
             return decided
         distinct, codes = distinct_of(values.filter(~missing))
         names = [label_text(value) for value in distinct]
@@ -232,10 +232,10 @@ def _amounts(
     """How many rows each row counts for, and as how many it was given where rows were grouped."""
 
     def checked(column: str) -> Array:
-        amounts, odd = CountCheck(column).check(frame[column])
-        problems.extend(odd)
+        amounts, bad_counts = CountCheck(column).check(frame[column])
+        problems.extend(bad_counts)
         # Of rows that can't be counted each is one.
-        return amounts if not odd else np.where(odd[0].rows, 1, amounts)
+        return amounts if not bad_counts else np.where(bad_counts[0].rows, 1, amounts)
 
     counts = np.ones(frame.height, np.int64) if columns.count is None else checked(columns.count)
     if columns.rows is None:

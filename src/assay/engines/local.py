@@ -165,20 +165,20 @@ class _ThresholdOpinion(_Opinion):
 
 def flagged_counts(scores: Array, truth: Array, labels: int, threshold: float) -> Array:
     """How many rows of each label are below the threshold, and how many reach it."""
-    least = least_reaching(threshold, scores.dtype)
+    cut = least_reaching(threshold, scores.dtype)
 
     def work(i: int, j: int) -> Array:
-        reached = scores[i:j] >= least
+        reached = scores[i:j] >= cut
         if labels > _FEW_LABELS:
             codes = 2 * truth[i:j].astype(np.int64) + reached
             return np.bincount(codes, minlength=2 * labels).reshape(labels, 2)
         counts = np.zeros((labels, 2), np.int64)
         counts[0] = j - i, np.count_nonzero(reached)
         for label in range(1, labels):
-            own = truth[i:j] == label
-            counts[label, 0] = np.count_nonzero(own)
-            np.logical_and(own, reached, out=own)
-            counts[label, 1] = np.count_nonzero(own)
+            of_label = truth[i:j] == label
+            counts[label, 0] = np.count_nonzero(of_label)
+            np.logical_and(of_label, reached, out=of_label)
+            counts[label, 1] = np.count_nonzero(of_label)
         # What has no other label has the first.
         counts[0] -= counts[1:].sum(axis=0)
         counts[:, 0] -= counts[:, 1]
@@ -282,8 +282,8 @@ def losses_of_score(rows: Coded, score: Array) -> dict[tuple[str, str], LossSums
     sums = {}
     for code, name in enumerate(rows.truth.names):
         chosen = np.flatnonzero(inside & (rows.truth.codes == code))
-        for side, how in ((0, WRONG), (1, RIGHT)):
-            sums[name, how] = LossSums.of_binary(
+        for side, outcome in ((0, WRONG), (1, RIGHT)):
+            sums[name, outcome] = LossSums.of_binary(
                 np.full(len(chosen), side, np.uint8),
                 score[chosen],
                 counts=None if rows.counts is None else rows.counts[chosen],
@@ -314,7 +314,7 @@ def _sample(rows: Coded, rankings: Mapping[Statement, Array], ask: Ask) -> Sampl
             return None
         if rows.decision is not None:
             # An open set asks whether the decision was right, and parts know no common codes.
-            kept = np.column_stack([kept, _right(rows.truth, rows.decision)])
+            kept = np.column_stack([kept, _is_right(rows.truth, rows.decision)])
     elif clusters is not None and rows.weights is None and isinstance(ask.scores, Exact):
         kept = rankings.get(SCORE)
     if kept is None:
@@ -332,12 +332,12 @@ def _sample(rows: Coded, rankings: Mapping[Statement, Array], ask: Ask) -> Sampl
     )
 
 
-def _right(truth: Labels, decision: Labels) -> Array:
+def _is_right(truth: Labels, decision: Labels) -> Array:
     """Whether each decision is the label."""
     truth, decision = unify(truth, decision)
     position = {name: i for i, name in enumerate(decision.names)}
-    same = np.array([position.get(name, -1) for name in truth.names], np.int64)
-    return np.asarray(same[truth.codes] == decision.codes)
+    decision_code = np.array([position.get(name, -1) for name in truth.names], np.int64)
+    return np.asarray(decision_code[truth.codes] == decision.codes)
 
 
 def _distinct(table: Array) -> int:
@@ -359,9 +359,9 @@ def _slices(
 
 def _days(rows: Coded, days: NameColumn, ask: Ask, cutting: CutPoints | None) -> dict[str, Tally]:
     """One tally of everything but slices a day."""
-    plain = replace(rows, slices={}, days=None, empty=0)
+    undated = replace(rows, slices={}, days=None, empty=0)
     return {
-        day: count_coded(replace(plain.of_rows(chosen), rows=rows.given(chosen)), ask, cutting)
+        day: count_coded(replace(undated.of_rows(chosen), rows=rows.given(chosen)), ask, cutting)
         for day, chosen in sorted(_rows_by_name(days).items())
     }
 
@@ -423,12 +423,12 @@ class ScoreCounter:
             return False
         if isinstance(ask.scores, Grid) and len(names) << ask.scores.bits > _MOST_CELLS:
             return False
-        return 0 < len(names) <= _MOST_LABELS and all(_plain(part, ask) for part in rows)
+        return 0 < len(names) <= _MOST_LABELS and all(_is_score_only(part, ask) for part in rows)
 
     def takes(self, rows: Coded) -> bool:
         """Whether further rows fit in: such ones, of labels that are known."""
         names = self._labels.names
-        return _plain(rows, self._ask) and all(name in names for name in rows.truth.names)
+        return _is_score_only(rows, self._ask) and all(name in names for name in rows.truth.names)
 
     @property
     def rows(self) -> int:
@@ -467,13 +467,13 @@ class ScoreCounter:
         if rows.truth.names != names:
             truth = np.array([names.index(name) for name in rows.truth.names], np.uint8)[truth]
         scores = np.asarray(rows.score)
-        left = self._scores.add(scores, truth)
-        rest = _rest(rows, left) if left else None
-        counted = rows.rows - (0 if rest is None else rest.rows)
+        uncounted_slices = self._scores.add(scores, truth)
+        uncounted = _uncounted_rows(rows, uncounted_slices) if uncounted_slices else None
+        counted = rows.rows - (0 if uncounted is None else uncounted.rows)
         none = np.zeros((len(names), 2), np.int64)
         if isinstance(self._ask.scores, Exact):
             # All else is told by the scores, which are all kept.
-            return _Subtotal(none, rows=counted, empty=rows.empty, rest=rest)
+            return _Subtotal(none, rows=counted, empty=rows.empty, rest=uncounted)
         if isinstance(self._scores, GridCounter):
             low, high = self._scores.extremes
         else:
@@ -489,7 +489,7 @@ class ScoreCounter:
             counted,
             rows.empty,
             losses_of_score(rows, scores) if cut else {},
-            rest,
+            uncounted,
         )
 
     def _collected(self, part: _Subtotal) -> Iterator[Coded]:
@@ -535,14 +535,14 @@ def _flagged_in(table: ScoreTally, threshold: float) -> Array:
     return np.stack([side.sum(axis=1, dtype=np.int64) for side in sides], axis=1)
 
 
-def _rest(rows: Coded, left: Sequence[slice]) -> Coded:
+def _uncounted_rows(rows: Coded, slices: Sequence[slice]) -> Coded:
     """Some of the rows, which have nothing but a label and a score."""
     every = np.arange(rows.size)
-    part = rows.of_rows(np.concatenate([every[chosen] for chosen in left]))
+    part = rows.of_rows(np.concatenate([every[chosen] for chosen in slices]))
     return replace(part, rows=part.size)
 
 
-def _plain(rows: Coded, ask: Ask) -> bool:
+def _is_score_only(rows: Coded, ask: Ask) -> bool:
     """Whether rows have a label and a score and nothing else that is counted."""
     score = rows.score
     if score is None or score.dtype not in (np.float32, np.float64):

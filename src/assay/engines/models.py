@@ -149,14 +149,14 @@ class ModelRows:
         columns = list(rows.columns or ())
         return rows.probabilities[:, [columns.index(label) for label in self.labels]]
 
-    def decisions(self, name: str, some: slice = _ALL) -> Array:
+    def decisions(self, name: str, chosen: slice = _ALL) -> Array:
         """What a model decides on some rows: positions in the labels."""
         rows = self.models[name]
         if rows.decision is not None:
             position = self.labelling.position
             places = np.array([position[label] for label in rows.decision.names], np.uint16)
-            return places[rows.decision.codes[some]]
-        scores = np.asarray(self.scores(name))[some]
+            return places[rows.decision.codes[chosen]]
+        scores = np.asarray(self.scores(name))[chosen]
         if rows.probabilities is not None:
             return np.asarray(scores.argmax(axis=1), np.uint16)
         return np.asarray(scores >= np.float64(self.thresholds[name])).view(np.uint8)
@@ -240,8 +240,10 @@ def split_by_family(
     """A table for each family that occurs; its position is the first of the codes."""
     tables = {}
     for position in np.unique(codes[:, 0]).tolist():
-        own = codes[:, 0] == position
-        tables[families[position]] = PairTally(labels, models, codes[own, 1:], counts[own])
+        of_family = codes[:, 0] == position
+        tables[families[position]] = PairTally(
+            labels, models, codes[of_family, 1:], counts[of_family]
+        )
     return tables
 
 
@@ -277,10 +279,10 @@ class Flags:
         another column tells families.
         """
         labels, label_at = labelling.labels, labelling.position
-        own = one_negative and len(label_at) > 2
+        by_label = one_negative and len(label_at) > 2
 
         def family_of(label: str, family: str | None) -> str | None:
-            if family is None and own:
+            if family is None and by_label:
                 return label if label_at[label] else labels[0]
             return family
 
@@ -295,12 +297,12 @@ class Flags:
         counts = np.array(list(self.counts.values()), np.int64)
         models = tuple(self.thresholds)
         decided = dict(zip(models, codes[:, 2:].T, strict=True))
-        whole = PairTally.of_codes(labels, codes[:, 1], decided, counts=counts)
+        table = PairTally.of_codes(labels, codes[:, 1], decided, counts=counts)
         if not families:
-            return _Tables(whole, {})
+            return _Tables(table, {})
         shape = (len(families), *[len(labels)] * (1 + len(models)))
         by_family = crossed(list(codes.T), shape, counts)
-        return _Tables(whole, split_by_family(labels, models, tuple(families), *by_family))
+        return _Tables(table, split_by_family(labels, models, tuple(families), *by_family))
 
 
 @dataclass(frozen=True)
@@ -473,9 +475,9 @@ class LevelCounts:
 
     def rows(self) -> tuple[Array, dict[str, Array], Array]:
         """Each label and scores that occur, rounded down to levels, and how often."""
-        truth, *reached = held = np.nonzero(self._table)
+        truth, *reached = occupied = np.nonzero(self._table)
         levels = zip(self._levels.items(), reached, strict=True)
-        return truth, {name: own[at] for (name, own), at in levels}, self._table[held]
+        return truth, {name: indices[at] for (name, indices), at in levels}, self._table[occupied]
 
 
 def _labelling(tally: Tally, sides: Mapping[str, Any]) -> Labelling:

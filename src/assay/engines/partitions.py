@@ -131,12 +131,12 @@ def add_bytes(parts: Iterable[bytes]) -> bytes:
             yield from_bytes(part[len(mark) :])
 
     try:
-        whole = added(tallies())
+        tally = added(tallies())
     except AssayError as unlike:
         refused.append(_refusal(unlike))
     if len(marks) > 1:
         refused.append(_refusal(InputError(MIXED_ZONES)))
-    return min(refused) if refused else b"".join(marks) + whole.to_bytes()
+    return min(refused) if refused else b"".join(marks) + tally.to_bytes()
 
 
 def tally_of(part: bytes) -> Any:
@@ -257,8 +257,8 @@ def count_dask(frame: Any, columns: Columns, ask: Ask) -> Any:
     adds = delayed(add_bytes, pure=False)
 
     def run(counting: PartitionCounter) -> Any:
-        asked = delayed(counting, pure=False)
-        parts = [counts(part, asked) for part in chosen.to_delayed()]
+        shared_counter = delayed(counting, pure=False)
+        parts = [counts(part, shared_counter) for part in chosen.to_delayed()]
         return tally_of(_tree(parts, adds).compute())
 
     return in_passes(columns, ask, run)
@@ -304,8 +304,8 @@ def _ray_count(batch: Any, counting: Any) -> Any:
 def _ray_add(*parts: Any) -> Any:
     import pyarrow as pa
 
-    whole = add_bytes(part for table in parts for part in _bytes_in(table))
-    return pa.Table.from_batches([_arrow(whole)])
+    total = add_bytes(part for table in parts for part in _bytes_in(table))
+    return pa.Table.from_batches([_arrow(total)])
 
 
 def _bytes_in(table: Any) -> list[bytes]:

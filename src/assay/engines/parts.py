@@ -102,11 +102,11 @@ class Accumulator:
 
         Scores that lie so far apart get no second one: it would have no room either.
         """
-        rest = [rows] if self._counter is None else list(self._counter.add(rows))
-        if rest and self._counter is not None:
+        waiting = [rows] if self._counter is None else list(self._counter.add(rows))
+        if waiting and self._counter is not None:
             self._too_spread = True
             self._end_counter()
-        for part in rest:
+        for part in waiting:
             self._wait(part)
 
     def _end_counter(self) -> None:
@@ -225,8 +225,10 @@ class Parts:
         bounded = not isinstance(ask.scores, Grid)
         for part in self._parts():
             counting.add(part)
-            held = counting.nbytes if bounded and fits else 0
-            if held and (self._exceeds(held) or (wary and not _has_left(_AGAIN * held))):
+            counter_bytes = counting.nbytes if bounded and fits else 0
+            if counter_bytes and (
+                self._exceeds(counter_bytes) or (wary and not _has_left(_AGAIN * counter_bytes))
+            ):
                 fits = False
                 if not coarsen:
                     return counting, fits
@@ -274,8 +276,8 @@ def _has_room(counting: Accumulator) -> bool:
 
 def _has_left(size: float) -> bool:
     """Whether the process may take so many bytes yet."""
-    left = room()
-    return left is None or size <= left
+    free = room()
+    return free is None or size <= free
 
 
 def _is_narrow(rows: Coded) -> bool:
@@ -398,15 +400,15 @@ def count_rarer(parts: Iterator[Coded], ask: Ask, frequent: str = "") -> Tally:
     Where that is not known, it is taken from the first rows. Tallies of parts add, and
     :func:`cutting_of_sum` tells where to cut.
     """
-    whole = Accumulator(replace(ask, scores=None, losses=False))
-    others = Accumulator(replace(ask, scores=Exact(), losses=False))
+    all_rows = Accumulator(replace(ask, scores=None, losses=False))
+    rarer_rows = Accumulator(replace(ask, scores=Exact(), losses=False))
     for part in parts:
         _score_to_cut(part)
         rows = replace(part, days=None, slices={}, clusters=None)
         frequent = frequent or most_frequent(label_amounts(part))
-        whole.add(rows)
-        others.add(rows.of_rows(np.flatnonzero(are_rarer(part, frequent))))
-    tally, scores = whole.done(), others.done().scores
+        all_rows.add(rows)
+        rarer_rows.add(rows.of_rows(np.flatnonzero(are_rarer(part, frequent))))
+    tally, scores = all_rows.done(), rarer_rows.done().scores
     if tally.counted and not scores:
         scores = {SCORE: ScoreTally.zero(tally.labels.names)}
     return replace(tally, scores=scores)

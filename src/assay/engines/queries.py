@@ -35,6 +35,8 @@ from assay.tally.keeping import AUTO, Cuts, Grid
 from assay.tally.named_tally import Refusals
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
     import polars as pl
 
 
@@ -78,7 +80,7 @@ def count_queries(
     share, alone = limit // len(sources), len(sources) == 1
     parts: list[CountedQueries] = []
     for source in sources:
-        with _named(source), connected(source, limit) as connection:
+        with _naming_query(source), connected(source, limit) as connection:
             must_apply(source.name, "a query", request)
             table = OpenedTable(source.name, sql.column_names(connection, source.query))
             roles = parts[0].roles if parts else roles_of(table, request)
@@ -123,7 +125,7 @@ def _label_of(roles: Roles) -> str:
 
 
 @contextmanager
-def _named(source: Source) -> Iterator[None]:
+def _naming_query(source: Source) -> Iterator[None]:
     """Errors in here tell of which query they speak."""
     try:
         yield
@@ -164,8 +166,13 @@ class ModelQuery:
     def __enter__(self) -> ModelQuery:
         return self
 
-    def __exit__(self, *reason: object) -> None:
-        self._stack.__exit__(*reason)  # type: ignore[arg-type]
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)
 
     def counts(self, most: int) -> bool:
         """Whether the database counts these models: more rows than ``most``, each with scores.
@@ -268,12 +275,12 @@ class ModelQuery:
 
     def _lot(self, groups: pl.DataFrame, scores: Sequence[str], *, family: bool = True) -> ModelLot:
         """Groups of rows, checked as rows of files are."""
-        own = self._roles.family if family else None
+        family_column = self._roles.family if family else None
         roles = Roles(
             self._roles.label,
             models=tuple(scores),
-            slices=() if own is None else (own,),
-            family=own,
+            slices=() if family_column is None else (family_column,),
+            family=family_column,
             rows=sql.REPEATS,
         )
         collector = Collector(roles, replace(self._request, on_bad_row="skip"), Budget(None))
@@ -283,7 +290,7 @@ class ModelQuery:
             columns["y_true"],
             {name: columns["models"][name].numbers for name in scores},
             columns["repeats"],
-            None if own is None else columns["slices"][own],
+            None if family_column is None else columns["slices"][family_column],
         )
 
     @property

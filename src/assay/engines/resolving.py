@@ -99,8 +99,8 @@ def resolve(
     notes += sides.notes()
     _must_be_held(tally, len(sides.labelling.labels))
     resolved = sides.resolved(tally)
-    told = any(column == FAMILY for column, _ in resolved.slices)
-    if negative is not None and len(labelling.position) > 2 and not told:
+    has_families = any(column == FAMILY for column, _ in resolved.slices)
+    if negative is not None and len(labelling.position) > 2 and not has_families:
         slices = {**sides.families(), **resolved.slices}
         resolved = replace(resolved, slices={key: slices[key] for key in sorted(slices)})
     return resolved, tuple(notes)
@@ -114,14 +114,14 @@ def decided_at(tally: Tally, threshold: float) -> Tally:
     """
     if threshold == tally.threshold or not tally.counted:
         return tally
-    again = f"count the rows with Ask(threshold={threshold!r})"
+    remedy = f"count the rows with Ask(threshold={threshold!r})"
     table = tally.scores.get(SCORE)
     if table is None or SCORE not in tally.decided:
-        raise ScoreError(f"the tally keeps no scores that a threshold could decide on: {again}")
+        raise ScoreError(f"the tally keeps no scores that a threshold could decide on: {remedy}")
     if not (isinstance(table.kept, Exact) or threshold in table.scores):
         raise ScoreError(
             f"scores are kept by {table.kept.name}, which does not tell how many reach "
-            f"{threshold!r}: {again}, or take the start of a cell or a cut"
+            f"{threshold!r}: {remedy}, or take the start of a cell or a cut"
         )
     parts: dict[str, object] = {
         "slices": tally.slices,
@@ -129,8 +129,10 @@ def decided_at(tally: Tally, threshold: float) -> Tally:
         "days": tally.days,
     }
     parts |= {"unlabelled rows": tally.unlabelled, "sampling weights": table.weighted}
-    if held := ", ".join(name for name, part in parts.items() if part):
-        raise ScoreError(f"decisions of {held} are kept at the threshold asked for alone: {again}")
+    if fixed_parts := ", ".join(name for name, part in parts.items() if part):
+        raise ScoreError(
+            f"decisions of {fixed_parts} are kept at the threshold asked for alone: {remedy}"
+        )
     above = table.at_least(threshold)
     counts = np.column_stack([np.subtract(table.totals(), above), above])
     decided = {**tally.decided, SCORE: flagged(table.labels, counts)}
@@ -261,8 +263,8 @@ class _Sides:
         decided = self.whole.decided[self.deciding]
         tables: dict[tuple[str, str], Confusion] = {}
         for name, place in self.label_at.items():
-            own = {self.deciding: decided.of_labels(name.__eq__)}
-            tables[FAMILY, name if place else self.labelling.labels[0]] = self.confusion(own)
+            flagged_by = {self.deciding: decided.of_labels(name.__eq__)}
+            tables[FAMILY, name if place else self.labelling.labels[0]] = self.confusion(flagged_by)
         return tables
 
     def resolved(self, tally: Tally) -> Resolved:
@@ -372,8 +374,8 @@ def _open(
             f"give y_proba="
         )
     _must_be_unknown(unknown, tally, labels)
-    known = tally.without(unknown)
-    if not known.counted and labels is None:
+    known_rows = tally.without(unknown)
+    if not known_rows.counted and labels is None:
         raise LabelError(f"every row is labelled {unknown!r}: no row has a label that is known")
     if len(tally.columns) < FEWEST_KNOWN:
         shown = ", ".join(map(repr, tally.columns))
@@ -381,8 +383,8 @@ def _open(
             f"unknown={unknown!r} is for three or more known labels; found {shown}. With two, give "
             f"a score and say positive="
         )
-    if known.counted:
-        resolved, notes = resolve(known, labels=labels)
+    if known_rows.counted:
+        resolved, notes = resolve(known_rows, labels=labels)
     else:
         resolved, notes = _no_rows(labels or ()), ()
     outside = sum(
@@ -439,10 +441,10 @@ def _largest(tally: Tally, unknown: str) -> Sample | None:
         return None
     columns = list(tally.columns or ())
     table = sample.scores[:, : len(columns)]
-    own = np.array([columns.index(n) if n in columns else -1 for n in sample.labels], np.int64)
+    places = np.array([columns.index(n) if n in columns else -1 for n in sample.labels], np.int64)
     outside = np.array([name == unknown for name in sample.labels], bool)[sample.truth]
     if tally.decisions is None:
-        right = own[sample.truth] == table.argmax(axis=1)
+        right = places[sample.truth] == table.argmax(axis=1)
     else:
         right = sample.scores[:, len(columns)] > 0
     truth = np.where(outside, 0, 1 + right).astype(np.uint16)
@@ -534,17 +536,17 @@ class _Places:
 
         split = [name.partition(BETWEEN) for name in kinds]
         positive = [is_alarm(label) for label, _, _ in split]
-        own = [
+        names = [
             family if between else (label if is_one else resolved.labels[0])
             for (label, between, family), is_one in zip(split, positive, strict=True)
         ]
-        held = sorted({name for name, is_one in zip(own, positive, strict=True) if is_one})
-        labels = (resolved.labels[0], *held)
+        alarm_names = sorted({name for name, is_one in zip(names, positive, strict=True) if is_one})
+        labels = (resolved.labels[0], *alarm_names)
         at = {
             kind: labels.index(name, 1) if is_one else 0
-            for kind, name, is_one in zip(kinds, own, positive, strict=True)
+            for kind, name, is_one in zip(kinds, names, positive, strict=True)
         }
-        return cls(labels, at, tuple(sorted(set(own))), is_alarm)
+        return cls(labels, at, tuple(sorted(set(names))), is_alarm)
 
 
 def _scores(kinds: Tally, resolved: Resolved, places: _Places) -> ScoreTally | None:

@@ -60,7 +60,7 @@ def count(
     Tally(rows=1, labels=('attack',))
     """
     ask = ask or Ask()
-    return _counted(groups_of(given, query, columns, ask, dialect=dialect), columns, ask)
+    return _counted_groups(groups_of(given, query, columns, ask, dialect=dialect), columns, ask)
 
 
 def count_by_mode(
@@ -85,10 +85,10 @@ def count_by_mode(
         grouping = _Grouping(database, columns, ask.threshold)
         kept, notes = grouping.fitting(mode, limit, alone=alone)
         groups = grouping.groups(kept)
-    return _counted(groups, columns, replace(ask, scores=kept)), notes
+    return _counted_groups(groups, columns, replace(ask, scores=kept)), notes
 
 
-def _counted(frame: pl.DataFrame, columns: Columns, ask: Ask) -> Tally:
+def _counted_groups(frame: pl.DataFrame, columns: Columns, ask: Ask) -> Tally:
     """The tally of groups; where one stops the count, it is said how many rows would be refused."""
     if isinstance(ask.scores, Cuts):
         # A loss takes every score, and of a gap only its ends come out of the database.
@@ -104,13 +104,13 @@ def _counted(frame: pl.DataFrame, columns: Columns, ask: Ask) -> Tally:
         place = _ROW.fullmatch(str(error))
         if place is None:
             raise
-        what = _OTHER_ROWS.sub(lambda m: "of other rows" if m[1] else "another row", place[1])
+        message = _OTHER_ROWS.sub(lambda m: "of other rows" if m[1] else "another row", place[1])
         if place[2] is None:
-            raise type(error)(what) from error
+            raise type(error)(message) from error
         every = frames.count_polars(frame, columns, replace(ask, on_bad_row="skip"))
         raise type(error)(
             f"{every.refused.total:,} of {every.rows:,} rows can't be used, such as one with "
-            f"{what}. Leave them out of the query, or have them left out and counted: "
+            f"{message}. Leave them out of the query, or have them left out and counted: "
             f"on_bad_row='skip'"
         ) from error
 
@@ -235,10 +235,10 @@ class _Grouping:
     @cached_property
     def _samples(self) -> dict[str, tuple[Any, str]]:
         """A value of each column, where it has one, and what the database calls its type."""
-        held = self._database.names
+        present = self._database.names
         names = [*self._keys, *([] if self._score is None else [self._score])]
         for name in names:
-            must_have(OpenedTable("the query", held), name)
+            must_have(OpenedTable("the query", present), name)
         samples = self._row(names, names[-1])
         for name in names:
             if name in samples and samples[name][0] is not None:
@@ -354,20 +354,20 @@ class _Grouping:
         """The result under the names that its columns have for whoever asked."""
         import polars as pl
 
-        taken = frame.get_columns()
-        keys = [series.alias(name) for series, name in zip(taken, self._keys, strict=False)]
-        rest = taken[len(self._keys) + self._spare :]
+        series_list = frame.get_columns()
+        keys = [series.alias(name) for series, name in zip(series_list, self._keys, strict=False)]
+        score_columns = series_list[len(self._keys) + self._spare :]
         if not grouped:
-            return pl.DataFrame([*keys, rest[0].alias(self._score or "")])
-        repeats = rest[-1].cast(pl.Int64).alias(REPEATS)
+            return pl.DataFrame([*keys, score_columns[0].alias(self._score or "")])
+        repeats = score_columns[-1].cast(pl.Int64).alias(REPEATS)
         if self._score is None:
             return pl.DataFrame([*keys, repeats])
         if keeping is None or isinstance(keeping, Exact):
-            return pl.DataFrame([*keys, rest[0].alias(self._score), repeats])
-        *_, odd, low, high, _ = rest
+            return pl.DataFrame([*keys, score_columns[0].alias(self._score), repeats])
+        *_, unusual, low, high, _ = score_columns
         if isinstance(keeping, Grid):
             _must_be_cells(low, high, keeping)
-        lower = pl.DataFrame([*keys, _either(low, odd).alias(self._score), repeats])
+        lower = pl.DataFrame([*keys, _either(low, unusual).alias(self._score), repeats])
         return _with_ends(lower, self._score, high)
 
 
@@ -392,16 +392,16 @@ def _day(value: Any, quoted: str, dialect: Dialect) -> str:
     return dialect.utc_day.format(quoted) if dialect.utc_day else quoted
 
 
-def _either(low: pl.Series, odd: pl.Series) -> pl.Series:
+def _either(low: pl.Series, unusual: pl.Series) -> pl.Series:
     """The smallest score of a group, or what stands in its place."""
     import polars as pl
 
-    if odd.null_count() == len(odd):
+    if unusual.null_count() == len(unusual):
         return low
-    if odd.dtype.is_numeric():
-        numbers = pl.DataFrame([low.alias("low"), odd.cast(pl.Float64).alias("odd")])
+    if unusual.dtype.is_numeric():
+        numbers = pl.DataFrame([low.alias("low"), unusual.cast(pl.Float64).alias("odd")])
         return numbers.select(pl.coalesce("low", "odd")).to_series()
-    pairs = zip(low.to_list(), odd.to_list(), strict=True)
+    pairs = zip(low.to_list(), unusual.to_list(), strict=True)
     return series_of(low.name, [b if a is None else a for a, b in pairs])
 
 
@@ -410,16 +410,16 @@ def _with_ends(lower: pl.DataFrame, score: str, high: pl.Series) -> pl.DataFrame
     import polars as pl
 
     if lower[score].dtype == pl.Object:
-        apart = pl.Series([a != b for a, b in zip(lower[score], high, strict=True)])
-        apart &= high.is_not_null()
+        differ = pl.Series([a != b for a, b in zip(lower[score], high, strict=True)])
+        differ &= high.is_not_null()
     else:
-        apart = (lower[score] != high).fill_null(value=False)
-    if not apart.any():
+        differ = (lower[score] != high).fill_null(value=False)
+    if not differ.any():
         return lower
     one = pl.lit(1, pl.Int64).alias(REPEATS)
-    ends = high.filter(apart).alias(score)
+    ends = high.filter(differ).alias(score)
     if lower[score].dtype == pl.Object:
         ends = pl.Series(score, ends.to_list(), dtype=pl.Object)
-    upper = lower.filter(apart).with_columns(ends, one)
-    rest = lower.with_columns(lower[REPEATS] - apart.cast(pl.Int64))
-    return pl.concat([rest, upper], how="vertical_relaxed")
+    upper = lower.filter(differ).with_columns(ends, one)
+    lower_rest = lower.with_columns(lower[REPEATS] - differ.cast(pl.Int64))
+    return pl.concat([lower_rest, upper], how="vertical_relaxed")

@@ -51,7 +51,7 @@ class Selection:
 
     def select(self) -> str:
         """The keys and the score of all rows."""
-        named = _named(self.keys, self.key_names)
+        named = _as_names(self.keys, self.key_names)
         if self.score is not None:
             named.append(f"{self.score} AS {SCORE}")
         return f"SELECT {', '.join(named)} FROM {self.source}"
@@ -82,15 +82,17 @@ def _limited(dialect: Dialect, chosen: str, source: str, rows: int) -> str:
 
 def flagged(source: str, names: Sequence[str], reached: Mapping[str, str]) -> str:
     """The rows of some columns, and under new names whether scores reach thresholds."""
-    flags = [f"CASE WHEN {told} THEN 1 ELSE 0 END AS {name}" for name, told in reached.items()]
+    flags = [
+        f"CASE WHEN {condition} THEN 1 ELSE 0 END AS {name}" for name, condition in reached.items()
+    ]
     return f"SELECT {', '.join([*names, *flags])} FROM {source}"
 
 
 def finite(dialect: Dialect, source: str, columns: Sequence[str]) -> str:
     """The rows in which each of some columns of numbers is finite."""
     doubles = [f"CAST({column} AS {dialect.double})" for column in columns]
-    told = " AND ".join(f"{double} - {double} = 0" for double in doubles)
-    return f"SELECT * FROM {source} WHERE {told}"
+    condition = " AND ".join(f"{double} - {double} = 0" for double in doubles)
+    return f"SELECT * FROM {source} WHERE {condition}"
 
 
 def size(dialect: Dialect, source: str) -> str:
@@ -164,7 +166,7 @@ def pairs(table: Selection, scores: tuple[str, str], bits: int) -> str:
     """
     dialect, names = table.dialect, [f"{NUMBER}{i}" for i in (0, 1)]
     doubles = [f"CAST({score} AS {dialect.double})" for score in scores]
-    chosen = _named((*table.keys, *doubles), (*table.key_names, *names))
+    chosen = _as_names((*table.keys, *doubles), (*table.key_names, *names))
     inner = f"SELECT {', '.join(chosen)} FROM {table.source}"
     cells = _cells(dialect, inner, [*table.key_names, *names], {"0": names[0], "1": names[1]}, bits)
     by = [f"{part}{i}" for i in (0, 1) for part in (START, PLACE)]
@@ -172,7 +174,7 @@ def pairs(table: Selection, scores: tuple[str, str], bits: int) -> str:
     return _groups(dialect, cells, [*table.key_names, *by], [*low, f"{dialect.count} AS {ROWS}"])
 
 
-def _named(parts: Sequence[str], names: Sequence[str]) -> list[str]:
+def _as_names(parts: Sequence[str], names: Sequence[str]) -> list[str]:
     return [f"{part} AS {name}" for part, name in zip(parts, names, strict=True)]
 
 
@@ -269,14 +271,14 @@ def cuts(table: Selection, threshold: float, common: int) -> str:
     dialect = table.dialect
     names = table.key_names
     checked = _checked(table, threshold)
-    told = (
+    columns = (
         f"SELECT {', '.join(f'a.{name}' for name in [*names, NUMBER, FLAGGED, ODD])}, "
         f"CASE WHEN a.{NUMBER} IS NULL OR b.{EACH} = {common} THEN 0 ELSE 1 END AS {RARE} "
         f"FROM ({checked}) AS a LEFT JOIN ({label_rows(table)}) AS b ON a.{KEY}0 = b.{KEY}0"
     )
     distinct = _groups(
         dialect,
-        told,
+        columns,
         [*names, NUMBER, FLAGGED, ODD, RARE],
         [f"{dialect.count} AS {EACH}"],
     )
@@ -319,8 +321,12 @@ def number(value: float, dialect: Dialect) -> str:
 def _times(expression: str, exponent: int) -> str:
     """An expression times a power of two, by factors that 64-bit integers hold."""
     sign = "*" if exponent > 0 else "/"
-    full, rest = divmod(abs(exponent), _STEP)
-    return expression + f" {sign} {1 << _STEP}" * full + (f" {sign} {1 << rest}" if rest else "")
+    steps, remainder = divmod(abs(exponent), _STEP)
+    return (
+        expression
+        + f" {sign} {1 << _STEP}" * steps
+        + (f" {sign} {1 << remainder}" if remainder else "")
+    )
 
 
 def _checked(table: Selection, threshold: float) -> str:
@@ -332,7 +338,7 @@ def _checked(table: Selection, threshold: float) -> str:
     cast = _layer(dialect, table.select(), [*names, SCORE], f"{converted} AS {VALUE}")
     # What is infinite or no number differs from itself by no zero.
     finite = f"{VALUE} - {VALUE} = 0"
-    odd = SCORE if dialect.is_number else VALUE
+    offender = SCORE if dialect.is_number else VALUE
     reached = f"{VALUE} >= {number(threshold, dialect)}"
     return _layer(
         dialect,
@@ -340,7 +346,7 @@ def _checked(table: Selection, threshold: float) -> str:
         names,
         f"CASE WHEN {finite} THEN {VALUE} END AS {NUMBER}",
         f"CASE WHEN {finite} AND {reached} THEN 1 ELSE 0 END AS {FLAGGED}",
-        f"CASE WHEN {finite} THEN NULL ELSE {odd} END AS {ODD}",
+        f"CASE WHEN {finite} THEN NULL ELSE {offender} END AS {ODD}",
     )
 
 

@@ -165,8 +165,8 @@ def reach(judge: Judge, base_rate: float, tolerated: float = TOLERATED_FAR) -> R
 
 def _none_in(judge: Judge, false: Estimate, needed: float) -> bool:
     """Whether as many independent rows as are needed brought no false alarm."""
-    plain = judge.tally.clusters is None and not judge.tally.confusion.weighted
-    return plain and float(false) == 0 and false.n >= needed
+    of_plain_counts = judge.tally.clusters is None and not judge.tally.confusion.weighted
+    return of_plain_counts and float(false) == 0 and false.n >= needed
 
 
 def daily(judge: Judge, figure: str, volume: float, base_rate: float | None) -> Estimate:
@@ -269,7 +269,7 @@ def _top_of_days(judge: Judge, k: int, days: Mapping[str, Resolved]) -> TopAlert
     if alerts_only(judge):
         return _undefined(judge, NOT_LABELLED)
     tables = {day: _table(tally) for day, tally in days.items()}
-    return _bounded(tables, lambda some: over_days(some, k, judge.level))
+    return _bounded(tables, lambda day_tables: over_days(day_tables, k, judge.level))
 
 
 def _top_of_volume(judge: Judge, k: int, volume: float, base_rate: float | None) -> TopAlerts:
@@ -348,7 +348,7 @@ def alerts_only(judged: Judge | Evaluation | Snapshot) -> bool:
     return judged.unlabelled is not None and not judged.weighted
 
 
-def counted(judge: Judge, rest: Unlabelled, measure: Measure, label: int) -> Estimate | None:
+def counted(judge: Judge, unlabelled: Unlabelled, measure: Measure, label: int) -> Estimate | None:
     """The estimate where rows without a label change it; None where it is as usual.
 
     With weights labelled rows stand for those without a label, which are not counted again.
@@ -358,8 +358,8 @@ def counted(judge: Judge, rest: Unlabelled, measure: Measure, label: int) -> Est
             return _detected(judge, missed=measure == FALSE_NEGATIVE_RATE)
         return None
     if measure == ALERT_RATE and label == 1:
-        some = judge.tally.confusion.total or rest.flagged or rest.not_flagged
-        return _alert_rate(judge, rest) if some else None
+        rows_there = judge.tally.confusion.total or unlabelled.flagged or unlabelled.not_flagged
+        return _alert_rate(judge, unlabelled) if rows_there else None
     if known(measure) and label == 1:
         return None
     return Estimate(math.nan, level=judge.level, undefined=NOT_LABELLED)
@@ -370,10 +370,10 @@ def known(measure: Measure) -> bool:
     return measure.formula is not None and set(cells(measure.formula)) <= ALERTS_ONLY
 
 
-def _alert_rate(judge: Judge, rest: Unlabelled) -> Estimate:
+def _alert_rate(judge: Judge, unlabelled: Unlabelled) -> Estimate:
     """The share of all rows that raised an alarm, labelled or not."""
-    flagged = judge.tally.confusion.columns[1] + rest.flagged
-    rows = judge.tally.confusion.total + rest.flagged + rest.not_flagged
+    flagged = judge.tally.confusion.columns[1] + unlabelled.flagged
+    rows = judge.tally.confusion.total + unlabelled.flagged + unlabelled.not_flagged
     low, high = Wilson(judge.level)(flagged, rows)
     return Estimate(
         flagged / rows,

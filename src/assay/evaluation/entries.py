@@ -244,8 +244,8 @@ class ByMeasure(Mapping[str, Estimate]):
         if name not in self._entries:
             written, name = name, find(name).name
             if name not in self._entries:
-                there = ", ".join(self._entries)
-                raise UnknownMeasure(f"{written!r} is not here; there are {there}")
+                names = ", ".join(self._entries)
+                raise UnknownMeasure(f"{written!r} is not here; there are {names}")
         estimate: Estimate = self._entries[name].estimate
         return estimate
 
@@ -275,10 +275,12 @@ class ByKey(Mapping[str, Estimate]):
     @cached_property
     def _by_key(self) -> dict[str, Any]:
         """The entries of the whole, by name."""
-        whole = [e for e in self.entries if e.slice is None and e.base_rate is None]
-        by_key = {_key(entry, self.positive): entry for entry in whole}
+        of_all_rows = [e for e in self.entries if e.slice is None and e.base_rate is None]
+        by_key = {_key(entry, self.positive): entry for entry in of_all_rows}
         # A class may be called macro; the average of that name wins.
-        return by_key | {_key(entry, self.positive): entry for entry in whole if entry.average}
+        return by_key | {
+            _key(entry, self.positive): entry for entry in of_all_rows if entry.average
+        }
 
     def __getitem__(self, name: str | Measure) -> Estimate:
         estimate: Estimate = self._entry(name).estimate
@@ -333,8 +335,8 @@ class ByKey(Mapping[str, Estimate]):
         name = label if isinstance(label, str) else label_text(label)
         if name not in self.labels:
             raise LabelError(f"there is no label {label!r}; there are {list(self.labels)}")
-        whole = (e for e in self.entries if e.slice is None and e.base_rate is None)
-        return ByMeasure(entry for entry in whole if entry.label == name)
+        of_all_rows = (e for e in self.entries if e.slice is None and e.base_rate is None)
+        return ByMeasure(entry for entry in of_all_rows if entry.label == name)
 
     def at(self, base_rate: float) -> ByMeasure:
         """The estimates at a base rate, by measure."""

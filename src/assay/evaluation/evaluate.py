@@ -345,7 +345,7 @@ def counts_tally(
     if positive is not None:
         confusion = confusion.against_rest(_position(names, positive=positive))
     elif negative is not None:
-        confusion = _turned(confusion.against_rest(_position(names, negative=negative)))
+        confusion = _swapped_classes(confusion.against_rest(_position(names, negative=negative)))
     alarm = None if positive is None and negative is None else confusion.labels[1]
     return Resolved.of_confusion(confusion, positive=alarm), notes
 
@@ -356,8 +356,8 @@ def _matrix(
     """The rows of a matrix, and the names of its classes."""
     try:
         rows = [[_count(cell) for cell in row] for row in matrix]
-    except TypeError as odd:
-        raise InputError(f"a matrix is rows of counts; found {matrix!r}") from odd
+    except TypeError as error:
+        raise InputError(f"a matrix is rows of counts; found {matrix!r}") from error
     names = [label_text(label) for label in labels or range(len(rows))]
     if len(names) < 2:
         raise InputError(f"a confusion matrix has two labels or more; found {len(names)}")
@@ -385,8 +385,8 @@ def _four(
 
 def _must_agree(names: Sequence[str], positive: Any, negative: Any) -> None:
     """Refuse a side of four cells that the order of their labels contradicts."""
-    said = {"positive": (positive, 1), "negative": (negative, 0)}
-    for side, (label, place) in said.items():
+    sides = {"positive": (positive, 1), "negative": (negative, 0)}
+    for side, (label, place) in sides.items():
         if label is not None and _position(names, **{side: label}) != place:
             raise InputError(
                 f"{side}={label_text(label)!r} contradicts labels={list(names)}, of which the "
@@ -406,15 +406,15 @@ def _position(names: Sequence[str], **chosen: Any) -> int:
     return list(names).index(label)
 
 
-def _turned(confusion: Confusion) -> Confusion:
+def _swapped_classes(confusion: Confusion) -> Confusion:
     """The same table with the other class first."""
     rows = tuple(row[::-1] for row in confusion.cells[::-1])
     return Confusion(confusion.labels[::-1], rows)
 
 
 def _count(cell: Any) -> int:
-    whole = isinstance(cell, int | np.integer) and not isinstance(cell, bool)
-    if not whole and not (isinstance(cell, float) and cell.is_integer()):
+    is_integer = isinstance(cell, int | np.integer) and not isinstance(cell, bool)
+    if not is_integer and not (isinstance(cell, float) and cell.is_integer()):
         raise InputError(
             f"a cell of a confusion matrix is a whole number; found {given_text(cell)}"
         )
@@ -493,11 +493,11 @@ class MeasureFunction:
         else:
             if any(cell is not None for cell in (tp, fp, fn, tn)):
                 raise InputError("give the four cells or columns, not both")
-            said = {"on_bad_row": STOP, **self._said(y_said), **columns}
-            if "y_score" in said and self.measure.of_scores is not None:
+            given = {"on_bad_row": STOP, **self._said(y_said), **columns}
+            if "y_score" in given and self.measure.of_scores is not None:
                 # A ranking does not depend on where the alarm is set.
-                said.setdefault("threshold", 0.5)
-            tally, _, _ = resolved_arrays(y_true, positive=positive, **checked_columns(said))
+                given.setdefault("threshold", 0.5)
+            tally, _, _ = resolved_arrays(y_true, positive=positive, **checked_columns(given))
         method, chosen = method_of(interval, level)
         judge = Judge(tally, chosen, method, max_fpr, corrected, costs=costs)
         return self._estimate(judge, average)

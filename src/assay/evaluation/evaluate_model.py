@@ -82,7 +82,7 @@ def evaluate_model(
     >>> evaluation["recall"].value, evaluation["false_positive_rate"].value
     (0.5, 0.5)
     """
-    asked = ModelOptions(response_method, classes, logits, fit_params)
+    options = ModelOptions(response_method, classes, logits, fit_params)
     must_share_index(
         {"X": X, "y": y, "groups": groups, "sample_weight": sample_weight}
         | {"slices": slices, "times": times, "clusters": clusters}
@@ -93,15 +93,15 @@ def evaluate_model(
     per_row |= {"clusters": groups if clusters is None else clusters}
     notes: tuple[str, ...] = ()
     if cv is None:
-        response = asked.of(model, X, truth)
+        response = options.of(model, X, truth)
     else:
         per_row["slices"] = slice_columns(slices)
         _must_be_of_these_rows(len(truth.codes), per_row)
         folds = folds_of(cv, X, y, groups)
-        response = asked.out_of_fold(model, X, y, truth, folds)
+        response = options.out_of_fold(model, X, y, truth, folds)
         truth, per_row = judged_rows(folds, truth, per_row)
         notes = tuple(folds.notes())
-    columns, told = response.columns(
+    columns, response_notes = response.columns(
         truth, positive=positive, negative=negative, threshold=threshold
     )
     tally, inferred, counted = resolved_arrays(truth, **columns, **per_row)
@@ -115,7 +115,7 @@ def evaluate_model(
         family=family,
         period=period,
         source={"name": response.model, "rows_read": counted.rows},
-        notes=(*notes, *told, *inferred),
+        notes=(*notes, *response_notes, *inferred),
     )
 
 
@@ -176,8 +176,8 @@ class ModelOptions:
             y = _class_numbers(truth, self.classes)
         for fold in folds.every:
             fitted = fitted_on(model, X, y, fold.train, self.fit_params)
-            there = Labels(truth.codes[fold.test], truth.names, truth.kind)
-            responses.append(self._said(fitted, rows_of(X, fold.test), there))
+            fold_truth = Labels(truth.codes[fold.test], truth.names, truth.kind)
+            responses.append(self._said(fitted, rows_of(X, fold.test), fold_truth))
         return responses
 
     def out_of_fold(self, model: Any, X: Any, y: Any, truth: Labels, folds: RowFolds) -> Response:
@@ -263,13 +263,13 @@ class RowFolds:
             f"{self.how}: each row was judged by a fit that did not learn from it; the scores of "
             f"{len(self.every)} fits are ranked together"
         )
-        left = self.size - len(np.unique(judged))
-        if left:
-            yield f"{rows(left)} of {self.size:,} are in no test part, and were not judged"
+        unjudged = self.size - len(np.unique(judged))
+        if unjudged:
+            yield f"{rows(unjudged)} of {self.size:,} are in no test part, and were not judged"
         if self.repeated:
             yield (
-                f"{rows(self.size - left)} were judged {len(judged):,} times; intervals take the "
-                f"judgements of one row as a cluster"
+                f"{rows(self.size - unjudged)} were judged {len(judged):,} times; intervals take "
+                f"the judgements of one row as a cluster"
             )
 
 
@@ -287,11 +287,11 @@ def folds_of(cv: Any, X: Any, y: Any, groups: Any) -> RowFolds:
         )
     named = None if groups is None else clusters_of(groups, "groups")
     must_be_as_long(size, {"groups": None if named is None else named.codes})
-    how = "the given splits"
+    description = "the given splits"
     if isinstance(cv, int | np.integer):
-        cv, how = _splitter(int(cv), grouped=groups is not None)
+        cv, description = _splitter(int(cv), grouped=groups is not None)
     elif hasattr(cv, "split"):
-        how = str(cv) if len(str(cv)) < 100 else type(cv).__name__
+        description = str(cv) if len(str(cv)) < 100 else type(cv).__name__
     with warnings.catch_warnings():
         # A splitter that ignores groups is refused below, if it tears one apart.
         warnings.filterwarnings("ignore", message="The groups parameter is ignored")
@@ -301,7 +301,7 @@ def folds_of(cv: Any, X: Any, y: Any, groups: Any) -> RowFolds:
         raise InputError("cv= has no splits")
     if named is not None:
         _must_keep_together(splits, named)
-    return RowFolds(tuple(_numbered(splits)), size, how)
+    return RowFolds(tuple(_numbered(splits)), size, description)
 
 
 def _pairs(splitter: Any, X: Any, y: Any, groups: Any) -> Iterator[Any]:
@@ -332,11 +332,11 @@ def _splitter(folds: int, *, grouped: bool) -> tuple[Any, str]:
 def _checked(pair: Any, number: int, size: int) -> tuple[Positions, Positions]:
     try:
         train, test = (_positions(part, size) for part in pair)
-    except (TypeError, ValueError, IndexError) as odd:
+    except (TypeError, ValueError, IndexError) as error:
         raise InputError(
             f"split {number} of cv= is no pair of positions to learn from and to judge, below "
-            f"{size:,}: {odd}"
-        ) from odd
+            f"{size:,}: {error}"
+        ) from error
     both = np.intersect1d(train, test)
     if len(both):
         raise InputError(
@@ -391,7 +391,7 @@ def fitted_on(
     model: Any, X: Any, y: Any, train: Positions, fit_params: Mapping[str, Any] | None
 ) -> Any:
     """A fresh copy of a model, fitted on some rows."""
-    copied = _copied(model)
+    copied = _unfitted_copy(model)
     params = {
         name: rows_of(value, train) if _is_column(value, len(y)) else value
         for name, value in (fit_params or {}).items()
@@ -412,7 +412,7 @@ def _is_column(value: Any, size: int) -> bool:
     return not isinstance(value, str | Mapping) and hasattr(value, "__len__") and len(value) == size
 
 
-def _copied(model: Any) -> Any:
+def _unfitted_copy(model: Any) -> Any:
     """A copy that has learned nothing."""
     must_be_a_model(model)
     name = type(model).__name__

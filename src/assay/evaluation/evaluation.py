@@ -119,7 +119,7 @@ class Evaluation(Result, ByKey):
             _must_be_redrawn(tally)
         self.strata = _strata(tally, strata, method, unlabelled)
         self.tally = tally
-        self.notes = (*notes, *_notes(tally), *_drawn(self.strata))
+        self.notes = (*notes, *_notes(tally), *_drawn_rows(self.strata))
         self.base_rates = rates or ()
         self.volume = _volume(volume)
         self.costs = costs
@@ -188,8 +188,8 @@ class Evaluation(Result, ByKey):
         """The estimates of one slice, or of one period of the times, by measure."""
         key = (column, value if isinstance(value, str) else label_text(value))
         if key not in self.slices:
-            known = sorted(v for c, v in self.slices if c == column)
-            raise InputError(f"there is no slice {column}={value!r}; there are {known}")
+            values = sorted(v for c, v in self.slices if c == column)
+            raise InputError(f"there is no slice {column}={value!r}; there are {values}")
         return ByMeasure(e for e in self.entries if e.slice == key and e.average is None)
 
     @cached_property
@@ -349,7 +349,7 @@ def _notes(tally: Resolved) -> list[str]:
     return notes if tally.scores is None else [*notes, mode_note(tally)]
 
 
-def _drawn(strata: Strata | None) -> list[str]:
+def _drawn_rows(strata: Strata | None) -> list[str]:
     """How many rows were drawn, and from how many."""
     if strata is None:
         return []
@@ -371,15 +371,15 @@ def _volume(volume: Any) -> float | None:
 
 def _sliced(tally: Resolved, column: str | None, otherwise: str | None = None) -> str | None:
     """A sliced column that was named, which must be there; or one that may be there."""
-    known = {name for name, _ in tally.slices}
+    columns = {name for name, _ in tally.slices}
     if column is not None and not isinstance(column, str):
         raise InputError(
             f"family= is the name of a sliced column, as text; found {type(column).__name__}. Give "
             f"the column itself as slices={{'family': ...}}"
         )
-    if column is not None and column not in known:
-        raise InputError(f"{column!r} is none of the sliced columns {sorted(known)}")
-    return column or (otherwise if otherwise in known else None)
+    if column is not None and column not in columns:
+        raise InputError(f"{column!r} is none of the sliced columns {sorted(columns)}")
+    return column or (otherwise if otherwise in columns else None)
 
 
 def _base_rates(base_rate: Any) -> tuple[float, ...] | None:
@@ -401,7 +401,7 @@ def plain_text(evaluation: Evaluation) -> str:
     lines = [_title(evaluation), *warnings, ""]
     if _has_matrix(evaluation):
         lines += [*_matrix(evaluation), ""]
-    shown = _shown(evaluation)
+    shown = _shown_entries(evaluation)
     width = max(len(name) for name, _ in shown)
     for key, estimate in shown:
         lines.append(f"{key:<{width}}  {estimate.text()}{_remark(evaluation, key, estimate)}")
@@ -413,7 +413,7 @@ def plain_text(evaluation: Evaluation) -> str:
     )
 
 
-def _shown(evaluation: Evaluation) -> list[tuple[str, Estimate]]:
+def _shown_entries(evaluation: Evaluation) -> list[tuple[str, Estimate]]:
     names = PRINTED.of(binary=evaluation.positive is not None)
     has_scores = evaluation.tally.scores is not None
 
@@ -442,18 +442,18 @@ def _title(evaluation: Evaluation) -> str:
         return f"Evaluation of {counted} in {len(evaluation.labels)} classes"
     negative, positive = evaluation.labels
     of_negative, of_positive = confusion.rows
-    where = ""
+    at_threshold = ""
     if evaluation.tally.threshold is not None:
-        where = f", flagged at {threshold_text(evaluation.tally.threshold)} and above"
+        at_threshold = f", flagged at {threshold_text(evaluation.tally.threshold)} and above"
     return (
         f"Evaluation of {counted}: {_count(of_positive)} positive ({positive}), "
-        f"{_count(of_negative)} negative ({negative}){where}"
+        f"{_count(of_negative)} negative ({negative}){at_threshold}"
     )
 
 
 def _remark(evaluation: Evaluation, key: str, estimate: Estimate) -> str:
-    said = reading(evaluation, find(key.partition(".")[0]), estimate)
-    return f"  ({said})" if said else ""
+    words = reading(evaluation, find(key.partition(".")[0]), estimate)
+    return f"  ({words})" if words else ""
 
 
 def _matrix(evaluation: Evaluation) -> list[str]:

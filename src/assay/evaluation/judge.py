@@ -258,8 +258,12 @@ class Judge:
         method = self.method
         if key[0] == self.family and method is None:
             method = ClopperPearson(self.level)
-        whole = measure.classes if not self.binary else None
-        quantity = Quantity(whole) if whole is not None else Quantity(formula_of(measure), label=1)
+        over_classes = measure.classes if not self.binary else None
+        quantity = (
+            Quantity(over_classes)
+            if over_classes is not None
+            else Quantity(formula_of(measure), label=1)
+        )
         of_rows = estimate(
             quantity,
             self.tally.slices[key],
@@ -480,12 +484,12 @@ class Judge:
         return bounded(result, bound_of(declared, table), (0, 1)) if table.inexact else result
 
 
-def _with_parts(whole: Estimate, measure: Measure, confusion: Confusion) -> Estimate:
+def _with_parts(estimate: Estimate, measure: Measure, confusion: Confusion) -> Estimate:
     """The estimate with the steps on the way, read on the same table."""
     if not measure.parts:
-        return whole
+        return estimate
     cells = confusion.class_cells()
-    return whole.changed(parts={name: value(e, cells) for name, e in measure.parts.items()})
+    return estimate.changed(parts={name: value(e, cells) for name, e in measure.parts.items()})
 
 
 def formula_of(measure: Measure) -> Expression:

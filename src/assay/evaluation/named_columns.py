@@ -123,18 +123,18 @@ def evaluate_files(
     reading = Reading(names, request, progress)
     judged = _FileRows(reading, sides, ask)
     parts = Parts(judged.parts, reading.again, reading.budget.limit)
-    tally, told = parts.count(ask, mode)
+    tally, mode_notes = parts.count(ask, mode)
     reasons = Refusals(reading.reasons)
     tally += Tally(rows=reasons.total, refused=reasons)
     tally = replace(tally, unlabelled=judged.unlabelled())
     kind = tally.labels.kind
-    said = typed(kind, **sides)
-    listed = said["labels"]
+    labelling = typed(kind, **sides)
+    listed = labelling["labels"]
     if judged.single is not None:
-        said["positive"] = native(judged.single, kind)
+        labelling["positive"] = native(judged.single, kind)
     elif listed is None and unknown is None and reading.roles.probabilities:
         listed = [native(label, kind) for label in reading.roles.probabilities]
-    resolved, notes = resolve(tally, **{**said, "labels": listed})
+    resolved, notes = resolve(tally, **{**labelling, "labels": listed})
     unlabelled = None
     if tally.unlabelled is not None:
         given, one_negative = tally.threshold is not None, negative is not None
@@ -149,7 +149,7 @@ def evaluate_files(
         strata=request.strata,
         unlabelled=unlabelled,
         source=rows.source,
-        notes=(*rows.notes, *refusal_notes(reading.reasons), *told, *notes),
+        notes=(*rows.notes, *refusal_notes(reading.reasons), *mode_notes, *notes),
         **options,
     )
 
@@ -200,10 +200,10 @@ class _FileRows:
             roles = self._reading.roles
             if self._ask.threshold is not None and roles.decision is not None:
                 raise ScoreError(DECIDED)
-            columns, rest = collector.take()
+            columns, unlabelled = collector.take()
             probable, kind = list(roles.probabilities), columns["y_true"].kind
-            if rest is not None:
-                self._unlabelled.add(ranked(coded_columns(rest), probable, kind, self._sides))
+            if unlabelled is not None:
+                self._unlabelled.add(ranked(coded_columns(unlabelled), probable, kind, self._sides))
             yield ranked(coded_columns(columns), probable, kind, self._sides)
 
     def unlabelled(self) -> Tally | None:
@@ -213,7 +213,7 @@ class _FileRows:
 
 
 def _unlabelled(
-    rest: Tally, resolved: Resolved, *, threshold_given: bool, one_negative: bool
+    tally: Tally, resolved: Resolved, *, threshold_given: bool, one_negative: bool
 ) -> Unlabelled:
     """How many rows without a label were flagged, by the rule that decides on the others."""
 
@@ -222,13 +222,13 @@ def _unlabelled(
             name = {"false": "0", "true": "1"}.get(name, name)
         return name != resolved.labels[0] if one_negative else name == resolved.positive
 
-    if DECISION in rest.decided:
-        table = rest.decided[DECISION]
+    if DECISION in tally.decided:
+        table = tally.decided[DECISION]
         raised = sum(number for (_, name), number in table.cells.items() if alarm(name))
     else:
-        key = SCORE if SCORE in rest.decided else (PROBABILITY, resolved.positive or "")
-        table = rest.decided[key]
-        low, high = rest.extremes[key]
+        key = SCORE if SCORE in tally.decided else (PROBABILITY, resolved.positive or "")
+        table = tally.decided[key]
+        low, high = tally.extremes[key]
         if resolved.threshold is None or not (threshold_given or 0 <= low <= high <= 1):
             raise ScoreError(
                 f"rows without a label are judged by decisions, and scores of them run from "
@@ -301,16 +301,20 @@ def with_strata(slices: Any, strata: Any) -> tuple[Any, str | None]:
 def count_frame(rows: Any, given: Mapping[str, Any]) -> tuple[Tally, tuple[str, ...]]:
     """Count the rows of a frame by what was said of its columns, and what is to be noted."""
     read = (*NAMED, *_OTHERS, *_SIDES)
-    odd = [name for name in given if name not in (*read, *ARRAYS)]
-    if odd:
-        raise InputError(f"{', '.join(odd)} is not read; of a frame there are {', '.join(read)}")
-    said = [name for name in ("score", "decision", "probabilities") if given.get(name) is not None]
-    if not said:
+    unknown = [name for name in given if name not in (*read, *ARRAYS)]
+    if unknown:
+        raise InputError(
+            f"{', '.join(unknown)} is not read; of a frame there are {', '.join(read)}"
+        )
+    outputs = [
+        name for name in ("score", "decision", "probabilities") if given.get(name) is not None
+    ]
+    if not outputs:
         raise InputError(
             f"say which column holds what the model said, score=, decision= or probabilities=: "
             f"{_EXAMPLE}"
         )
-    if "score" in said and "probabilities" in said:
+    if "score" in outputs and "probabilities" in outputs:
         raise ScoreError("give score= or probabilities=, not both")
     if given.get("unknown") is not None:
         raise InputError(
@@ -318,7 +322,7 @@ def count_frame(rows: Any, given: Mapping[str, Any]) -> tuple[Tally, tuple[str, 
             "evaluate(frame['y'], y_proba=..., unknown=...)"
         )
     threshold = given.get("threshold")
-    if threshold is not None and "decision" in said:
+    if threshold is not None and "decision" in outputs:
         raise ScoreError("threshold= decides on score=; decisions are taken as they are")
     skips(given.get("on_bad_row"))
     ask = Ask(
@@ -346,8 +350,10 @@ def _columns(given: Mapping[str, Any]) -> Columns:
     names: dict[str, Any] = {name: given.get(name) for name in roles}
     for name, column in names.items():
         if column is not None and not isinstance(column, str):
-            instead = _INSTEAD.get(name)
-            advice = "" if instead is None else f"; columns themselves are given as {instead}="
+            array_name = _INSTEAD.get(name)
+            advice = (
+                "" if array_name is None else f"; columns themselves are given as {array_name}="
+            )
             raise InputError(
                 f"{name}= is the name of a column, as text; found {type(column).__name__}{advice}"
             )

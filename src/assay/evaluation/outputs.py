@@ -124,9 +124,9 @@ def outputs(
     if method is not None and method not in METHODS:
         raise InputError(f"response_method= is one of {', '.join(METHODS)}; found {method!r}")
     if method is not None and not hasattr(model, method):
-        there = [name for name in METHODS if hasattr(model, name)]
+        methods = [name for name in METHODS if hasattr(model, name)]
         raise InputError(
-            f"{type(model).__name__} has no {method}; it has {', '.join(there) or 'none of them'}"
+            f"{type(model).__name__} has no {method}; it has {', '.join(methods) or 'none of them'}"
         )
     with _fitted(model):
         library = library_of_model(model)
@@ -137,7 +137,7 @@ def outputs(
         if library == "torch":
             return Output(_forward(model, X), ""), None
         if library in _KERAS:
-            return Output(_array(model.predict(_plain(X), verbose=0)), ""), None
+            return Output(_array(model.predict(_plain_rows(X), verbose=0)), ""), None
         if hasattr(model, SAMPLES):
             return Output(-_array(model.score_samples(X)), SAMPLES, low=True), None
         if not hasattr(model, PREDICT):
@@ -194,7 +194,7 @@ def _of_booster(model: Any, X: Any, library: str) -> tuple[Output | None, Output
             raise _numbers_only(model, objective)
         _must_be_in_order(model, X, getattr(model, "feature_names", None))
         rows = hasattr(X, "num_row")
-        values = _array(model.predict(X) if rows else model.inplace_predict(_plain(X)))
+        values = _array(model.predict(X) if rows else model.inplace_predict(_plain_rows(X)))
         if objective in ("multi:softmax", "binary:hinge"):
             return None, Output(values.astype(np.int64), PREDICT)
         return Output(values, "", threshold=0.0 if objective in _MARGINS else None), None
@@ -202,7 +202,7 @@ def _of_booster(model: Any, X: Any, library: str) -> tuple[Output | None, Output
     if objective.startswith(_LIGHT_NUMBERS):
         raise _numbers_only(model, objective)
     _must_be_in_order(model, X, model.feature_name())
-    return Output(_array(model.predict(_plain(X))), ""), None
+    return Output(_array(model.predict(_plain_rows(X))), ""), None
 
 
 def _must_be_in_order(model: Any, X: Any, learned: Sequence[str] | None) -> None:
@@ -210,11 +210,12 @@ def _must_be_in_order(model: Any, X: Any, learned: Sequence[str] | None) -> None
     given = getattr(X, "column_names", getattr(X, "columns", None))
     if learned is None or given is None or set(given) != set(learned):
         return
-    odd = next((i for i, name in enumerate(learned) if given[i] != name), None)
-    if odd is not None:
+    position = next((i for i, name in enumerate(learned) if given[i] != name), None)
+    if position is not None:
         raise InputError(
-            f"column {odd + 1} of X is {given[odd]!r}, where {type(model).__name__} learned "
-            f"{learned[odd]!r}: it reads columns by their order, so give them as it learned them"
+            f"column {position + 1} of X is {given[position]!r}, where {type(model).__name__} "
+            f"learned {learned[position]!r}: it reads columns by their order, so give them as it "
+            f"learned them"
         )
 
 
@@ -237,10 +238,10 @@ def _fitted(model: Any) -> Iterator[None]:
         raise unfitted
     try:
         yield
-    except (AttributeError, ValueError) as odd:
-        if not any(cls.__name__ == "NotFittedError" for cls in type(odd).__mro__):
+    except (AttributeError, ValueError) as error:
+        if not any(cls.__name__ == "NotFittedError" for cls in type(error).__mro__):
             raise
-        raise unfitted from odd
+        raise unfitted from error
 
 
 def _array(values: Any) -> Array:
@@ -261,7 +262,7 @@ def _array(values: Any) -> Array:
     return array
 
 
-def _plain(X: Any) -> Any:
+def _plain_rows(X: Any) -> Any:
     """Rows as NumPy has them, where a library does not read the frame that they are in."""
     library = type(X).__module__.partition(".")[0]
     return X.to_numpy() if library in ("polars", "pyarrow") else X
@@ -436,8 +437,10 @@ def _floats(values: Array) -> Array | None:
     if values.dtype.kind != "O":
         return None
     numbers = [np.nan if is_missing(value) else value for value in values.tolist()]
-    plain = all(isinstance(v, int | float | np.number) and not isinstance(v, bool) for v in numbers)
-    return np.array(numbers, np.float64) if plain else None
+    are_numbers = all(
+        isinstance(v, int | float | np.number) and not isinstance(v, bool) for v in numbers
+    )
+    return np.array(numbers, np.float64) if are_numbers else None
 
 
 def has_fraction(numbers: Array) -> bool:

@@ -88,8 +88,8 @@ class Trend(Recorded):
         slope, defined = plain.get("slope"), plain.get("defined")
         tests = {name: slope.get(name) for name in _OF_SLOPE} if isinstance(slope, dict) else {}
         if isinstance(defined, dict):
-            same = {name: plain.get(name) for name in ("measure", "label", "average")}
-            defined = {**same, **defined, "defined": None}
+            identity = {name: plain.get(name) for name in ("measure", "label", "average")}
+            defined = {**identity, **defined, "defined": None}
         return {**plain, **tests, "defined": defined}
 
 
@@ -252,8 +252,8 @@ def of_key(judge: Judge, measure: Measure, suffix: str | None) -> Estimate:
         averaged = judge.averaged if counted else judge.averaged_scores
         return averaged(measure, suffix)
     if suffix not in judge.tally.labels:
-        known = ", ".join(judge.tally.labels)
-        raise UnknownMeasure(f"{measure.name}.{suffix}: {suffix!r} is none of the labels {known}")
+        names = ", ".join(judge.tally.labels)
+        raise UnknownMeasure(f"{measure.name}.{suffix}: {suffix!r} is none of the labels {names}")
     label = judge.tally.labels.index(suffix)
     if counted:
         return judge.of_label(measure, label)

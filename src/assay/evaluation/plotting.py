@@ -271,8 +271,8 @@ class Plots(plots.Figures):
     def _sliced(self, column: str, measure: str) -> list[tuple[str, Estimate]]:
         keys = [key for key in self.evaluation.slices if key[0] == column]
         if not keys:
-            known = sorted({name for name, _ in self.evaluation.slices})
-            raise InputError(f"there are no slices by {column!r}; there are {known}")
+            columns = sorted({name for name, _ in self.evaluation.slices})
+            raise InputError(f"there are no slices by {column!r}; there are {columns}")
         return [(key[1], self.evaluation.of_slice(*key)[measure]) for key in keys]
 
     def _must_know_all(self) -> None:
@@ -293,9 +293,9 @@ class Plots(plots.Figures):
         course = self.evaluation.over_time
         if course is not None and len(course.names) > 1:
             yield from self._figures_over_time(course)
-        taken: set[str] = set()
+        used_names: set[str] = set()
         for column in dict.fromkeys(column for column, _ in tally.slices):
-            file = _file_name(column, taken)
+            file = _file_name(column, used_names)
             for measure in self._measures_of_slices(column):
                 # A lone dot has nothing to be compared with.
                 estimates = [e for _, e in self._sliced(column, measure) if not math.isnan(e)]
@@ -344,12 +344,12 @@ class Plots(plots.Figures):
         return SLICES_OF_ATTACKS if column == self.evaluation.family else SLICES.two
 
 
-def _file_name(column: str, taken: set[str]) -> str:
+def _file_name(column: str, used_names: set[str]) -> str:
     """A column's name as part of a file's: letters and digits that every system allows."""
     plain = re.sub(r"[^a-z0-9]+", "_", column[: 4 * _SLUG].lower()).strip("_")[:_SLUG] or "column"
     name, number = plain, 1
-    while name in taken:
+    while name in used_names:
         number += 1
         name = f"{plain}_{number}"
-    taken.add(name)
+    used_names.add(name)
     return name

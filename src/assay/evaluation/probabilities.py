@@ -57,21 +57,21 @@ def averaged(
     if average == "micro":
         return Estimate(math.nan, level=judge.level, undefined=NO_MICRO)
     values = [ranked.of(ranking).value for ranking in rankings]
-    held = tuple(range(len(values)))
+    classes = tuple(range(len(values)))
     if average == DEFINED_ONLY:
-        held = tuple(i for i in held if not math.isnan(values[i]))
+        classes = tuple(i for i in classes if not math.isnan(values[i]))
     elif average == "weighted":
-        held = tuple(i for i in held if rankings[i].positives)
-    unknown = [i for i in held if math.isnan(values[i])]
-    if unknown or not held:
+        classes = tuple(i for i in classes if rankings[i].positives)
+    unknown = [i for i in classes if math.isnan(values[i])]
+    if unknown or not classes:
         why = "no class has a value"
         if unknown:
             label = judge.tally.labels[unknown[0]]
             why = f"class {label!r} has no value: it has no rows, or all rows are of it"
         return Estimate(math.nan, level=judge.level, undefined=why)
-    declared = ClassAverage(ranked, weighted=average == "weighted", classes=held)
-    weights = [float(rankings[i].positives) if declared.weighted else 1.0 for i in held]
-    value = math.fsum(w * values[i] for w, i in zip(weights, held, strict=True))
+    declared = ClassAverage(ranked, weighted=average == "weighted", classes=classes)
+    weights = [float(rankings[i].positives) if declared.weighted else 1.0 for i in classes]
+    value = math.fsum(w * values[i] for w, i in zip(weights, classes, strict=True))
     estimate = _estimate(
         judge, declared, declared.parts(rankings), value / math.fsum(weights), measure.range
     )

@@ -92,22 +92,22 @@ class Response:
 
     def _labels(self, truth: Labels) -> list[str]:
         """All labels that may occur: those of the rows, those that the model knows or decided."""
-        known = self.classes or ()
+        learned = self.classes or ()
         more = () if self.decisions is None else self.decisions.names
-        unknown = [text for text in truth.names if text not in known]
-        if known and len(unknown) == len(truth.names):
+        unknown = [text for text in truth.names if text not in learned]
+        if learned and len(unknown) == len(truth.names):
             raise LabelError(
-                f"{self.model} knows the classes {shown_labels(known)}, and y holds "
+                f"{self.model} knows the classes {shown_labels(learned)}, and y holds "
                 f"{shown_labels(truth.names, truth.kind)}: say classes= with the labels that its "
                 f"classes stand for, in their order, or give y as it was when the model was fitted"
             )
         if unknown and self.probabilities is not None:
             raise LabelError(
                 f"rows are labelled {listed([name(text) for text in unknown[:5]])}, which "
-                f"{self.model} did not learn; it knows {shown_labels(known)}. Leave those rows "
+                f"{self.model} did not learn; it knows {shown_labels(learned)}. Leave those rows "
                 f"out, or judge its decisions alone with response_method='predict'"
             )
-        return list(dict.fromkeys([*known, *truth.names, *more]))
+        return list(dict.fromkeys([*learned, *truth.names, *more]))
 
     def _of_many(
         self, truth: Labels, sides: Labelling, common: Mapping[str, Any]
@@ -199,8 +199,8 @@ class Response:
         """The score of one class of several, where each has a column that decides."""
         positives = [text for text, place in sides.position.items() if place == 1]
         classes = self.classes or ()
-        told = len(positives) == 1 and positives[0] in classes
-        if told and self.decisions is not None and scores.shape[1] == len(classes):
+        one_positive = len(positives) == 1 and positives[0] in classes
+        if one_positive and self.decisions is not None and scores.shape[1] == len(classes):
             largest = scores.argmax(axis=1)
             place = {text: i for i, text in enumerate(classes)}
             codes = np.array([place.get(text, -1) for text in self.decisions.names])
@@ -353,29 +353,33 @@ def response_of(
 
 def _name(model: Any) -> str:
     """What a model is called: its class, of a pipeline with that of its last step."""
-    own = str(getattr(model, "__name__", type(model).__name__))
+    own_name = str(getattr(model, "__name__", type(model).__name__))
     steps = getattr(model, "steps", None)
-    return f"{own}({type(steps[-1][1]).__name__})" if isinstance(steps, list) and steps else own
+    return (
+        f"{own_name}({type(steps[-1][1]).__name__})"
+        if isinstance(steps, list) and steps
+        else own_name
+    )
 
 
 def _classes(model: Any, truth: Labels, given: Sequence[Any] | None) -> tuple[str, ...] | None:
     """The labels that a model knows, written as the truth writes them."""
-    own = getattr(model, "classes_", None)
-    if own is not None and not hasattr(own, "__len__"):
-        own = None
+    classes = getattr(model, "classes_", None)
+    if classes is not None and not hasattr(classes, "__len__"):
+        classes = None
     if given is not None:
         if isinstance(given, str) or not hasattr(given, "__iter__"):
             raise InputError(f"classes= is a list of labels; found {given!r}")
         texts = tuple(label_as(label, truth.kind, "classes") for label in given)
-        if own is not None and len(own) != len(texts):
+        if classes is not None and len(classes) != len(texts):
             raise InputError(
-                f"classes= names {len(texts)} labels, and {_name(model)} knows {len(own)} classes: "
-                f"{shown_labels([str(label) for label in own])}"
+                f"classes= names {len(texts)} labels, and {_name(model)} knows {len(classes)} "
+                f"classes: {shown_labels([str(label) for label in classes])}"
             )
         return texts
-    if own is None or not len(own):
+    if classes is None or not len(classes):
         return None
-    return _written([label_text(label) for label in own], label_kind(own[0]), truth)
+    return _written([label_text(label) for label in classes], label_kind(classes[0]), truth)
 
 
 def _written(texts: Sequence[str], kind: str, truth: Labels) -> tuple[str, ...]:
@@ -394,8 +398,8 @@ def _with_decisions(response: Response, values: Array, truth: Labels) -> Respons
     names = _written(coded.names, coded.kind, truth)
     if response.classes is not None and not set(names) <= set(response.classes):
         codes = {str(i): text for i, text in enumerate(response.classes)}
-        own = set(names) <= set(codes)
-        names = tuple(codes[text] for text in names) if own else names
+        all_known = set(names) <= set(codes)
+        names = tuple(codes[text] for text in names) if all_known else names
     return replace(response, decisions=Labels(coded.codes, names, truth.kind))
 
 
@@ -474,14 +478,14 @@ def _as_probabilities(output: Output, model: str) -> Array:
     values = output.values
     if values.dtype.kind != "f":
         raise InputError(f"logits=True is for numbers; {model} gives {values.dtype}")
-    wide = values.astype(np.float64)
-    if wide.ndim == 1:
-        return np.asarray(np.exp(-np.logaddexp(0, -wide)))
+    logits = values.astype(np.float64)
+    if logits.ndim == 1:
+        return np.asarray(np.exp(-np.logaddexp(0, -logits)))
     if _sums_to_one(values):
         raise InputError(
             f"the columns of {model} sum to 1, so they are probabilities: leave logits=True out"
         )
-    shifted = np.exp(wide - wide.max(axis=1, keepdims=True))
+    shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
     return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))
 
 

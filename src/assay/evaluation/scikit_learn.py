@@ -238,14 +238,14 @@ class Display:
 
     def plot(self, ax: Axes | None = None, *, name: str | None = None, **options: Any) -> Self:
         """Draw on axes, or on new ones, which are then ``ax_``; gives the display itself."""
-        known = inspect.signature(self.drawn_by).parameters
-        taken = [option for option in known if option not in ("self", "ax")]
-        odd = [given for given in options if given not in taken]
-        if odd:
-            others = ", ".join(option for option in taken if option != "name") or "no options"
-            raise InputError(f"{type(self).__name__} has no option {odd[0]}; it takes {others}")
+        parameters = inspect.signature(self.drawn_by).parameters
+        allowed = [option for option in parameters if option not in ("self", "ax")]
+        unknown = [given for given in options if given not in allowed]
+        if unknown:
+            others = ", ".join(option for option in allowed if option != "name") or "no options"
+            raise InputError(f"{type(self).__name__} has no option {unknown[0]}; it takes {others}")
         self.name = self.name if name is None else name
-        if "name" in taken:
+        if "name" in allowed:
             options["name"] = self.name
         self.ax_ = self.drawn_by(Plots(self.evaluation), ax=ax, **options)
         self.figure_ = self.ax_.figure

@@ -206,11 +206,11 @@ def records_of(estimates: Iterable[EstimateRecord], mode: str) -> list[dict[str,
 
 
 def _record(estimate: Mapping[str, Any], mode: str) -> dict[str, Any]:
-    where = estimate["slice"] or {"column": None, "value": None}
+    slice_ = estimate["slice"] or {"column": None, "value": None}
     low, high = estimate["bound"] or (None, None)
     others = {
-        "slice_column": where["column"],
-        "slice_value": where["value"],
+        "slice_column": slice_["column"],
+        "slice_value": slice_["value"],
         "mode": mode,
         "bound_low": low,
         "bound_high": high,
@@ -311,22 +311,22 @@ def _starting(evaluation: Evaluation) -> StartingPoint | None:
         slices={},
     )
     rates = evaluation.base_rates or None
-    there = type(evaluation)(
+    at_start = type(evaluation)(
         begun, level=evaluation.level, base_rate=rates, volume=evaluation.volume
     )
     measures = [measure for measure in catalogue.CATALOGUE if measure.formula is not None]
-    estimates = [estimated(measure, there[measure]) for measure in measures]
+    estimates = [estimated(measure, at_start[measure]) for measure in measures]
     deployed = [
         estimated(name, each, rate)
         for rate in evaluation.base_rates or DEFAULT_BASE_RATES
-        for name, each in there.at(rate).items()
+        for name, each in at_start.at(rate).items()
         if name not in RANKED_AT_BASE_RATES
     ]
     if tally.clusters is not None:
         # Intervals would take rows as independent.
         estimates, bare = [], {"low": math.nan, "high": math.nan}
         deployed = [replace(e, estimate=e.estimate.changed(**bare)) for e in deployed]
-    return StartingPoint(start, there.confusion.cells, (*estimates, *deployed))
+    return StartingPoint(start, at_start.confusion.cells, (*estimates, *deployed))
 
 
 def _reading(evaluation: Evaluation, entry: Entry, measure: Measure | None) -> str | None:
@@ -361,11 +361,11 @@ def _sweep(evaluation: Evaluation) -> SweepTable | None:
     if evaluation.tally.scores is None or evaluation.positive is None:
         return None
     swept = evaluation.curves.sweep
-    whole = not evaluation.tally.confusion.weighted
+    are_integers = not evaluation.tally.confusion.weighted
     return SweepTable(
         tuple(finite(t) for t in swept.threshold.tolist()),
-        tuple(int(v) if whole else v for v in swept.tp.tolist()),
-        tuple(int(v) if whole else v for v in swept.fp.tolist()),
+        tuple(int(v) if are_integers else v for v in swept.tp.tolist()),
+        tuple(int(v) if are_integers else v for v in swept.fp.tolist()),
     )
 
 

@@ -176,7 +176,7 @@ def bounds_along(expression: Expression, directions: Sequence[Moves], at: At) ->
     (0.75, 0.8)
     """
     wide = _Ranges(at([None] * len(directions)))
-    whole = wide.bounds(expression)
+    overall = wide.bounds(expression)
     lows: list[Any] = []
     highs: list[Any] = []
     for moves in directions:
@@ -186,7 +186,7 @@ def bounds_along(expression: Expression, directions: Sequence[Moves], at: At) ->
         highs.append(np.where(rises, 1.0, np.where(falls, 0.0, np.nan)))
     least, most = bounds(expression, at(lows)), bounds(expression, at(highs))
     # At an end where a formula is undefined (nan) it says nothing of what lies beside it.
-    return Bounds(np.fmax(whole.low, least.low), np.fmin(whole.high, most.high))
+    return Bounds(np.fmax(overall.low, least.low), np.fmin(overall.high, most.high))
 
 
 @lru_cache(maxsize=4096)

@@ -89,9 +89,9 @@ def ratio(expression: Expression) -> RatioOf | None:
     >>> ratio(TP / (TP + FP))({"TP": 2, "FP": 4}, None)
     (2, 6)
     """
-    whole = _whole(expression)
-    if whole is not None:
-        return lambda cells, k: (whole(cells, k), 1)
+    integer_value = _integer_function(expression)
+    if integer_value is not None:
+        return lambda cells, k: (integer_value(cells, k), 1)
     match expression:
         case Constant(number):
             exact = number.numerator, number.denominator
@@ -110,7 +110,7 @@ def ratio(expression: Expression) -> RatioOf | None:
 
 
 @once
-def _whole(expression: Expression) -> WholeOf | None:
+def _integer_function(expression: Expression) -> WholeOf | None:
     """A formula without ratios and with whole constants, as a function to an integer, else None."""
     match expression:
         case Cell(name) if name in CLASS_CELLS:
@@ -121,12 +121,12 @@ def _whole(expression: Expression) -> WholeOf | None:
             integer = number.numerator
             return lambda _, __: integer
         case Add() | Multiply():
-            parts = [_whole(child) for child in children(expression)]
+            parts = [_integer_function(child) for child in children(expression)]
             if None in parts:
                 return None
             return _whole_sum(parts) if isinstance(expression, Add) else _whole_product(parts)
         case Total(body):
-            each = _whole(body)
+            each = _integer_function(body)
             if each is not None:
                 return lambda cells, _: sum([each(cells, c) for c in range(len(cells["HIT"]))])
     return None
@@ -502,8 +502,8 @@ def _log(number: Fraction, bits: int) -> _Range:
     if number == 1:
         return Fraction(0), Fraction(0)
     context = Context(prec=bits // 3 + 8, Emax=MAX_EMAX, Emin=MIN_EMIN)
-    near = context.divide(Decimal(number.numerator), Decimal(number.denominator))
-    logarithm = Fraction(context.ln(near))
+    decimal = context.divide(Decimal(number.numerator), Decimal(number.denominator))
+    logarithm = Fraction(context.ln(decimal))
     # Ratio and logarithm are each rounded correctly to that many digits, of which all but one are
     # trusted. A relative error of the ratio is an absolute one of its logarithm.
     error = (1 + abs(logarithm)) / 10 ** (context.prec - 1)

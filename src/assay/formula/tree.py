@@ -410,9 +410,9 @@ def over_two_classes(expression: Expression) -> Expression:
     >>> plain(over_two_classes(total(HIT / ROW) / K))
     '(1/2) (TP / (TP + FN) + TN / (TN + FP))'
     """
-    whole = {"N": TP + TN + FP + FN, "K": constant(2)}
-    positive = {"HIT": TP, "ROW": TP + FN, "COL": TP + FP, **whole}
-    negative = {"HIT": TN, "ROW": TN + FP, "COL": TN + FN, **whole}
+    table_cells = {"N": TP + TN + FP + FN, "K": constant(2)}
+    positive = {"HIT": TP, "ROW": TP + FN, "COL": TP + FP, **table_cells}
+    negative = {"HIT": TN, "ROW": TN + FP, "COL": TN + FN, **table_cells}
     match expression:
         case Total(body):
             return substitute(body, positive) + substitute(body, negative)
@@ -428,4 +428,4 @@ def over_two_classes(expression: Expression) -> Expression:
             return sqrt(over_two_classes(radicand))
         case TimesLog(factor, argument):
             return times_log(over_two_classes(factor), over_two_classes(argument))
-    return substitute(expression, whole)
+    return substitute(expression, table_cells)

@@ -264,15 +264,15 @@ def score_interval(
 def _draws(tally: ScoreTally, method: Bootstrap) -> Iterable[npt.NDArray[Any]]:
     """The counts of resamples; few enough are drawn once for all measures of a tally."""
     if method.resamples * tally.counts.size > _KEPT_DRAWS:
-        return _drawn(tally, method)
+        return _drawn_tallies(tally, method)
     key = method.seed, method.resamples
     if key not in tally.draws:
         tally.draws.clear()  # one set of resamples is kept, that of the method in use
-        tally.draws[key] = [narrow(counts) for counts in _drawn(tally, method)]
+        tally.draws[key] = [narrow(counts) for counts in _drawn_tallies(tally, method)]
     return tally.draws[key]
 
 
-def _drawn(tally: ScoreTally, method: Bootstrap) -> Iterator[npt.NDArray[np.int64]]:
+def _drawn_tallies(tally: ScoreTally, method: Bootstrap) -> Iterator[npt.NDArray[np.int64]]:
     generator = np.random.default_rng(method.seed)
     counts = tally.counts.astype(np.float64)
     total, shares = int(counts.sum()), (counts / counts.sum()).ravel()

@@ -348,7 +348,7 @@ class GammaInterval(ABC):
         from scipy.special import gammaincinv
 
         tail = (1 - self.level) / 2
-        low, high = _below(weighted), self._above(weighted)
+        low, high = _gamma_below(weighted), self._above(weighted)
         lower = 0.0 if low is None else float(gammaincinv(low[0], tail)) * low[1]
         return lower, float(gammaincinv(high[0], 1 - tail)) * high[1]
 
@@ -357,7 +357,7 @@ class GammaInterval(ABC):
     ) -> tuple[float, float]:
         """The interval of successes among both; ``shrunk`` is what is left of the variances."""
         tail = (1 - self.level) / 2
-        low, other = _below(successes, shrunk), _below(failures, shrunk)
+        low, other = _gamma_below(successes, shrunk), _gamma_below(failures, shrunk)
         lower = 0.0 if low is None else _melded(low, self._above(failures, shrunk), tail)
         if other is None:
             return lower, 1.0
@@ -402,7 +402,7 @@ STRATA_METHODS: dict[str, type[GammaInterval]] = {
 }
 
 
-def _below(weighted: WeightedSum, shrunk: float = 1.0) -> tuple[float, float] | None:
+def _gamma_below(weighted: WeightedSum, shrunk: float = 1.0) -> tuple[float, float] | None:
     """The same below a sum; None where it is 0."""
     if weighted.value <= 0:
         return None
@@ -468,7 +468,7 @@ class Strata:
                     f"out"
                 )
             counts.append(rows)
-            weights.append(_whole(weight * rows.sum()) / rows.sum())
+            weights.append(_whole_rows(weight * rows.sum()) / rows.sum())
         return cls(tuple(tables), np.array(weights), np.array(counts))
 
     @property
@@ -558,7 +558,7 @@ class Strata:
         return np.asarray((self.counts * self.weights[:, None, None]).sum(axis=0))
 
 
-def _whole(rows: float) -> float:
+def _whole_rows(rows: float) -> float:
     """A number of rows, whole where it is so but for rounding."""
     near = float(round(rows))
     return near if math.isclose(rows, near, rel_tol=1e-9) else rows

@@ -122,7 +122,7 @@ def codec_of(kind: Any) -> Codec:
     if origin in (Union, types.UnionType):
         return _union(inner)
     if origin is Literal:
-        return Codec(_same, lambda given, at: _one_of(given, inner, at))
+        return Codec(_identity, lambda given, at: _one_of(given, inner, at))
     if origin in (tuple, list):
         return _several(origin, inner)
     if origin is not None and issubclass(origin, Mapping):
@@ -138,14 +138,14 @@ def codec_of(kind: Any) -> Codec:
     raise TypeError(f"values of {kind!r} are not written")
 
 
-def _same(value: Any) -> Any:
+def _identity(value: Any) -> Any:
     return value
 
 
 def _of_type(*kinds: type) -> Read:
     def read(given: Any, at: str) -> Any:
         if type(given) not in kinds:
-            raise odd(at, given, " or ".join(_NAMES[kind] for kind in kinds))
+            raise field_error(at, given, " or ".join(_NAMES[kind] for kind in kinds))
         return given
 
     return read
@@ -155,7 +155,7 @@ def _number(given: Any, at: str) -> Any:
     if given is None:
         return math.nan
     if type(given) not in (int, float):
-        raise odd(at, given, "a number")
+        raise field_error(at, given, "a number")
     return given
 
 
@@ -163,12 +163,12 @@ def _measure(given: Any, at: str) -> Measure:
     try:
         return find(given)
     except (AssayError, TypeError, AttributeError) as wrong:
-        raise odd(at, given, "the name of a measure") from wrong
+        raise field_error(at, given, "the name of a measure") from wrong
 
 
 def _one_of(given: Any, known: tuple[Any, ...], at: str) -> Any:
     if type(given) not in map(type, known) or given not in known:
-        raise odd(at, given, f"one of {', '.join(map(repr, known))}")
+        raise field_error(at, given, f"one of {', '.join(map(repr, known))}")
     return given
 
 
@@ -202,9 +202,9 @@ def _estimate_written(estimate: Estimate) -> dict[str, Any]:
 
 
 _SIMPLE: dict[Any, Codec] = {
-    str: Codec(_same, _of_type(str)),
-    int: Codec(_same, _of_type(int)),
-    bool: Codec(_same, _of_type(bool)),
+    str: Codec(_identity, _of_type(str)),
+    int: Codec(_identity, _of_type(int)),
+    bool: Codec(_identity, _of_type(bool)),
     float: Codec(lambda value: None if math.isnan(value) else value, _number),
     Any: Codec(_any, lambda given, at: given),  # noqa: ARG005 - whatever stands there
     Measure: Codec(lambda measure: measure.name, _measure),
@@ -222,7 +222,7 @@ def _union(kinds: tuple[Any, ...]) -> Codec:
         )
     first, second = codec_of(others[0]), codec_of(last)
     optional = len(others) < len(kinds)
-    write_one = _same if others[0] is float else first.write
+    write_one = _identity if others[0] is float else first.write
 
     def write(value: Any) -> Any:
         if value is None:
@@ -245,7 +245,7 @@ def _several(kind: Any, kinds: tuple[Any, ...]) -> Codec:
 
     def read(given: Any, at: str) -> Any:
         if not isinstance(given, list) or (size is not None and len(given) != size):
-            raise odd(at, given, "a list" if size is None else f"a list of {size}")
+            raise field_error(at, given, "a list" if size is None else f"a list of {size}")
         return kind(inner.read(part, f"{at}/{i}") for i, part in enumerate(given))
 
     return Codec(lambda value: [inner.write(part) for part in value], read)
@@ -254,7 +254,7 @@ def _several(kind: Any, kinds: tuple[Any, ...]) -> Codec:
 def _mapping(key: Codec, inner: Codec) -> Codec:
     def read(given: Any, at: str) -> dict[Any, Any]:
         if not isinstance(given, dict):
-            raise odd(at, given, "an object")
+            raise field_error(at, given, "an object")
         return {
             key.read(name, at): inner.read(part, f"{at}/{name}") for name, part in given.items()
         }
@@ -269,7 +269,7 @@ def _typed(kind: Any) -> Codec:
 
     def read(given: Any, at: str) -> dict[str, Any]:
         if not isinstance(given, dict):
-            raise odd(at, given, "an object")
+            raise field_error(at, given, "an object")
         for name in needed:
             _got(given, name, at)
         return {n: known.get(n, otherwise).read(part, f"{at}/{n}") for n, part in given.items()}
@@ -295,7 +295,7 @@ class _ByField:
         codecs = []
         for name, how, default in _fields(self.kind):
             if not how.left_out:
-                codecs.append((name, _kept(hints[name], how), how, default))
+                codecs.append((name, _field_codec(hints[name], how), how, default))
         return tuple(codecs)
 
     @cached_property
@@ -325,7 +325,7 @@ class _ByField:
 
     def read(self, given: Any, at: str) -> Any:
         if not isinstance(given, dict):
-            raise odd(at, given, "an object")
+            raise field_error(at, given, "an object")
         if issubclass(self.kind, Recorded):
             given = self.kind.unshaped(given)
         fields_read = {}
@@ -355,7 +355,7 @@ def _default(field: Field[Any]) -> Any:
     return field.default if field.default_factory is MISSING else field.default_factory
 
 
-def _kept(hint: Any, how: FieldStorage) -> Codec:
+def _field_codec(hint: Any, how: FieldStorage) -> Codec:
     """The codec of a field: its own, that of a mapping that is listed, or that of its type."""
     if how.write is not None and how.read is not None:
         return Codec(how.write, how.read)
@@ -367,7 +367,7 @@ def _kept(hint: Any, how: FieldStorage) -> Codec:
 
     def read(given: Any, at: str) -> dict[str, Any]:
         if not isinstance(given, list):
-            raise odd(at, given, "a list")
+            raise field_error(at, given, "a list")
         places = [f"{at}/{i}" for i in range(len(given))]
         keys = [_SIMPLE[str].read(_got(g, name, p), p) for g, p in zip(given, places, strict=True)]
         parts = (inner.read(g, p) for g, p in zip(given, places, strict=True))
@@ -392,7 +392,7 @@ _OTHERS = tuple(
 
 def _got(given: Any, key: str, at: str) -> Any:
     if not isinstance(given, dict):
-        raise odd(at, given, "an object")
+        raise field_error(at, given, "an object")
     if key not in given:
         raise InputError(f"{place_of(at)} lacks the key {key!r}")
     return given[key]
@@ -409,37 +409,39 @@ def finite(values: Any) -> Any:
     return settled(values, {})
 
 
-def settled(values: Any, odd: dict[str, str], at: str = "") -> Any:
-    """Plain values with null for what is not finite, which ``odd`` gets by its place.
+def settled(values: Any, not_finite: dict[str, str], at: str = "") -> Any:
+    """Plain values with null for what is not finite, which ``not_finite`` gets by its place.
 
-    >>> odd = {}
-    >>> settled({"df": (3, math.inf)}, odd), odd
+    >>> not_finite = {}
+    >>> settled({"df": (3, math.inf)}, not_finite), not_finite
     ({'df': [3, None]}, {'/df/1': 'inf'})
     """
     if isinstance(values, float):
         if math.isfinite(values):
             return values
-        odd[at] = repr(float(values))
+        not_finite[at] = repr(float(values))
         return None
     if isinstance(values, dict):
-        return {key: settled(part, odd, f"{at}/{_escaped(key)}") for key, part in values.items()}
+        return {
+            key: settled(part, not_finite, f"{at}/{_escaped(key)}") for key, part in values.items()
+        }
     if isinstance(values, list | tuple):
-        return [settled(part, odd, f"{at}/{i}") for i, part in enumerate(values)]
+        return [settled(part, not_finite, f"{at}/{i}") for i, part in enumerate(values)]
     return values
 
 
-def unsettled(document: Any, odd: Mapping[str, Any]) -> None:
+def unsettled(document: Any, not_finite: Mapping[str, Any]) -> None:
     """Put back, in place, what :func:`settled` took out."""
-    for place, spelled in odd.items():
+    for place, spelled in not_finite.items():
         way = [part.replace("~1", "/").replace("~0", "~") for part in place.split("/")[1:]]
-        held, last = _held(document, way)
+        held, last = _container_of(document, way)
         known = isinstance(spelled, str) and spelled in _SPELLED
         if held is None or not known or held[last] is not None:
             raise InputError(f"there is no null at {shortened(place)!r} to be {spelled!r}")
         held[last] = _SPELLED[spelled]
 
 
-def _held(document: Any, way: list[str]) -> tuple[Any, Any]:
+def _container_of(document: Any, way: list[str]) -> tuple[Any, Any]:
     """The object or list that a way leads into, and the key or place there; None where it fails."""
     held: Any = None
     last: Any = None
@@ -465,7 +467,7 @@ def shortened(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def odd(at: str, given: Any, expected: str) -> InputError:
+def field_error(at: str, given: Any, expected: str) -> InputError:
     """The error of a value that is not what its place asks for."""
     return InputError(f"{place_of(at)} is {shortened(repr(given))}; expected {expected}")
 

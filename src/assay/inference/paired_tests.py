@@ -239,8 +239,8 @@ def _right_or_wrong(right: Any) -> npt.NDArray[np.int64]:
     needed = "Cochran's Q needs 1 where a model is right and 0 where it is wrong"
     try:
         table = np.asarray(right)
-    except ValueError as odd:  # rows of different length
-        raise MethodError(f"{needed}: {odd}") from odd
+    except ValueError as error:  # rows of different length
+        raise MethodError(f"{needed}: {error}") from error
     if table.dtype.kind not in "biuf" or not np.isin(table, (0, 1)).all():
         raise MethodError(needed)
     if table.ndim != 2 or table.shape[1] < 2:

@@ -70,7 +70,7 @@ def _ranks(table: Floats) -> Floats:
     return np.asarray(above + (level + 1) / 2)
 
 
-def _counted(values: Any, counts: Any) -> tuple[Floats, Floats]:
+def _distinct_rows(values: Any, counts: Any) -> tuple[Floats, Floats]:
     """The table, and how often each row of it occurs."""
     if counts is None:
         table = _table(values)
@@ -124,7 +124,7 @@ def friedman(
     2 models over 3 data sets; forest ranks best on average: no difference is shown (p = 0.083).
     """
     level, (values, columns) = check_level(level), numbers_by_model(values)
-    table, often = _counted(values, counts)
+    table, often = _distinct_rows(values, counts)
     rows, models = float(often.sum()), table.shape[1]
     means = _mean_ranks(_ranks(table), often)
     statistic = _friedman_statistic(table, often)
@@ -170,7 +170,7 @@ def nemenyi(
     Reference: Nemenyi 1963; Demsar 2006.
     """
     level, (values, columns) = check_level(level), numbers_by_model(values)
-    table, often = _counted(values, counts)
+    table, often = _distinct_rows(values, counts)
     rows, models = float(often.sum()), table.shape[1]
     means = _mean_ranks(_ranks(table), often)
     labels = checked_names(columns if names is None else names, models)
@@ -252,7 +252,7 @@ def iman_davenport(
     """
     level = check_level(level)
     chi_square = friedman(values, level=level, names=names)
-    q = _friedman_statistic(*_counted(numbers_by_model(values)[0], None))
+    q = _friedman_statistic(*_distinct_rows(numbers_by_model(values)[0], None))
     rows, models = chi_square.table["rows"], len(chi_square.models)
     means = list(chi_square.table["mean_ranks"].values())
     left = rows * (models - 1) - q

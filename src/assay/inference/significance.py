@@ -108,8 +108,8 @@ def floats(values: Any, needed: str) -> npt.NDArray[np.float64]:
     """Values as floats, or what is needed and why they are none."""
     try:
         numbers = np.asarray(values, np.float64)
-    except (TypeError, ValueError, OverflowError) as odd:
-        raise MethodError(f"{needed}: {odd}") from odd
+    except (TypeError, ValueError, OverflowError) as error:
+        raise MethodError(f"{needed}: {error}") from error
     if (np.isfinite(numbers) & (np.abs(numbers) > LARGEST)).any():
         raise MethodError(f"{needed}, of a size of at most 1e100")
     return numbers

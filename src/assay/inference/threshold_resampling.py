@@ -386,11 +386,11 @@ class DistinctRows:
         """How often each row occurs in a resample, of clusters where there are any."""
         size = len(self.counts)
         if self.clusters is not None:
-            often = _drawn(generator, int(self.clusters.max()) + 1)[self.clusters]
+            often = _multiplicities(generator, int(self.clusters.max()) + 1)[self.clusters]
             return often if self.total == size else np.asarray(often * self.counts)
         if self.total > _OFTEN * size:
             return np.asarray(generator.multinomial(self.total, self.counts / self.total))
-        often = _drawn(generator, self.total)
+        often = _multiplicities(generator, self.total)
         if self.total == size:
             return often
         starts = np.cumsum(self.counts) - self.counts
@@ -408,7 +408,7 @@ class DistinctRows:
         return held, self.groups[held]
 
 
-def _drawn(generator: np.random.Generator, size: int) -> Array:
+def _multiplicities(generator: np.random.Generator, size: int) -> Array:
     """How often each of so many things occurs when as many are drawn with replacement.
 
     Block by block, which is the same in distribution, and stays in the processor's cache.

@@ -48,11 +48,11 @@ class AtThreshold:
     def __post_init__(self) -> None:
         try:
             checked_threshold(self.threshold)
-        except ScoreError as odd:
-            raise MethodError(f"a {odd}") from None
+        except ScoreError as error:
+            raise MethodError(f"a {error}") from None
 
     def __str__(self) -> str:
-        return f"threshold={_shown(self.threshold)}"
+        return f"threshold={_digits_of(self.threshold)}"
 
 
 @dataclass(frozen=True)
@@ -65,13 +65,13 @@ class MaxFpr:
         _share("max-fpr", self.limit)
 
     def __str__(self) -> str:
-        return f"max-fpr={_shown(self.limit)}"
+        return f"max-fpr={_digits_of(self.limit)}"
 
     def choose(self, tp: Array, fp: Array, positives: float, negatives: float) -> int:  # noqa: ARG002
         """The position in a sweep (thresholds decreasing, counts cumulative) that is chosen."""
         if not negatives:
             return NOTHING  # an undefined rate keeps no limit
-        return _last(at_most(fp, Fraction(1), np.full(1, negatives), _exact(self.limit)))
+        return _last_kept(at_most(fp, Fraction(1), np.full(1, negatives), _exact(self.limit)))
 
     def position(self, counts: SweepCounts) -> int:
         """The position in a sweep that is chosen."""
@@ -99,8 +99,8 @@ class MaxFar:
             check_share("base-rate", self.base_rate)
 
     def __str__(self) -> str:
-        rate = "" if self.base_rate is None else f",base-rate={_shown(self.base_rate)}"
-        return f"max-far={_shown(self.limit)}{rate}"
+        rate = "" if self.base_rate is None else f",base-rate={_digits_of(self.base_rate)}"
+        return f"max-far={_digits_of(self.limit)}{rate}"
 
     def choose(self, tp: Array, fp: Array, positives: float, negatives: float) -> int:
         """The position in a sweep (thresholds decreasing, counts cumulative) that is chosen."""
@@ -110,7 +110,7 @@ class MaxFar:
         kept = at_most(fp, false, tp, true)
         # Rows that are not drawn leave thresholds without alerts at the start.
         kept[: min(int(np.searchsorted(side, 0, side="right")) for side in (tp, fp))] = False
-        return _last(kept)
+        return _last_kept(kept)
 
     def position(self, counts: SweepCounts) -> int:
         """The position in a sweep that is chosen."""
@@ -214,7 +214,7 @@ def _number(text: str) -> float:
     return float(Fraction(text)) if "/" in text else float(text)
 
 
-def _shown(number: float) -> str:
+def _digits_of(number: float) -> str:
     """Every digit that tells it from other numbers, without a bare zero."""
     return repr(float(number)).removesuffix(".0")
 
@@ -256,7 +256,7 @@ def at_most(a: Array, by_a: Fraction, b: Array, by_b: Fraction) -> Array:
     return kept
 
 
-def _last(kept: Array) -> int:
+def _last_kept(kept: Array) -> int:
     """The last position that is kept: the lowest threshold, the highest detection rate."""
     backwards = kept[::-1]
     first = int(backwards.argmax())

@@ -281,9 +281,9 @@ class KaplanMeier:
         z = normal(level)
         low, high = self._on_log_log(z * np.sqrt(self.log_variance))
         none = self.survival == 1
-        low[none], high[none] = _least(level, self.at_risk[none]), 1.0
+        low[none], high[none] = _lower_end(level, self.at_risk[none]), 1.0
         low[self.survival == 0] = 0.0
-        return low, self._closed(high, float(1 - _least(level, self.n)))
+        return low, self._closed(high, float(1 - _lower_end(level, self.n)))
 
     def simultaneous(self, level: float = 0.95) -> Ends:
         """The ends of a band that holds the whole curve, by Hall and Wellner (1980).
@@ -319,7 +319,7 @@ class KaplanMeier:
         if math.isinf(value):
             return Estimate(math.nan, n=self.n, level=level, undefined=self._above_half())
         low, high = self.pointwise(level)
-        start = 0.0 if _least(level, self.n) <= 0.5 else self._first_at_half(low)
+        start = 0.0 if _lower_end(level, self.n) <= 0.5 else self._first_at_half(low)
         end = self._first_at_half(high)
         return Estimate(value, start, end, method="brookmeyer-crowley", n=self.n, level=level)
 
@@ -353,7 +353,7 @@ class KaplanMeier:
         return (start + float(self.times[below[0] if len(below) else -1])) / 2
 
 
-def _least(level: float, watched: npt.ArrayLike) -> Floats:
+def _lower_end(level: float, watched: npt.ArrayLike) -> Floats:
     """Clopper-Pearson's lower end of a share where all that were watched are left."""
     return np.asarray(((1 - level) / 2) ** (1 / np.maximum(watched, 1)))
 

@@ -84,10 +84,10 @@ def over_days(days: Mapping[str, ScoreTally], k: float, level: float) -> TopAler
 
 def _pooled(measure: Measure, clusters: ClusterTally, level: float) -> Estimate:
     """A share of all days, by the spread between them; days that agree are no proof."""
-    by_days = _counted(measure, clusters.confusion(), level, clusters)
+    by_days = _top_estimate(measure, clusters.confusion(), level, clusters)
     if math.isnan(by_days) or clusters.size >= _ENOUGH_DAYS:
         return by_days
-    by_rows = _counted(measure, clusters.confusion(), level)
+    by_rows = _top_estimate(measure, clusters.confusion(), level)
     return by_days.changed(low=min(by_days.low, by_rows.low), high=max(by_days.high, by_rows.high))
 
 
@@ -96,10 +96,10 @@ def _of_one_class(tally: ScoreTally, k: float, level: float) -> TopAlerts:
     hits, false = read(tally, k)
     negatives, positives = (float(total) for total in tally.totals())
     table = Confusion(tally.labels, ((negatives - false, false), (positives - hits, hits)))
-    return TopAlerts(*(_counted(measure, table, level) for measure in (PRECISION, RECALL)))
+    return TopAlerts(*(_top_estimate(measure, table, level) for measure in (PRECISION, RECALL)))
 
 
-def _counted(
+def _top_estimate(
     measure: Measure, table: Confusion, level: float, clusters: ClusterTally | None = None
 ) -> Estimate:
     quantity = Quantity(measure.of_counts, label=1)

@@ -32,9 +32,9 @@ def inner_folds(
     side.
     """
     if groups is not None:
-        whole = _of_groups(truth, folds, seed, groups)
-        if whole:
-            yield from whole
+        group_folds = _of_groups(truth, folds, seed, groups)
+        if group_folds:
+            yield from group_folds
             return
     generator = np.random.default_rng(seed)
     fold = np.full(len(truth), -1)
@@ -144,8 +144,8 @@ class Calibrated(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.slopes_: Floats = np.zeros(width)
         self.intercepts_: Floats = np.zeros(width)
         for code in range(width):
-            there = ~np.isnan(scores[:, code])
-            line = platt(scores[there, code], truth[there] == code)
+            present = ~np.isnan(scores[:, code])
+            line = platt(scores[present, code], truth[present] == code)
             self.slopes_[code], self.intercepts_[code] = line
         self.model_ = clone(self.estimator).fit(X, truth)
         return self
@@ -168,8 +168,8 @@ class Calibrated(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The likeliest class; the first one on a tie."""
-        said = self.predict_proba(X)
-        labels: npt.NDArray[Any] = self.classes_[said.argmax(axis=1)]
+        probabilities = self.predict_proba(X)
+        labels: npt.NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
         return labels
 
 
@@ -180,6 +180,6 @@ def _decisions(model: Any, X: Any) -> Floats:
         return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
     if hasattr(model, "predict_proba"):
         return np.asarray(model.predict_proba(X), np.float64)
-    said = np.asarray(model.predict(X))
-    scores = said[:, None] == model.classes_[None, :]
+    decided = np.asarray(model.predict(X))
+    scores = decided[:, None] == model.classes_[None, :]
     return np.asarray(scores, np.float64)

@@ -377,8 +377,8 @@ class LabelledRows:
             self.family = NameCodes(roles.family, MOST_NAMES, "families")
         self._time = None
         if roles.time is not None:
-            known = None if roles.learned is None else roles.learned.zone
-            self._time = MomentCheck(roles.time, known)
+            learned_zone = None if roles.learned is None else roles.learned.zone
+            self._time = MomentCheck(roles.time, learned_zone)
         self._check = LabelCheck(roles.label, "label", may_be_missing=True)
         self._moments: list[pl.Series] = []
         self._numbers = Numbers(np.int64)
@@ -442,12 +442,12 @@ class LabelledRows:
             problems.append(Problem(missing, reason, LabelError))
         moments = None
         if self._time is not None:
-            moments, odd = self._time.check(frame[self._time.column], place)
-            problems += odd
+            moments, column_problems = self._time.check(frame[self._time.column], place)
+            problems += column_problems
         names = None
         if roles.family is not None:
-            names, odd = check_names(frame[roles.family])
-            problems += odd
+            names, column_problems = check_names(frame[roles.family])
+            problems += column_problems
         try:
             problems += self._no_numbers(frame)
         except InputError as error:
@@ -476,7 +476,7 @@ class LabelledRows:
         if learned is None:
             return []
         columns = (frame[column] for column in self._features if column in learned.numbers)
-        return [odd for column in columns for odd in numbers_or_bad(cells_of(column))[1]]
+        return [problem for column in columns for problem in numbers_or_bad(cells_of(column))[1]]
 
     def must_be_there(self) -> None:
         """Refuse an input of which nothing is left."""

@@ -78,9 +78,9 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             else:
                 self.numbers_.append(name)
                 self.categories_.append([])
-                known = _clamped(numbers_in(cells))
-                known = known[~np.isnan(known)]
-                fills.append(float(np.median(known)) if len(known) else 0.0)
+                present = _clamped(numbers_in(cells))
+                present = present[~np.isnan(present)]
+                fills.append(float(np.median(present)) if len(present) else 0.0)
         self.fills_: Floats = np.array(fills)
         self.n_features_in_ = len(self.names_)
         return self
@@ -136,9 +136,9 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _number(self, cells: pl.Series, fill: float) -> Floats:
         numbers = numbers_in(cells)
-        odd = not_numbers(cells, numbers)
-        if odd.any():
-            shown = value_shown(cells.filter(odd)[0])
+        no_numbers = not_numbers(cells, numbers)
+        if no_numbers.any():
+            shown = value_shown(cells.filter(no_numbers)[0])
             raise InputError(f"column {cells.name!r}: found {shown}, expected a number or nothing")
         values = _clamped(numbers)
         return np.where(np.isnan(values), fill, values) if self.numbers == "median" else values
@@ -265,8 +265,8 @@ def frame_of(X: Any) -> pl.DataFrame:
 
     try:
         frame: pl.DataFrame = nw.from_native(X, eager_only=True).to_polars()
-    except TypeError as odd:
-        raise InputError(f"expected a dataframe; found {type(X).__name__}") from odd
+    except TypeError as error:
+        raise InputError(f"expected a dataframe; found {type(X).__name__}") from error
     return frame
 
 

@@ -52,8 +52,8 @@ class Forest(RandomForestClassifier):  # type: ignore[misc]
         """The mean of what the trees say, in blocks of rows."""
         several = getattr(self, "n_outputs_", 1) > 1
         if several or not hasattr(X, "shape") or X.shape[0] <= _ROWS:
-            said: Floats = super().predict_proba(X)
-            return said
+            probabilities: Floats = super().predict_proba(X)
+            return probabilities
 
         def worker() -> Any:
             return lambda i, j: super(Forest, self).predict_proba(X[i:j])
@@ -118,12 +118,12 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.divided_ = together is None or may_be_divided(
             truth, self.folds, self.random_state, together
         )
-        said = self._search(rows, truth, together)
+        probabilities = self._search(rows, truth, together)
         self.slope_, self.intercept_ = 1.0, 0.0
         self.threshold_, self.detection_rate_, self.far_ = 0.5, math.nan, math.nan
         self.feasible_ = True
         if len(self.classes_) == 2:
-            self._calibrate(said, truth)
+            self._calibrate(probabilities, truth)
         self.model_ = self._fitted(self.chosen_, rows, truth)
         return self
 
@@ -141,9 +141,10 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         part = np.arange(len(truth))
         if len(part) > self.search_rows:
             part = _stratified(truth, self.search_rows / len(truth), generator)
-        some = None if groups is None else groups[part]
+        part_groups = None if groups is None else groups[part]
         tried = [
-            self._out_of_fold(i, rows[part], truth[part], some) for i in range(len(CANDIDATES))
+            self._out_of_fold(i, rows[part], truth[part], part_groups)
+            for i in range(len(CANDIDATES))
         ]
         if np.isnan(tried[0]).any(axis=1).all():
             fewest = np.bincount(truth[part]).min()
@@ -151,7 +152,9 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"a detector is chosen by rows that it did not learn from, and a class of {fewest} "
                 f"leaves none: take more rows of it, or another recipe"
             )
-        self.tried_: list[float] = [self._worth(said, truth[part]) for said in tried]
+        self.tried_: list[float] = [
+            self._worth(probabilities, truth[part]) for probabilities in tried
+        ]
         best, room = max(self.tried_), 0.0
         if len(self.classes_) == 2:
             room = math.sqrt(best * (1 - best) / np.count_nonzero(truth[part] == 1))
@@ -160,18 +163,18 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return tried[self.chosen_]
         return self._out_of_fold(self.chosen_, rows, truth, groups)
 
-    def _worth(self, said: Floats, truth: Codes) -> float:
-        known = ~np.isnan(said).any(axis=1)
+    def _worth(self, probabilities: Floats, truth: Codes) -> float:
+        judged = ~np.isnan(probabilities).any(axis=1)
         if len(self.classes_) > 2:
-            chance = np.clip(said[known, truth[known]], _FLOOR, None)
+            chance = np.clip(probabilities[judged, truth[judged]], _FLOOR, None)
             return float(np.log(chance).mean())
-        best = best_operating(said[known, 1], truth[known] == 1, self.max_far)
+        best = best_operating(probabilities[judged, 1], truth[judged] == 1, self.max_far)
         return 0.0 if best is None else best.detection_rate
 
-    def _calibrate(self, said: Floats, truth: Codes) -> None:
-        known = ~np.isnan(said).any(axis=1)
-        positive = truth[known] == 1
-        logits = _logit(said[known, 1])
+    def _calibrate(self, probabilities: Floats, truth: Codes) -> None:
+        judged = ~np.isnan(probabilities).any(axis=1)
+        positive = truth[judged] == 1
+        logits = _logit(probabilities[judged, 1])
         self.slope_, self.intercept_ = platt(logits, positive)
         if not self.slope_:
             self.slope_, self.intercept_ = 1.0, 0.0
@@ -186,18 +189,18 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self, candidate: int, rows: Floats, truth: Codes, groups: Codes | None
     ) -> Floats:
         """Probabilities of each class for rows that were not learned from, nan where all were."""
-        said = np.full((len(truth), len(self.classes_)), np.nan)
+        probabilities = np.full((len(truth), len(self.classes_)), np.nan)
 
         def judge(fold: tuple[Codes, Codes]) -> None:
             train, test = fold
             model = self._fitted(candidate, rows[train], truth[train])
-            said[test] = 0.0
-            said[np.ix_(test, model.classes_)] = _probabilities(model, rows[test])
+            probabilities[test] = 0.0
+            probabilities[np.ix_(test, model.classes_)] = _probabilities(model, rows[test])
 
         folds = list(inner_folds(truth, self.folds, self.random_state, groups))
         with ThreadPoolExecutor(min(threads(), _MOST_JOBS)) as pool:
             list(pool.map(judge, folds))
-        return said
+        return probabilities
 
     def _fitted(self, candidate: int, rows: Floats, truth: Codes) -> Any:
         # A column without any number can't be cut into bins.
@@ -236,11 +239,13 @@ class Detector(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The positive class from the threshold on; the likeliest of more than two."""
-        said = self.predict_proba(X)
+        probabilities = self.predict_proba(X)
         if len(self.classes_) > 2:
-            labels: npt.NDArray[Any] = self.classes_[said.argmax(axis=1)]
+            labels: npt.NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
             return labels
-        decided: npt.NDArray[Any] = self.classes_[(said[:, 1] >= self.threshold_).astype(np.intp)]
+        decided: npt.NDArray[Any] = self.classes_[
+            (probabilities[:, 1] >= self.threshold_).astype(np.intp)
+        ]
         return decided
 
 

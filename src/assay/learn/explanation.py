@@ -176,11 +176,11 @@ class _Judge:
         return Estimate(mean, mean - reach, mean + reach, method="student", n=n, level=level)
 
     def _measured(self, matrix: Floats, repeats: int) -> Floats:
-        said = np.asarray(self._rest.predict_proba(matrix))
+        probabilities = np.asarray(self._rest.predict_proba(matrix))
         if self.measure == ROC_AUC.name:
-            scores = said[:, 1].reshape(repeats, -1)
+            scores = probabilities[:, 1].reshape(repeats, -1)
             return np.array([_auc(each, self._truth) for each in scores])
-        right = self._classes[said.argmax(axis=1)].reshape(repeats, -1) == self._truth
+        right = self._classes[probabilities.argmax(axis=1)].reshape(repeats, -1) == self._truth
         return np.asarray(right.mean(axis=1), np.float64)
 
 
@@ -283,10 +283,10 @@ def impurity(shares: Iterable[float], criterion: str = GINI) -> float:
     exact = [Fraction(share) for share in shares]
     if not exact or min(exact) < 0 or not any(exact):
         raise InputError(f"expected counts or shares of classes; found {[float(x) for x in exact]}")
-    whole = sum(exact)
+    total = sum(exact)
     if criterion == GINI:
-        return float(1 - sum((share / whole) ** 2 for share in exact))
-    there = [float(share / whole) for share in exact if share]
+        return float(1 - sum((share / total) ** 2 for share in exact))
+    there = [float(share / total) for share in exact if share]
     return math.fsum(-share * math.log2(share) for share in there) + 0.0
 
 
@@ -310,15 +310,15 @@ def rules_of(pipeline: Pipeline, labels: Sequence[str]) -> TreeRules:
         raise InputError(
             f"only a decision tree has rules to read; this model is {type(model).__name__}"
         )
-    told = _Tree(pipeline, [labels[int(code)] for code in model.classes_])
+    described = _Tree(pipeline, [labels[int(code)] for code in model.classes_])
     leaves, splits = [], []
     for node, bounds in _nodes(model.tree_, 0, {}):
         if _is_leaf(model.tree_, node):
-            leaves.append(told.leaf(node, bounds))
+            leaves.append(described.leaf(node, bounds))
         else:
-            splits.append(told.split(node, bounds))
+            splits.append(described.split(node, bounds))
     return TreeRules(
-        told.criterion,
+        described.criterion,
         tuple(sorted(leaves, key=lambda rule: -rule.rows)),
         tuple(sorted(splits, key=lambda split: -split.weighted_decrease)),
     )
@@ -374,10 +374,10 @@ class _Tree:
     def _conditions(self, bounds: Mapping[int, _Bound]) -> tuple[str, ...]:
         return tuple(self._condition(column, bound) for column, bound in bounds.items())
 
-    def _divides(self, column: int, cut: float, known: _Bound) -> str:
+    def _divides(self, column: int, cut: float, bound: _Bound) -> str:
         """What holds for the rows that go left; of categories, among those that come here."""
-        some = self._categories.get(self._names[column])
-        return self._condition(column, _Bound(known.low if some else -np.inf, cut))
+        categories = self._categories.get(self._names[column])
+        return self._condition(column, _Bound(bound.low if categories else -np.inf, cut))
 
     def _condition(self, column: int, bound: _Bound) -> str:
         name = self._names[column]
@@ -397,8 +397,8 @@ def _nodes(
         return
     left, right = int(tree.children_left[node]), int(tree.children_right[node])
     column, cut = int(tree.feature[node]), float(tree.threshold[node])
-    known = bounds.get(column, _Bound())
-    below, above = _Bound(known.low, min(known.high, cut)), _Bound(max(known.low, cut), known.high)
+    bound = bounds.get(column, _Bound())
+    below, above = _Bound(bound.low, min(bound.high, cut)), _Bound(max(bound.low, cut), bound.high)
     yield from _nodes(tree, left, {**bounds, column: below})
     yield from _nodes(tree, right, {**bounds, column: above})
 
@@ -428,7 +428,7 @@ def _condition(
     low, high = (limit * unit[0] + unit[1] for limit in (bound.low, bound.high))
     if categories:
         kept = [text for code, text in enumerate(categories) if low < code <= high]
-        return _among(name, kept, [text for text in categories if text not in set(kept)])
+        return _category_list(name, kept, [text for text in categories if text not in set(kept)])
     if np.isinf(low):
         return f"{name} <= {significant(high, 6)}"
     if np.isinf(high):
@@ -436,7 +436,7 @@ def _condition(
     return f"{significant(low, 6)} < {name} <= {significant(high, 6)}"
 
 
-def _among(name: str, kept: Sequence[str], others: Sequence[str]) -> str:
+def _category_list(name: str, kept: Sequence[str], others: Sequence[str]) -> str:
     """Which categories are meant, told by the shorter list."""
     if len(kept) == 1:
         return f"{name} is {kept[0]}"

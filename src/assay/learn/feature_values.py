@@ -80,9 +80,9 @@ def texts_in(cells: pl.Series) -> pl.Series:
     if cells.dtype == pl.String:
         return cells
     if cells.dtype == pl.Float64:
-        whole = cells.floor().eq(cells) & (cells.abs() < _EXACT)
-        plainly = cells.set(~whole.fill_null(value=False), 0.0).cast(pl.Int64).cast(pl.String)
-        return plainly.zip_with(whole.fill_null(value=False), cells.cast(pl.String))
+        integral = cells.floor().eq(cells) & (cells.abs() < _EXACT)
+        plainly = cells.set(~integral.fill_null(value=False), 0.0).cast(pl.Int64).cast(pl.String)
+        return plainly.zip_with(integral.fill_null(value=False), cells.cast(pl.String))
     return cells.cast(pl.String)
 
 
@@ -153,9 +153,11 @@ class FeatureColumn:
 
 def _are_times(texts: pl.Series) -> bool:
     """Whether all texts begin with a date, as those of moments do."""
-    told = texts.drop_nulls()
+    present = texts.drop_nulls()
     # The first one settles it for most columns, at no cost.
-    return len(told) > 0 and all(part.str.contains(_DATE).all() for part in (told[:1], told))
+    return len(present) > 0 and all(
+        part.str.contains(_DATE).all() for part in (present[:1], present)
+    )
 
 
 def _string() -> Any:
@@ -182,14 +184,14 @@ def _text(value: Any, column: str) -> str | None:
 def numbers_or_bad(cells: pl.Series) -> tuple[pl.Series, list[Problem]]:
     """Cells of a column that was learned as numbers, and the rows that hold something else."""
     values = numbers_in(cells)
-    odd = not_numbers(cells, values)
-    if not odd.any():
+    no_numbers = not_numbers(cells, values)
+    if not no_numbers.any():
         return values.fill_nan(None), []
 
     def reason(i: int) -> str:
         return f"column {cells.name!r}: found {value_shown(cells[i])}, expected a number or nothing"
 
-    return values.fill_nan(None), [Problem(odd.to_numpy(), reason, ScoreError)]
+    return values.fill_nan(None), [Problem(no_numbers.to_numpy(), reason, ScoreError)]
 
 
 # -- moments, to the microsecond -------------------------------------------------------------------
@@ -209,15 +211,15 @@ _MILLISECONDS, _MICROSECONDS, _NANOSECONDS = 1e11, 1e14, 1e17
 class MomentCheck:
     """A moment a row, all of them with a zone or all without.
 
-    ``known`` tells whether others before them have one, and where those are.
+    ``earlier`` tells whether others before them have one, and where those are.
     """
 
-    def __init__(self, column: str, known: tuple[bool, str] | None = None) -> None:
+    def __init__(self, column: str, earlier: tuple[bool, str] | None = None) -> None:
         self.column = column
         self.zoned: bool | None = None
         self._first = ""
-        if known is not None:
-            self.zoned, self._first = known
+        if earlier is not None:
+            self.zoned, self._first = earlier
 
     def check(self, values: pl.Series, place: Place) -> tuple[pl.Series, list[Problem]]:
         """The moments, null where there is none to be read, and what is wrong."""
@@ -276,7 +278,7 @@ def _of_numbers(values: pl.Series) -> pl.Series:
     import polars as pl
 
     number = pl.col("number")
-    whole = values.dtype.is_integer()
+    integral = values.dtype.is_integer()
     micros = (
         pl.when(number < _MILLISECONDS)
         .then(number * _SECOND)
@@ -286,8 +288,8 @@ def _of_numbers(values: pl.Series) -> pl.Series:
         .then(number)
         .otherwise(number // 1000)
     )
-    counted = values.cast(pl.Int64 if whole else pl.Float64, strict=False).alias("number")
-    rounded = counted.to_frame().select(micros if whole else micros.round()).to_series()
+    counted = values.cast(pl.Int64 if integral else pl.Float64, strict=False).alias("number")
+    rounded = counted.to_frame().select(micros if integral else micros.round()).to_series()
     return rounded.cast(pl.Int64, strict=False).alias(values.name)
 
 

@@ -78,19 +78,19 @@ _OVERFITTED = 0.1
 
 def overfitting(run: Run) -> str | None:
     """An accuracy or AUC lower by 0.1 or more, and whose interval does not reach the other."""
-    said = []
+    gaps = []
     for measure in run.folds[0].learned:
         learned = float(np.mean([fold.learned[measure] for fold in run.folds]))
         judged = run.evaluation[measure]
         if learned - judged >= _OVERFITTED and not judged.high >= learned:
-            said.append(
+            gaps.append(
                 f"{find(measure).short} is {rate(learned)} on learned rows and "
                 f"{rate_interval(judged)} on judged ones"
             )
-    if not said:
+    if not gaps:
         return None
     return (
-        f"{'; '.join(said)}. The model knows its training rows much better than new ones: either "
+        f"{'; '.join(gaps)}. The model knows its training rows much better than new ones: either "
         f"it learned them by heart, or new rows are of another kind."
     )
 
@@ -116,9 +116,9 @@ def classes_not_learned(run: Run) -> str | None:
     for fold in run.folds:
         judged = dict(zip(fold.counts.labels, fold.counts.counts, strict=True))
         for label in fold.not_learned:
-            held = judged[label][fold.counts.parts.index("test")]
-            if held:
-                lost[label] = lost.get(label, 0) + held
+            test_rows = judged[label][fold.counts.parts.index("test")]
+            if test_rows:
+                lost[label] = lost.get(label, 0) + test_rows
     if not lost:
         return None
     named = some([name(label) for label in lost])
@@ -321,9 +321,9 @@ def telling_columns(run: Run) -> str | None:
     if not columns:
         return None
     shown = some([name(column) for column in columns])
-    what, gives = ("Column", "gives") if len(columns) == 1 else ("Columns", "give")
+    subject, verb = ("Column", "gives") if len(columns) == 1 else ("Columns", "give")
     return (
-        f"{what} {shown} {gives} the label away: rows that share "
+        f"{subject} {shown} {verb} the label away: rows that share "
         f"a value there share their label, so nothing was left to learn."
     )
 

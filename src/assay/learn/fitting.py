@@ -70,11 +70,11 @@ class Fitting:
                 model.fit(frame, truth, **self._groups(model, positions))
         except InputError:
             raise
-        except self._faults as odd:
+        except self._faults as error:
             raise InputError(
                 f"{self.recipe.name} can't learn from these {len(truth):,} rows of "
-                f"{self.data.name}: {type(odd).__name__}: {odd}"
-            ) from odd
+                f"{self.data.name}: {type(error).__name__}: {error}"
+            ) from error
         return in_order(model)
 
     @property
@@ -84,7 +84,7 @@ class Fitting:
 
     def _groups(self, model: Any, positions: Positions) -> dict[str, Any]:
         """The groups of some rows, for a last step whose ``fit`` takes them."""
-        if self.groups is None or not has_fit_parameter(_last(model), "groups"):
+        if self.groups is None or not has_fit_parameter(_last_step(model), "groups"):
             return {}
         name = f"{model.steps[-1][0]}__groups" if hasattr(model, "steps") else "groups"
         return {name: self.groups.codes[positions]}
@@ -119,9 +119,9 @@ class Fitting:
         """
         if self.data.positive is None:
             return None, None
-        own = getattr(_last(model), "threshold_", None)
-        if own is not None:
-            return float(own), _said_of_choice(_last(model))
+        chosen = getattr(_last_step(model), "threshold_", None)
+        if chosen is not None:
+            return float(chosen), _choice_note(_last_step(model))
         if self.max_far is None:
             return USUAL, None
         if validation is not None:
@@ -184,31 +184,31 @@ def in_order(model: Any) -> Any:
 
 def tolerated_by(model: Any) -> float | None:
     """The false alarm rate that a model chose its own threshold for."""
-    last = _last(model)
+    last = _last_step(model)
     return getattr(last, "max_far", None) if hasattr(last, "threshold_") else None
 
 
 def losses_of(model: Any) -> tuple[float, ...]:
     """The training loss of each epoch, of a network."""
-    return tuple(float(loss) for loss in getattr(_last(model), "loss_curve_", ()))
+    return tuple(float(loss) for loss in getattr(_last_step(model), "loss_curve_", ()))
 
 
 def rates_of(model: Any) -> tuple[float, ...]:
     """The learning rate of each epoch, of a network."""
-    return tuple(float(rate) for rate in getattr(_last(model), "rates_", ()))
+    return tuple(float(rate) for rate in getattr(_last_step(model), "rates_", ()))
 
 
-def _said_of_choice(model: Any) -> str | None:
+def _choice_note(model: Any) -> str | None:
     """What has to be said of the threshold that a model chose by itself."""
-    said = []
+    notes = []
     if not getattr(model, "feasible_", True):
-        said.append(_none_keeps(model.max_far))
+        notes.append(_none_keeps(model.max_far))
     if not getattr(model, "divided_", True):
-        said.append(
+        notes.append(
             "the groups of the training part can't be divided again, so settings and threshold "
             "were chosen on rows dealt at random"
         )
-    return "; ".join(said) or None
+    return "; ".join(notes) or None
 
 
 def _none_keeps(max_far: float) -> str:
@@ -218,7 +218,7 @@ def _none_keeps(max_far: float) -> str:
     )
 
 
-def _last(model: Any) -> Any:
+def _last_step(model: Any) -> Any:
     """The last step of a pipeline, or the model itself."""
     steps = getattr(model, "steps", None)
     return steps[-1][1] if steps else model
@@ -249,10 +249,10 @@ def probabilities_of(
         table[:, classes] = probabilities
     except InputError:
         raise
-    except faults as odd:
+    except faults as error:
         raise InputError(
-            f"{called} can't say anything of these rows ({type(odd).__name__}: {odd})"
-        ) from odd
+            f"{called} can't say anything of these rows ({type(error).__name__}: {error})"
+        ) from error
     finite = np.isfinite(table).all()
     if not finite or table.min() < 0 or (np.abs(table.sum(axis=1) - 1) > _SUM_TOLERANCE).any():
         raise ScoreError(

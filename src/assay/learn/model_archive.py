@@ -92,7 +92,9 @@ def may_be_archive(start: bytes) -> bool:
 def members_of(data: bytes) -> dict[str, bytes]:
     """The members of an archive by name, each read whole; refuses what is odd about any of them."""
     if not data.startswith(_ZIP):
-        raise InputError(f"it is {_what(data)}. Models are files that assay train writes (skops)")
+        raise InputError(
+            f"it is {_kind_of_file(data)}. Models are files that assay train writes (skops)"
+        )
     if data.count(_ENTRY) > MOST_MEMBERS:
         raise InputError(
             f"the archive has more than {MOST_MEMBERS:,} members, too many for a model"
@@ -104,24 +106,24 @@ def members_of(data: bytes) -> dict[str, bytes]:
             members = {info.filename: _content(archive, info) for info in infos}
     except InputError:
         raise
-    except DAMAGED as odd:
-        raise InputError(f"the archive is damaged or cut short ({odd})") from odd
+    except DAMAGED as error:
+        raise InputError(f"the archive is damaged or cut short ({error})") from error
     for name, content in members.items():
         if name.endswith(".npy"):
             must_be_array(content, name)
     return members
 
 
-def _what(data: bytes) -> str:
+def _kind_of_file(data: bytes) -> str:
     if not data:
         return "empty"
-    what = next((what for start, what in _KNOWN if data.startswith(start)), None)
-    if what is None and data.endswith(_PICKLE_ENDS):
-        what = _PICKLE
-    if what is None:
+    kind = next((kind for start, kind in _KNOWN if data.startswith(start)), None)
+    if kind is None and data.endswith(_PICKLE_ENDS):
+        kind = _PICKLE
+    if kind is None:
         return f"no zip archive: its first bytes are {data[:4]!r}"
     warning = "; a pickle runs code when it is loaded, and is never read"
-    return what + (warning if "pickle" in what else "")
+    return kind + (warning if "pickle" in kind else "")
 
 
 def _must_be_sound(infos: list[zipfile.ZipInfo], packed: int) -> None:
@@ -171,8 +173,8 @@ def must_be_array(content: bytes, name: str) -> None:
     """Refuse what is no NumPy array of plain numbers or text, and one whose size is made up."""
     try:
         shape, kind, start = _array_head(content)
-    except (*DAMAGED, SyntaxError, MemoryError) as odd:
-        raise InputError(f"the member {name!r} is no array ({str(odd)[:100]})") from odd
+    except (*DAMAGED, SyntaxError, MemoryError) as error:
+        raise InputError(f"the member {name!r} is no array ({str(error)[:100]})") from error
     if kind.hasobject:
         raise InputError(
             f"the array {name!r} holds Python objects, that is a pickle, which runs code when it "
@@ -282,10 +284,10 @@ def must_cut_words(model: Any) -> None:
     for part in objects_in(model):
         pattern = vars(part).get("token_pattern")
         if pattern is not None and pattern not in TOKEN_PATTERNS:
-            known = ", ".join(TOKEN_PATTERNS)
+            patterns = ", ".join(TOKEN_PATTERNS)
             raise InputError(
                 f"it would cut texts by the pattern {str(pattern)[:60]!r}, which may take forever; "
-                f"a model file may have {known}. For others put a step before it"
+                f"a model file may have {patterns}. For others put a step before it"
             )
         runs = vars(part).get("ngram_range")
         if runs is not None and not _are_runs(runs):
@@ -317,8 +319,8 @@ def _words(part: Any) -> dict[str, list[Any]]:
 def _parsed(value: npt.NDArray[np.uint8]) -> list[Any]:
     try:
         content = json.loads(value.tobytes())
-    except (ValueError, RecursionError) as odd:
-        raise InputError(f"a list of words in it is no JSON ({odd})") from odd
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"a list of words in it is no JSON ({error})") from error
     if not isinstance(content, list):
         raise InputError("a list of words in it is no list")
     return content

@@ -170,15 +170,15 @@ def schema_of(content: bytes) -> dict[str, Any]:
             raise InputError("the schema has too many parts for a model")
     try:
         schema = json.loads(content)
-    except RecursionError as odd:
-        raise InputError("the schema is nested too deeply") from odd
-    except ValueError as odd:
-        raise InputError(f"the schema is no JSON ({odd})") from odd
+    except RecursionError as error:
+        raise InputError("the schema is nested too deeply") from error
+    except ValueError as error:
+        raise InputError(f"the schema is no JSON ({error})") from error
     if not isinstance(schema, dict):
         raise InputError("the schema is no JSON object")
     protocol = schema.get("protocol")
     if not isinstance(protocol, int) or isinstance(protocol, bool) or protocol < _OLDEST_PROTOCOL:
-        raise InputError(f"the schema has the protocol {_shown(protocol)}, which is not read")
+        raise InputError(f"the schema has the protocol {_shown_value(protocol)}, which is not read")
     return schema
 
 
@@ -215,11 +215,13 @@ def check_names(schema: dict[str, Any], trust: frozenset[str]) -> frozenset[str]
         if name not in TRUSTED.get(loader, ()):
             if loader not in _ON_TRUST:
                 raise InputError(
-                    f"it holds {_shown(name)} as {_shown(loader)}, which runs code while it is "
-                    f"loaded; that is never read"
+                    f"it holds {_shown_value(name)} as {_shown_value(loader)}, which runs code "
+                    f"while it is loaded; that is never read"
                 )
             if _forbidden(name):
-                raise InputError(f"it holds {_shown(name)}, which no model needs; it is not loaded")
+                raise InputError(
+                    f"it holds {_shown_value(name)}, which no model needs; it is not loaded"
+                )
             if name not in trust:
                 refused[name] = None
         names.add(name)
@@ -239,7 +241,7 @@ class Untrusted(InputError):
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self.names = names
-        shown = ", ".join(_shown(name) for name in names[:_LISTED])
+        shown = ", ".join(_shown_value(name) for name in names[:_LISTED])
         more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
         options = " ".join(f"--trust {name}" for name in names[:_LISTED])
         super().__init__(
@@ -272,7 +274,7 @@ def _described(part: Mapping[str, Any]) -> tuple[str, str]:
     if not (isinstance(loader, str) and isinstance(module, str) and isinstance(name, str)):
         raise InputError("a part of the schema does not say what it is")
     if not (_MODULE.fullmatch(module) and _CLASS.fullmatch(name)):
-        raise InputError(f"{_shown(f'{module}.{name}')} is no name of a type")
+        raise InputError(f"{_shown_value(f'{module}.{name}')} is no name of a type")
     identity = part.get("__id__")
     if not (identity is None or type(identity) is int):
         raise InputError("a part of the schema has an id that is no number")
@@ -283,10 +285,10 @@ def _must_be_scalar(part: Mapping[str, Any]) -> None:
     content = part.get("content")
     try:
         value = json.loads(content) if isinstance(content, str) else []
-    except RecursionError as odd:
-        raise InputError("the schema is nested too deeply") from odd
-    except ValueError as odd:
-        raise InputError(f"a value of the schema is no JSON ({odd})") from odd
+    except RecursionError as error:
+        raise InputError("the schema is nested too deeply") from error
+    except ValueError as error:
+        raise InputError(f"a value of the schema is no JSON ({error})") from error
     if isinstance(value, dict | list):
         raise InputError("a value of the schema is no single value")
 
@@ -299,7 +301,7 @@ def _are(names: tuple[str, ...]) -> str:
     return "are" if len(names) > 1 else "is"
 
 
-def _shown(value: Any) -> str:
+def _shown_value(value: Any) -> str:
     text = str(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
@@ -320,8 +322,8 @@ def must_be_trees(parts: Iterator[dict[str, Any]], members: Mapping[str, bytes])
             _must_be_tree(part, members)
         except InputError:
             raise
-        except (LookupError, TypeError, ValueError) as odd:
-            raise InputError("a tree in it is damaged") from odd
+        except (LookupError, TypeError, ValueError) as error:
+            raise InputError("a tree in it is damaged") from error
 
 
 def _must_be_tree(part: Mapping[str, Any], members: Mapping[str, bytes]) -> None:
@@ -391,10 +393,10 @@ def _must_be_boosted(model: Any) -> None:
         if not len(listed):
             continue
         bits = predictor.raw_left_cat_bitsets
-        known = np.asarray(model._bin_mapper.is_categorical_)
+        categorical = np.asarray(model._bin_mapper.is_categorical_)
         if bits.shape[1:] != (_BITSET_WORDS,) or int(listed["bitset_idx"].max()) >= len(bits):
             raise InputError("a boosted tree in it has categories that are not there")
-        if known.size != columns or not known[listed["feature_idx"]].all():
+        if categorical.size != columns or not categorical[listed["feature_idx"]].all():
             raise InputError("a boosted tree in it has categories in a column of numbers")
 
 
@@ -422,8 +424,11 @@ def _must_be_classes(classes: Any, count: Any) -> None:
 def _must_be_vocabulary(vocabulary: Any) -> None:
     """Each word has a column of its own, from 0 on."""
     places = list(vocabulary.values()) if isinstance(vocabulary, dict) else [None]
-    whole = all(isinstance(place, int | np.integer) for place in places)
-    if not whole or not (np.sort(np.array(places, np.int64)) == np.arange(len(places))).all():
+    are_integers = all(isinstance(place, int | np.integer) for place in places)
+    if (
+        not are_integers
+        or not (np.sort(np.array(places, np.int64)) == np.arange(len(places))).all()
+    ):
         raise InputError("a vocabulary in it leads to columns that are not there")
 
 

@@ -89,12 +89,12 @@ class ANNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = compute_class_weight(self.class_weight, classes=self.classes_, y=labels)[truth]
         layers = Layers([rows.shape[1], *self.hidden_layers, len(self.classes_)])
         layers.start(generator)
-        kept, held = self._split(truth, generator)
+        kept, held_out = self._split(truth, generator)
         self.loss_curve_: list[float] = []
         self.validation_curve_: list[float] = []
         self.rates_: list[float] = []
         part = rows[kept], truth[kept], weights[kept]
-        held_back = (rows[held], truth[held], weights[held]) if len(held) else None
+        held_back = (rows[held_out], truth[held_out], weights[held_out]) if len(held_out) else None
         self._train(layers, part, held_back, generator)
         self.coefs_ = [matrix.copy() for matrix in layers.weights]
         self.intercepts_ = [bias.copy() for bias in layers.biases]
@@ -150,19 +150,19 @@ class ANNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         everything = np.arange(len(truth))
         if not self.validation_share:
             return everything, everything[:0]
-        held = []
+        held_out = []
         for code in range(len(self.classes_)):
             of_class = generator.permutation(np.flatnonzero(truth == code))
             size = round(len(of_class) * self.validation_share)
-            held.append(of_class[: min(size, len(of_class) - 1)])
-        back = np.sort(np.concatenate(held))
+            held_out.append(of_class[: min(size, len(of_class) - 1)])
+        back = np.sort(np.concatenate(held_out))
         return np.setdiff1d(everything, back, assume_unique=True), back
 
     def _train(
         self,
         layers: Layers,
         part: tuple[Floats, Codes, Floats],
-        held: tuple[Floats, Codes, Floats] | None,
+        held_back: tuple[Floats, Codes, Floats] | None,
         generator: np.random.Generator,
     ) -> None:
         adam = Adam(len(layers.flat), beta_1=self.beta_1, beta_2=self.beta_2, epsilon=self.epsilon)
@@ -171,9 +171,9 @@ class ANNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rate = step_decay(self.learning_rate, epoch, factor=self.decay, every=self.decay_every)
             self.rates_.append(rate)
             self.loss_curve_.append(self._epoch(layers, adam, rate, part, generator))
-            if held is None:
+            if held_back is None:
                 continue
-            loss = cross_entropy(layers.logits(held[0]), held[1], held[2])
+            loss = cross_entropy(layers.logits(held_back[0]), held_back[1], held_back[2])
             self.validation_curve_.append(loss)
             if loss < best - _LEAST_IMPROVEMENT:
                 best, waited = loss, 0
@@ -182,7 +182,7 @@ class ANNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 waited += 1
                 if waited >= self.patience:
                     break
-        if held is not None:
+        if held_back is not None:
             layers.flat[...] = best_weights
 
     def _epoch(

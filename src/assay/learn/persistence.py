@@ -122,8 +122,8 @@ def _content(file: Path) -> bytes:
                 data = stream.read(MOST_BYTES + 1)
                 if len(data) <= MOST_BYTES:
                     return data
-    except OSError as odd:
-        raise InputError(f"{file} can't be read: {odd.strerror}") from odd
+    except OSError as error:
+        raise InputError(f"{file} can't be read: {error.strerror}") from error
     raise InputError(f"{file} is larger than {MOST_BYTES >> 30} GiB, too large for a model")
 
 
@@ -156,8 +156,8 @@ def _loaded(data: bytes, trusted: frozenset[str]) -> Loaded:
             in_order(pipeline)  # whose steps may lack a setting, which would show only later
     except InputError:
         raise
-    except _UNREADABLE as odd:
-        raise InputError(_unreadable(header, odd)) from odd
+    except _UNREADABLE as error:
+        raise InputError(_unreadable(header, error)) from error
     return Loaded(pipeline, header, notes)
 
 
@@ -195,9 +195,9 @@ def _version_notes(header: dict[str, Any]) -> tuple[str, ...]:
     return (note,)
 
 
-def _unreadable(header: dict[str, Any], odd: BaseException) -> str:
+def _unreadable(header: dict[str, Any], error: BaseException) -> str:
     now, then = versions(), header.get("versions", {})
-    reason = f"the model can't be rebuilt ({type(odd).__name__}: {str(odd)[:200]})"
+    reason = f"the model can't be rebuilt ({type(error).__name__}: {str(error)[:200]})"
     if then.get("scikit-learn") != now.get("scikit-learn"):
         return (
             f"{reason}. It was saved with scikit-learn {str(then.get('scikit-learn'))[:20]}, and "
@@ -253,8 +253,8 @@ def model_bytes(pipeline: Any, *, header: Mapping[str, Any]) -> bytes:
     try:
         with words_packed(pipeline):
             raw = dumps(pipeline)
-    except (TypeError, ValueError, AttributeError, RecursionError) as odd:
-        raise InputError(f"the model can't be saved without pickle: {odd}") from odd
+    except (TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise InputError(f"the model can't be saved without pickle: {error}") from error
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     schema, arrays = _renumbered(json.loads(members.pop(SCHEMA)), members)
@@ -295,13 +295,13 @@ def _renumbered(
         loader = part.get("__loader__")
         if loader in _DROPPED_LOADERS:
             return _NOTHING
-        known = None if loader is None or loader in _NAMELESS else part.get("__id__")
-        if known in first:
-            return first[known]
+        identity = None if loader is None or loader in _NAMELESS else part.get("__id__")
+        if identity in first:
+            return first[identity]
         copy: dict[str, Any] = {}
         for key, value in part.items():
             if key == "__id__" and loader is not None:
-                if known is not None:
+                if identity is not None:
                     copy[key] = ids.setdefault(value, len(ids) + 1)
             elif key == "file" and loader is not None:
                 suffix = Path(value).suffix
@@ -310,8 +310,8 @@ def _renumbered(
                 copy[key] = _NOTHING
             else:
                 copy[key] = renumbered(value)
-        if known is not None:
-            first[known] = copy
+        if identity is not None:
+            first[identity] = copy
         return copy
 
     counted = renumbered(schema)
@@ -352,9 +352,13 @@ def model_header(
 
 def completed_header(header: Mapping[str, Any]) -> dict[str, Any]:
     """A header with the versions that the model is saved with, checked."""
-    whole = {"schema": FORMAT, **header, "versions": {**versions(), **header.get("versions", {})}}
-    must_be_header(whole)
-    return whole
+    completed = {
+        "schema": FORMAT,
+        **header,
+        "versions": {**versions(), **header.get("versions", {})},
+    }
+    must_be_header(completed)
+    return completed
 
 
 def versions() -> dict[str, str]:
@@ -372,16 +376,16 @@ def header_bytes(header: Mapping[str, Any]) -> bytes:
     """A header as JSON."""
     try:
         return json.dumps(header, ensure_ascii=False, allow_nan=False, indent=1).encode()
-    except (TypeError, ValueError) as odd:
-        raise InputError(f"the header of the model is no plain data: {odd}") from odd
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the header of the model is no plain data: {error}") from error
 
 
 def header_of(content: bytes) -> dict[str, Any]:
     """A header from JSON, checked."""
     try:
         header = json.loads(content)
-    except (ValueError, RecursionError) as odd:
-        raise InputError(f"its header is no JSON ({odd})") from odd
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"its header is no JSON ({error})") from error
     must_be_header(header)
     fields: dict[str, Any] = header
     return fields
@@ -410,8 +414,8 @@ def must_be_header(header: Any) -> None:
     names = [feature["name"] for feature in features]
     if len(set(names)) < len(names):
         raise InputError("its header lists a column twice")
-    known = header.get("versions", {})
-    if not isinstance(known, dict) or not _texts(list(known.values())):
+    versions_there = header.get("versions", {})
+    if not isinstance(versions_there, dict) or not _texts(list(versions_there.values())):
         raise InputError("its header has versions that are no text")
 
 

@@ -85,10 +85,10 @@ class Predictions:
 
         first = {ROW: pl.Int64()} if self._wanted.id is None else {self._wanted.id: pl.String()}
         kept = [column for column in self._wanted.keep if column != self._wanted.id]
-        said = [SCORE] if self.binary else [f"{PROBABILITY}{label}" for label in self.labels]
+        outputs = [SCORE] if self.binary else [f"{PROBABILITY}{label}" for label in self.labels]
         columns: list[tuple[str, Any]] = [*first.items()]
         columns += [(column, pl.String()) for column in kept]
-        columns += [(column, pl.Float64()) for column in said]
+        columns += [(column, pl.Float64()) for column in outputs]
         columns.append((DECISION, pl.String()))
         _must_differ([name for name, _ in columns])
         return dict(columns)
@@ -108,29 +108,29 @@ class Predictions:
         """The rows again, as many in each block as it holds."""
         import polars as pl
 
-        held: list[Features] = []
+        waiting: list[Features] = []
         size = 0
         for piece in self._pieces:
             self.rows_refused += piece.rows_refused
             self.refused += piece.refused
-            held.append(piece)
+            waiting.append(piece)
             size += len(piece.rows)
             while size >= self._block:
-                joined = _joined(held, pl)
+                joined = _joined(waiting, pl)
                 yield _part(joined, 0, self._block)
-                held, size = [_part(joined, self._block, size)], size - self._block
+                waiting, size = [_part(joined, self._block, size)], size - self._block
         if size:
-            yield _joined(held, pl)
+            yield _joined(waiting, pl)
 
     def _predicted(self, block: Features) -> pl.DataFrame:
         import polars as pl
 
         table = probabilities_of(self._model, block.frame, len(self.labels), "the model")
         if self.threshold is not None:
-            said = [pl.Series(SCORE, np.ascontiguousarray(table[:, 1]))]
+            outputs = [pl.Series(SCORE, np.ascontiguousarray(table[:, 1]))]
             codes = (table[:, 1] >= self.threshold).astype(np.intp)
         else:
-            said = [
+            outputs = [
                 pl.Series(f"{PROBABILITY}{label}", np.ascontiguousarray(table[:, code]))
                 for code, label in enumerate(self.labels)
             ]
@@ -140,7 +140,7 @@ class Predictions:
             first = block.kept[self._wanted.id]
         kept = [block.kept[column] for column in self._wanted.keep if column != self._wanted.id]
         decided = pl.Series(DECISION, self.labels)[codes]
-        return pl.DataFrame([first, *kept, *said, decided])
+        return pl.DataFrame([first, *kept, *outputs, decided])
 
 
 def predict(
@@ -185,9 +185,9 @@ def input_notes(
     notes = [note for table in tables for note in table.notes]
     if not all(s.engine is None and s.path is not None and s.path.is_file() for s in tables):
         return notes
-    known = {*feature_names(model), *wanted.keep, wanted.id}
+    needed = {*feature_names(model), *wanted.keep, wanted.id}
     table = next(iter(opened_tables(inputs, request, Budget(request.max_memory))))
-    extra = [column for column in table.columns if column not in known]
+    extra = [column for column in table.columns if column not in needed]
     if extra:
         shown = ", ".join(map(repr, extra[:_LISTED]))
         more = f" and {len(extra) - _LISTED} more" if len(extra) > _LISTED else ""
@@ -307,8 +307,8 @@ def _checked(
         for column in columns:
             cells = cells_of(piece.frame[column])
             if column in numbers:
-                values, odd = numbers_or_bad(cells)
-                problems += odd
+                values, column_problems = numbers_or_bad(cells)
+                problems += column_problems
             else:
                 values = texts_in(cells)
             features.append(values.alias(column))

@@ -92,20 +92,20 @@ class Setting:
     def wanted(self) -> str:
         """What may be set, in words."""
         if self.choices:
-            said = f"one of {', '.join(self.choices)}"
+            words = f"one of {', '.join(self.choices)}"
         elif self.type is bool:
-            said = "true or false"
+            words = "true or false"
         elif self.type is str:
-            said = "a text"
+            words = "a text"
         else:
-            said = {int: "a whole number", float: "a number"}.get(
+            words = {int: "a whole number", float: "a number"}.get(
                 self.type, "whole numbers such as 64,32"
             )
             if math.isfinite(self.least) and math.isfinite(self.most):
-                said += f" from {self.least:g} to {self.most:g}"
+                words += f" from {self.least:g} to {self.most:g}"
             elif math.isfinite(self.least):
-                said += f" of {self.least:g} or more"
-        return f"{said}, or none" if self.optional else said
+                words += f" of {self.least:g} or more"
+        return f"{words}, or none" if self.optional else words
 
 
 def _parsed(text: str, kind: type) -> Any:
@@ -152,8 +152,10 @@ class Recipe:
     def _unknown(self, name: str) -> str:
         near = difflib.get_close_matches(name, self.settings, n=3, cutoff=0.5)
         advice = f"; did you mean {', '.join(near)}?" if near else "."
-        known = f"Its settings are {', '.join(self.settings)}" if self.settings else "It has none"
-        return f"the recipe {self.name} has no setting {name!r}{advice} {known}"
+        settings = (
+            f"Its settings are {', '.join(self.settings)}" if self.settings else "It has none"
+        )
+        return f"the recipe {self.name} has no setting {name!r}{advice} {settings}"
 
     def pipeline(self, task: Task, settings: Mapping[str, Any] | None = None) -> Pipeline:
         """The pipeline, not fitted yet."""
@@ -195,8 +197,8 @@ def own_recipe(name: str) -> Recipe:
     factory = _imported(name)
     try:
         parameters = inspect.signature(factory).parameters
-    except (TypeError, ValueError) as odd:
-        raise RecipeError(f"{name} has no arguments that can be read: {odd}") from odd
+    except (TypeError, ValueError) as error:
+        raise RecipeError(f"{name} has no arguments that can be read: {error}") from error
     free = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
     settings = {
         each.name: _setting(each)
@@ -214,7 +216,7 @@ def own_recipe(name: str) -> Recipe:
         }
         if "task" in parameters:
             arguments["task"] = task
-        return _pipeline(_called(factory, name, arguments), name, task)
+        return _pipeline(_recipe_from(factory, name, arguments), name, task)
 
     return _OwnRecipe(name, "your own", build, settings, required=tuple(required), free=free)
 
@@ -291,8 +293,8 @@ def _imported(name: str) -> Callable[..., Any]:
         raise RecipeError(
             f"there is no module {module!r}. It has to be installed, or to be in this folder"
         ) from absent
-    except _FAULTS as odd:
-        raise RecipeError(f"{module} can't be imported: {type(odd).__name__}: {odd}") from odd
+    except _FAULTS as error:
+        raise RecipeError(f"{module} can't be imported: {type(error).__name__}: {error}") from error
     for part in attribute.split("."):
         if not hasattr(factory, part):
             raise RecipeError(f"{module} has no {attribute!r}")
@@ -306,11 +308,11 @@ def _imported(name: str) -> Callable[..., Any]:
     return made
 
 
-def _called(factory: Callable[..., Any], name: str, arguments: Mapping[str, Any]) -> Any:
+def _recipe_from(factory: Callable[..., Any], name: str, arguments: Mapping[str, Any]) -> Any:
     try:
         return factory(**arguments)
-    except _FAULTS as odd:
-        raise RecipeError(f"{name} can't be called: {type(odd).__name__}: {odd}") from odd
+    except _FAULTS as error:
+        raise RecipeError(f"{name} can't be called: {type(error).__name__}: {error}") from error
 
 
 def _pipeline(made: Any, name: str, task: Task) -> Pipeline:

@@ -385,7 +385,7 @@ def _fold(fold: TrainedFold) -> FoldRecord:
 
 def settings_of(run: Run) -> dict[str, Any]:
     """The settings as plain values; what is none, in a recipe of your own, as its text."""
-    return {name: _plain(value) for name, value in run.settings.items()}
+    return {name: _plain_value(value) for name, value in run.settings.items()}
 
 
 def source_of(data: Data) -> RowSource:
@@ -410,9 +410,9 @@ def _judged_source(run: Run, judged: RowSource) -> RowSource:
     }
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     if isinstance(value, tuple | list):
-        return [_plain(each) for each in value]
+        return [_plain_value(each) for each in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     return value if value is None or isinstance(value, bool | int | str) else str(value)

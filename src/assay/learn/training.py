@@ -85,7 +85,7 @@ def train(
     level, seed = check_level(level), check_learning_seed(seed)
     _must_make_sense(data, max_far)
     if test is not None:
-        data, test = _alike(data, test, scheme)
+        data, test = _alike_parts(data, test, scheme)
     bound = scheme.splitter(data, seed, test)
     splits = bound.splits()
     task = Task(data.labels, data.positive, data.text, seed, max_far)
@@ -130,7 +130,7 @@ def train(
         folds=tuple(folds),
         notes=tuple(dict.fromkeys(note for note in notes if note is not None)),
         held_back=trainer.held_back(splits[0], kept, options),
-        **_judged(trainer.judged, folds, groups, options),
+        **_judged_folds(trainer.judged, folds, groups, options),
     )
     if importance:
         tell(total, total, "what the model relies on")
@@ -199,7 +199,7 @@ class _Trainer:
         return evaluation_of(self.judged, split.validation, said, **options)
 
 
-def _judged(
+def _judged_folds(
     data: Data, folds: Sequence[TrainedFold], groups: NameColumn | None, options: Mapping[str, Any]
 ) -> dict[str, Any]:
     """What the folds say together, and each by itself."""
@@ -264,7 +264,7 @@ def _must_make_sense(data: Data, max_far: float | None) -> None:
     MaxFar(max_far)
 
 
-def _alike(data: Data, test: Data, scheme: Scheme) -> tuple[Data, Data]:
+def _alike_parts(data: Data, test: Data, scheme: Scheme) -> tuple[Data, Data]:
     """Both parts of an official split, with the columns and classes that are learned."""
     if scheme.test is None:
         raise InputError(f"test= is for an official split; {scheme.text!r} divides the rows itself")
@@ -321,10 +321,10 @@ def evaluation_of(
     """
     more: dict[str, Any] = {}
     if data.family is not None and data.positive is not None:
-        more["slices"] = {FAMILY: _some(data.family, positions)}
+        more["slices"] = {FAMILY: _names_at(data.family, positions)}
     notes = []
     if groups is not None and len(groups.names) * len(data.labels) ** 2 <= _MOST_CELLS:
-        more["clusters"] = _some(groups, positions)
+        more["clusters"] = _names_at(groups, positions)
     elif groups is not None:
         notes.append(
             f"intervals take rows as independent, which those of one group are not: "
@@ -336,7 +336,7 @@ def evaluation_of(
     return Evaluation(tally, source=source, notes=notes, **options)
 
 
-def _some(names: NameColumn, positions: Positions) -> NameColumn:
+def _names_at(names: NameColumn, positions: Positions) -> NameColumn:
     return NameColumn(names.codes[positions], names.names)
 
 
@@ -381,10 +381,10 @@ def _value(judge: Judge, entry: Entry) -> Estimate:
     if entry.average is not None:
         averaged = judge.averaged if measure.of_scores is None else judge.averaged_scores
         return averaged(measure, entry.average)
-    return _whole(judge, measure, int(entry.label in (None, judge.tally.positive)))
+    return _estimate_of(judge, measure, int(entry.label in (None, judge.tally.positive)))
 
 
-def _whole(judge: Judge, measure: Measure, label: int = 1) -> Estimate:
+def _estimate_of(judge: Judge, measure: Measure, label: int = 1) -> Estimate:
     """A measure of two classes, or of all together."""
     if measure.of_scores is not None:
         return judge.scored(measure)
@@ -438,4 +438,6 @@ def _mean(
 def learned_values(data: Data, positions: Positions, said: Answers) -> dict[str, float]:
     """Measures of a model on the rows that it learned from."""
     judge = Judge(_tally(data, positions, said))
-    return {name: float(_whole(judge, find(name))) for name in LEARNED.of(binary=judge.binary)}
+    return {
+        name: float(_estimate_of(judge, find(name))) for name in LEARNED.of(binary=judge.binary)
+    }

@@ -131,7 +131,7 @@ def _holdout(text: str, rest: str) -> Scheme:
     written = [re.fullmatch(r"(\d{0,9}\.?\d{0,9})(%?)", part.strip()) for part in rest.split("/")]
     matches = [each for each in written if each is not None and each[1] not in ("", ".")]
     if len(matches) < len(written):
-        raise _odd(text, "shares of the rows, such as holdout:0.3 or holdout:0.7/0.2/0.1")
+        raise _refusal(text, "shares of the rows, such as holdout:0.3 or holdout:0.7/0.2/0.1")
     shares = tuple(Fraction(each[1]) / (100 if each[2] else 1) for each in matches)
     given = shares[0] if len(shares) == 1 else shares
     Holdout(given)
@@ -139,7 +139,7 @@ def _holdout(text: str, rest: str) -> Scheme:
 
 
 def _kfold(text: str, rest: str) -> Scheme:
-    k = _whole(rest, text, "a number of folds, such as kfold:5")
+    k = _whole_number(rest, text, "a number of folds, such as kfold:5")
     Folds(k)
     return Scheme(text, lambda seed: Folds(k, seed=seed))
 
@@ -148,8 +148,8 @@ def _repeated(text: str, rest: str) -> Scheme:
     expected = "repeats and folds, such as repeated:5x2 for five repeats of two folds"
     match = re.fullmatch(r"(\d+)\s*x\s*(\d+)", rest)
     if match is None:
-        raise _odd(text, expected)
-    repeats, k = (_whole(number, text, expected) for number in match.groups())
+        raise _refusal(text, expected)
+    repeats, k = (_whole_number(number, text, expected) for number in match.groups())
     Folds(k, repeats)
     return Scheme(text, lambda seed: Folds(k, repeats, seed))
 
@@ -159,7 +159,7 @@ def _group(text: str, rest: str) -> Scheme:
     match = re.fullmatch(r"(.+?)\s*,\s*k\s*=\s*(.*)", rest)
     if match is not None:
         column = match[1]
-        k = _whole(match[2], text, "a number of folds, such as group:host,k=5")
+        k = _whole_number(match[2], text, "a number of folds, such as group:host,k=5")
     GroupFolds(k)
     return Scheme(text, lambda seed: GroupFolds(k, seed), (column,))
 
@@ -167,7 +167,7 @@ def _group(text: str, rest: str) -> Scheme:
 def _time(text: str, rest: str) -> Scheme:
     column, at, moment = rest.rpartition("@")
     if not (at and column.strip() and moment.strip()):
-        raise _odd(text, "a column and a date, such as time:seen@2024-03-01")
+        raise _refusal(text, "a column and a date, such as time:seen@2024-03-01")
     since = Since(moment.strip())
     return Scheme(text, lambda _: since, (column.strip(),), time=column.strip())
 
@@ -179,10 +179,10 @@ def _sliding(text: str, rest: str) -> Scheme:
     for option in given:
         match = re.fullmatch(r"\s*(train|test)\s*=\s*(\d+(?:\.\d+)?)\s*([smhdw])\s*", option)
         if match is None:
-            raise _odd(text, expected)
+            raise _refusal(text, expected)
         lengths[match[1]] = float(match[2]) * _SECONDS[match[3]]
     if set(lengths) != {"train", "test"} or not column.strip():
-        raise _odd(text, expected)
+        raise _refusal(text, expected)
     sliding = Sliding(**lengths)
     return Scheme(text, lambda _: sliding, (column.strip(),), time=column.strip())
 
@@ -228,11 +228,11 @@ def recoded(data: Data, test: Data) -> np.ndarray[tuple[int], np.dtype[np.intp]]
     return table[test.truth]
 
 
-def _whole(text: str, scheme: str, expected: str) -> int:
+def _whole_number(text: str, scheme: str, expected: str) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text.strip()) or int(text) > _MOST_FOLDS:
-        raise _odd(scheme, expected)
+        raise _refusal(scheme, expected)
     return int(text)
 
 
-def _odd(text: str, expected: str) -> InputError:
+def _refusal(text: str, expected: str) -> InputError:
     return InputError(f"the validation {text!r} can't be read: expected {expected}")

@@ -303,16 +303,16 @@ RECALL_GAIN = Measure(
 )
 
 
-def _shared(cell: Expression, row: Expression, column: Expression) -> Expression:
+def _shared_information(cell: Expression, row: Expression, column: Expression) -> Expression:
     """What one cell adds to the information that decision and truth share."""
     return times_log(cell, cell * (TP + TN + FP + FN) / (row * column))
 
 
 _SHARED = (
-    _shared(TP, TP + FN, TP + FP)
-    + _shared(FP, TN + FP, TP + FP)
-    + _shared(FN, TP + FN, TN + FN)
-    + _shared(TN, TN + FP, TN + FN)
+    _shared_information(TP, TP + FN, TP + FP)
+    + _shared_information(FP, TN + FP, TP + FP)
+    + _shared_information(FN, TP + FN, TN + FN)
+    + _shared_information(TN, TN + FP, TN + FN)
 )
 _TO_KNOW = -1 * times_log(TP + FN, (TP + FN) / (TP + TN + FP + FN)) - times_log(
     TN + FP, (TN + FP) / (TP + TN + FP + FN)

@@ -151,7 +151,7 @@ def _worker(
     floats = np.empty((6, BLOCK))
 
     def work(i: int, j: int) -> tuple[_Block, _PrecisionBlock]:
-        counted = _counted(tally, i, j, integers)
+        counted = _counted_block(tally, i, j, integers)
         size = counted.shape[1]
         block = _sums(counted, integers[4:, :size], floats[:2, :size])
         below = starts[i // BLOCK]
@@ -161,7 +161,7 @@ def _worker(
     return work
 
 
-def _counted(tally: ScoreTally, i: int, j: int, scratch: Array) -> Array:
+def _counted_block(tally: ScoreTally, i: int, j: int, scratch: Array) -> Array:
     """Positives and negatives of some scores, and both added up from the first on.
 
     Neighbouring scores without a positive have the same positives below them, and no recall is
@@ -380,7 +380,7 @@ def _blocks_from(ranking: Ranking, first: int) -> list[_Block]:
     stop = min(number * BLOCK, tally.size)
     if first < stop:
         integers = np.empty((6, stop - first), np.int64)
-        counted = _counted(tally, first, stop, integers)
+        counted = _counted_block(tally, first, stop, integers)
         size = counted.shape[1]
         blocks.insert(0, _sums(counted, integers[4:, :size], np.empty((2, size))))
     return blocks

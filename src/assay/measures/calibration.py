@@ -459,13 +459,13 @@ def _stepwise(tally: ScoreTally, cells: ScoreTally, odds: Floats) -> Smooth | No
     centre, unit = _spread(both, odds)
     a, b = _fit(p, both, (odds - centre) / unit)
     for _ in range(_PASSES):
-        sums = _at(tally, (centre, unit), (a, b))
+        sums = _sums_at(tally, (centre, unit), (a, b))
         det = sums.w * sums.wxx - sums.wx * sums.wx
         step_a = (sums.wxx * sums.u - sums.wx * sums.ux) / det
         step_b = (sums.w * sums.ux - sums.wx * sums.u) / det
         a, b = a + step_a, b + step_b
         if max(abs(step_a), abs(step_b)) <= _LAST_STEP:
-            variance = _at(tally, (centre, unit), (a, b)).slope_variance()
+            variance = _sums_at(tally, (centre, unit), (a, b)).slope_variance()
             return Smooth(b / unit, variance / unit**2)
     return None
 
@@ -475,11 +475,11 @@ def calibration_intercept_in_blocks(tally: ScoreTally) -> Smooth:
     cells = _cells(tally)
     a = _shift(cells, log_odds(cells))[0]
     for _ in range(_PASSES):
-        sums = _at(tally, (0.0, 1.0), (a, 1.0))
+        sums = _sums_at(tally, (0.0, 1.0), (a, 1.0))
         step = sums.u / sums.w if sums.w else math.nan
         a += step
         if abs(step) <= _LAST_STEP:
-            sums = _at(tally, (0.0, 1.0), (a, 1.0))
+            sums = _sums_at(tally, (0.0, 1.0), (a, 1.0))
             return Smooth(a, sums.s / sums.w**2)
     return _by_influence(tally, calibration_intercept_influence(tally))
 
@@ -496,7 +496,7 @@ def _cells(tally: ScoreTally) -> ScoreTally:
     return ScoreTally(tally.labels, tally.scores[middle], counts)
 
 
-def _at(tally: ScoreTally, scale: tuple[float, float], line: tuple[float, float]) -> _Sums:
+def _sums_at(tally: ScoreTally, scale: tuple[float, float], line: tuple[float, float]) -> _Sums:
     """The sums at a line, over log odds that are centred and of one spread."""
     from scipy.special import expit
 

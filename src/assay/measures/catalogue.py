@@ -446,16 +446,16 @@ def _read(words: str, plain: str) -> _Read | None:
         return direct, None, None, False, ""
     averages = _AVERAGE.findall(words)
     if averages:
-        key = _named(_AVERAGE.sub(" ", words))
+        key = _key_of_words(_AVERAGE.sub(" ", words))
         if key is not None:
             return key, averages[0], None, False, ""
     mean = _MEAN.match(words)
     if mean is not None or _MEAN.match(_reversed(words)):
         rest = words[mean.end() :] if mean else _reversed(words).partition(" ")[2]
-        key = _named(rest)
+        key = _key_of_words(rest)
         if key is not None:
             return key, None, None, True, ""
-    key = _named(words)
+    key = _key_of_words(words)
     if key is not None:
         return key, None, None, False, ""
     return _of_label(plain)
@@ -465,15 +465,15 @@ def _of_label(plain: str) -> _Read | None:
     """A measure with a label in brackets or after "of": Recall (attack)."""
     aside = _ASIDE.search(plain)
     if aside is not None:
-        key = _named(_ASIDE.sub(" ", plain).casefold())
+        key = _key_of_words(_ASIDE.sub(" ", plain).casefold())
         label = aside[1].strip()
     else:
         parted = _FOR_LABEL.fullmatch(plain)
-        key = None if parted is None else _named(parted[1].casefold())
+        key = None if parted is None else _key_of_words(parted[1].casefold())
         label = "" if parted is None else parted[2].strip()
     if key is None:
         return None
-    also = _named(label.casefold())
+    also = _key_of_words(label.casefold())
     if also is None:
         return key, None, label or None, False, ""
     return _one_of(key, also)
@@ -494,7 +494,7 @@ def _reversed(words: str) -> str:
     return f"{tail} {head}"
 
 
-def _named(words: str) -> str | None:
+def _key_of_words(words: str) -> str | None:
     """The key of some words, also without words that change nothing."""
     known = spellings()
     for tried in (words, _PLAIN_WORDS.sub(" ", words)):

@@ -309,7 +309,7 @@ class Measure:
 
         if self.symmetric or self.formula is None:
             return None
-        return _named(self.formula, _SWAPPED, catalogue.CATALOGUE)
+        return _name_for_formula(self.formula, _SWAPPED, catalogue.CATALOGUE)
 
     @cached_property
     def complement(self) -> str | None:
@@ -318,7 +318,7 @@ class Measure:
 
         if self.formula is None:
             return None
-        return _named(1 - self.formula, TABLES, catalogue.CATALOGUE)
+        return _name_for_formula(1 - self.formula, TABLES, catalogue.CATALOGUE)
 
     @property
     def averages(self) -> bool:
@@ -362,7 +362,9 @@ def _priced(
     return replace(measure, formula=formula, of_costs=None, range=(min(worths), max(worths)))
 
 
-def _named(formula: Expression, tables: Tables, others: tuple[Measure, ...]) -> str | None:
+def _name_for_formula(
+    formula: Expression, tables: Tables, others: tuple[Measure, ...]
+) -> str | None:
     """The first of the measures that is a formula read on these tables."""
     for other in others:
         if other.formula is not None and agree(other.formula, formula, tables):

@@ -46,17 +46,17 @@ def _squared_distance(probability: Floats, truth: Any) -> Floats:
 
 
 def _log_loss_of_classes(probabilities: Floats, truth: Any) -> Floats:
-    return _log_loss(_given(probabilities, truth), 1)
+    return _log_loss(_probability_of_truth(probabilities, truth), 1)
 
 
 def _squared_distance_of_classes(probabilities: Floats, truth: Any) -> Floats:
     # The square of what the true class lacks takes the place of that of what it was given.
-    given = _given(probabilities, truth)
+    given = _probability_of_truth(probabilities, truth)
     squares = np.square(probabilities).sum(axis=1) - given**2 + (1 - given) ** 2
     return np.asarray(squares / 2)
 
 
-def _given(probabilities: Floats, truth: Any) -> Floats:
+def _probability_of_truth(probabilities: Floats, truth: Any) -> Floats:
     """The probability that each row gave to its true label."""
     return np.asarray(probabilities[np.arange(len(truth)), truth])
 

@@ -55,7 +55,7 @@ def dots(
     In parentheses stands how many rows a value rests on. At most the worst 50 are shown, and none
     without a value; how many were left out is said below. ``ordered`` keeps the given order.
     """
-    known = _known(rows)
+    known = _known_rows(rows)
     if not ordered:
         known.sort(key=lambda row: row[1], reverse=measure.better is not Better.HIGHER)
     shown = known[:MOST]
@@ -82,7 +82,7 @@ def dots(
 
 def forest(rows: Rows, *, pair: str, notes: Sequence[str] = (), ax: Axes | None = None) -> Axes:
     """Differences with their intervals beside the line of none; hollow where they may be 0."""
-    known = _known(rows)
+    known = _known_rows(rows)
     names = [plain(name, 60) for name, _ in known]
     width = COLUMN if max(map(len, names)) <= _LONGEST else PAGE
     with drawing(ax, _REST + _ROW * len(known), width) as axes:
@@ -101,7 +101,7 @@ def over_time(
     ax: Axes | None = None,
 ) -> Axes:
     """Measures of each period in their order, with intervals; a gap where a period has no rows."""
-    _known([row for title, course in courses for row in zip(names, course, strict=True)])
+    _known_rows([row for title, course in courses for row in zip(names, course, strict=True)])
     with drawing(ax, _HIGH, PAGE) as axes:
         for i, (title, estimates) in enumerate(courses):
             known = [(x, e) for x, e in zip(positions, estimates, strict=True) if math.isfinite(e)]
@@ -163,7 +163,7 @@ def sequence(
     return axes
 
 
-def _known(rows: Rows) -> list[tuple[str, Estimate]]:
+def _known_rows(rows: Rows) -> list[tuple[str, Estimate]]:
     finite = [(name, estimate) for name, estimate in rows if math.isfinite(estimate)]
     if not finite:
         raise MethodError("there is nothing to draw: none of the estimates has a value")

@@ -112,7 +112,7 @@ def _letters(numbers: Numbers) -> int:
     return max((len(line) for text in numbers.values() for line in text.split("\n")), default=1)
 
 
-def _shares(table: Confusion) -> Any:
+def _shares(table: Confusion) -> Floats:
     """Each cell as a share of its row; nan in a row without rows."""
     return np.array(
         [
@@ -189,7 +189,7 @@ def det(
     columns = drawn(curve)
     x, y = columns[f"{_X}_probit"], columns[f"{_Y}_probit"]
     rows = {side: _rows(curve, *side) for side in (("FP", "TN"), ("FN", "TP"))}
-    floors = [float(ndtri(_least(total))) for total in rows.values()]
+    floors = [float(ndtri(_smallest_rate(total))) for total in rows.values()]
     with drawing(ax, SQUARE) as axes:
         number = stepped(axes)
         ceiling = float(ndtri(max(_OFTEN, np.nanmin([1.2 * equal, 0.999]))))
@@ -235,7 +235,7 @@ def _rows(curve: Curve, *cells: str) -> float:
     return float(sum(curve.cells[cell][0] for cell in cells))
 
 
-def _least(rows: float) -> float:
+def _smallest_rate(rows: float) -> float:
     return min(0.5 / max(rows, 1.0), 0.4)
 
 
@@ -243,7 +243,7 @@ def _deviates(rates: Floats, rows: float) -> Floats:
     """Normal deviates, with what has none at half a row."""
     from scipy.special import ndtri
 
-    least = max(_least(rows), 2.0**-53)
+    least = max(_smallest_rate(rows), 2.0**-53)
     deviates: Floats = ndtri(np.clip(rates, least, 1 - least))
     return deviates
 

@@ -60,8 +60,8 @@ def write(path: Path, content: bytes | Iterable[bytes]) -> None:
     target = Path(os.path.realpath(path))
     with _new(target.parent) as temporary:
         # The system applies the umask to a new file; one that is replaced keeps its mode.
-        how = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY
-        file = _locked(temporary, lambda: os.open(temporary, how, 0o666))
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY
+        file = _locked(temporary, lambda: os.open(temporary, flags, 0o666))
         # Locked until it is in place, or another process might take it for left.
         with _still_locked(file):
             try:
@@ -224,9 +224,9 @@ def _mode(path: Path) -> int | None:
 
 def _write_all(file: int, content: bytes | Iterable[bytes]) -> None:
     for piece in (content,) if isinstance(content, bytes) else content:
-        left = memoryview(piece)
-        while left:
-            left = left[os.write(file, left) :]
+        unwritten = memoryview(piece)
+        while unwritten:
+            unwritten = unwritten[os.write(file, unwritten) :]
 
 
 def _sync_folder(path: Path) -> None:

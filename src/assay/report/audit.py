@@ -123,12 +123,12 @@ def _nothing_wrong(claim: AuditedClaim) -> str:
         return "It reports no number, so nothing of it could be judged."
     unknown = verdicts[NumberVerdict.UNDETERMINED]
     judged = len(claim.numbers) - unknown
-    rest = f"; {unknown} can't be told from what is given" if unknown else ""
+    undetermined = f"; {unknown} can't be told from what is given" if unknown else ""
     if not judged:
-        return f"Nothing could be judged{rest}."
+        return f"Nothing could be judged{undetermined}."
     rounded = verdicts[NumberVerdict.ROUNDING]
     note = f", {rounded} of them off by rounding alone" if rounded else ""
-    return f"{judged} {plural(judged, 'number agrees', 'numbers agree')}{note}{rest}."
+    return f"{judged} {plural(judged, 'number agrees', 'numbers agree')}{note}{undetermined}."
 
 
 def _table(caption: str, numbers: list[JudgedNumber]) -> Table:
@@ -139,7 +139,7 @@ def _table(caption: str, numbers: list[JudgedNumber]) -> Table:
         Column("likely mistake"),
     )
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (_called(number), _reported(number), _should_be(number), _mistake(number))
+        (_number_name(number), _reported(number), _should_be(number), _mistake(number))
         for number in numbers
     )
     return Table(caption, columns, rows)
@@ -155,7 +155,7 @@ def _full_table(caption: str, numbers: tuple[JudgedNumber, ...]) -> Table:
     )
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
-            _called(number),
+            _number_name(number),
             _reported(number),
             _should_be(number),
             str(number.verdict),
@@ -166,7 +166,7 @@ def _full_table(caption: str, numbers: tuple[JudgedNumber, ...]) -> Table:
     return Table(caption, columns, rows)
 
 
-def _called(number: JudgedNumber) -> str:
+def _number_name(number: JudgedNumber) -> str:
     return name(number.key)
 
 
@@ -226,8 +226,8 @@ def _findings(audit: Audit) -> Iterator[Finding]:
     many = len(audit.claims) > 1
     for claim in audit.claims:
         for finding in claim.findings:
-            told = f"{quoted(claim.name)}: {finding.message}" if many else finding.message
-            yield replace(finding, message=told)
+            message = f"{quoted(claim.name)}: {finding.message}" if many else finding.message
+            yield replace(finding, message=message)
 
 
 def _notes(audit: Audit) -> Iterator[str]:

@@ -114,9 +114,9 @@ def _drop(retest: Retest | None) -> Iterator[str]:
     before, after = retest.before.estimates[measure], retest.after.estimates[measure]
     value, interval = difference_parts(drop.changed(-drop, low=-drop.high, high=-drop.low))
     anew = retest.after.split != retest.before.split
-    how = f"Split {retest.after.split}" if anew else "Without what leaks"
+    remedy = f"Split {retest.after.split}" if anew else "Without what leaks"
     yield (
-        f"{name(how)}, {measure_name(measure)} of {name(retest.recipe)} goes from "
+        f"{name(remedy)}, {measure_name(measure)} of {name(retest.recipe)} goes from "
         f"{measured_parts(before)[0]} to {measured_parts(after)[0]} ({value} {interval})."
     )
 
@@ -185,7 +185,7 @@ def _baselines(check: Check) -> Section:
         Column("what it says", optional=True),
     )
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (_called(each), *(each.estimates[measure] for measure in wanted), each.says)
+        (_baseline_name(each), *(each.estimates[measure] for measure in wanted), each.says)
         for each in check.baselines
     )
     apart = f"{exact_percent(HELD_OUT)} of the rows, held out at random"
@@ -194,7 +194,7 @@ def _baselines(check: Check) -> Section:
     return Section("What every result should beat", (table,), Tier.MAIN)
 
 
-def _called(baseline: Baseline) -> str:
+def _baseline_name(baseline: Baseline) -> str:
     if len(baseline.columns) == 1:
         return f"{baseline.name}, {quoted(baseline.columns[0])}"
     return baseline.name

@@ -96,8 +96,8 @@ def _headline(comparison: Comparison) -> Iterator[str]:
     verdicts = [verdict.text for verdict in comparison.by_importance]
     yield from verdicts[:_FIRST]
     if len(verdicts) > _FIRST:
-        left = len(verdicts) - _FIRST
-        other = plural(left, "The other pair is", f"The other {left} pairs are")
+        hidden = len(verdicts) - _FIRST
+        other = plural(hidden, "The other pair is", f"The other {hidden} pairs are")
         yield f"{other} among the differences below."
 
 
@@ -272,8 +272,10 @@ def _per_class(comparison: Comparison) -> Iterator[Section]:
         for label in labels[:_CLASSES]
         for model, shares in comparison.per_class.items()
     ]
-    left = max(len(labels) - _CLASSES, 0)
-    notes = (f"{count(left)} more {plural(left, 'class', 'classes')} are not shown.",) * bool(left)
+    hidden = max(len(labels) - _CLASSES, 0)
+    notes = (f"{count(hidden)} more {plural(hidden, 'class', 'classes')} are not shown.",) * bool(
+        hidden
+    )
     percent = f"{exact_percent(comparison.level)} intervals"
     table = Table(f"Each class against the rest, {percent}", columns, tuple(rows), notes)
     yield Section("Per class", (table,), Tier.APPENDIX, detail=True)
@@ -318,8 +320,8 @@ def _tests(comparison: Comparison) -> Iterator[Section]:
         for test in tests
     )
     yield Section("Tests", (Table("Raw p, and adjusted by Holm", columns, rows),), Tier.ADVANCED)
-    told = tuple(Prose(test.sentence) for test in tests)
-    yield Section("Tests in words", told, Tier.APPENDIX, detail=True)
+    sentences = tuple(Prose(test.sentence) for test in tests)
+    yield Section("Tests in words", sentences, Tier.APPENDIX, detail=True)
 
 
 def _models(test: Significance) -> str:
@@ -444,8 +446,8 @@ def _best_at(best: BestOf) -> str:
     if not best.ranges:
         return f"only as good as others, at {listed([f'{significant(pc)}' for pc in best.ties])}"
     shown = [_from_to(part.low, part.high) for part in best.ranges[:_RANGES]]
-    left = len(best.ranges) - len(shown)
-    return ", ".join(shown) + (f" and {left} more ranges" if left else "")
+    hidden = len(best.ranges) - len(shown)
+    return ", ".join(shown) + (f" and {hidden} more ranges" if hidden else "")
 
 
 def _tied(best: BestOf) -> str:

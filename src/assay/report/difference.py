@@ -76,27 +76,27 @@ def _flat(value: Any, at: str = "") -> Iterator[tuple[str, Scalar]]:
             if key not in _DERIVED:
                 yield from _flat(part, f"{at} {key}".strip())
     elif isinstance(value, list):
-        taken: set[str] = set()
+        used_names: set[str] = set()
         for i, part in enumerate(value):
-            called = _called(part)
-            called = called if called and called not in taken else str(i + 1)
-            taken.add(called)
+            called = _entry_name(part)
+            called = called if called and called not in used_names else str(i + 1)
+            used_names.add(called)
             yield from _flat(part, f"{at} [{called}]")
     else:
         yield at, value
 
 
-def _called(part: Any) -> str:
+def _entry_name(part: Any) -> str:
     """What an entry of a list is called: the values that name it."""
     if not isinstance(part, dict):
         return ""
     words = []
     for key in _NAMING:
-        held = part.get(key)
-        if isinstance(held, dict):
-            words.append(" ".join(map(str, held.values())))
-        elif isinstance(held, str) or (key == "base_rate" and held is not None):
-            words.append(f"base rate {held}" if key == "base_rate" else str(held))
+        entry = part.get(key)
+        if isinstance(entry, dict):
+            words.append(" ".join(map(str, entry.values())))
+        elif isinstance(entry, str) or (key == "base_rate" and entry is not None):
+            words.append(f"base rate {entry}" if key == "base_rate" else str(entry))
     return ", ".join(word for word in words if word)
 
 
@@ -153,8 +153,8 @@ def _headline(
     if hashes:
         yield f"{_so_many(len(hashes), 'input')} {plural(len(hashes), 'is', 'are')} not the same."
     elif not any(each.key.startswith(f"{PROVENANCE} inputs") for each in provenance):
-        told = first.plain.get(PROVENANCE, {}).get("inputs")
-        yield "The inputs are the same." if told else "No inputs are told."
+        inputs = first.plain.get(PROVENANCE, {}).get("inputs")
+        yield "The inputs are the same." if inputs else "No inputs are told."
 
 
 def _kind(document: Document | Report) -> str:
@@ -164,8 +164,8 @@ def _kind(document: Document | Report) -> str:
     return str(document.plain["schema"]).removeprefix("assay.").partition("/")[0]
 
 
-def _so_many(number: int, what: str) -> str:
-    return f"{count(number)} {plural(number, what, f'{what}s')}"
+def _so_many(number: int, noun: str) -> str:
+    return f"{count(number)} {plural(number, noun, f'{noun}s')}"
 
 
 def _section(
@@ -181,12 +181,14 @@ def _section(
         *((Column("difference"),) if numeric else ()),
     )
     rows: list[tuple[Cell, ...]] = []
-    for each in [each for each in changed if _told(each)][:_MOST]:
-        ends = (_shown(each.first), _shown(each.second))
+    for each in [each for each in changed if _is_told(each)][:_MOST]:
+        ends = (_shown_value(each.first), _shown_value(each.second))
         last = "" if each.difference is None else plain_number(each.difference)
         rows.append((_name_of(each), *ends, *((last,) if numeric else ())))
-    left = len(changed) - len(rows)
-    notes = (f"{count(left)} more differ with them; JSON and CSV have all.",) if left > 0 else ()
+    hidden = len(changed) - len(rows)
+    notes = (
+        (f"{count(hidden)} more differ with them; JSON and CSV have all.",) if hidden > 0 else ()
+    )
     blocks: tuple[Block, ...] = (Table(caption, columns, tuple(rows), notes),)
     yield Section(title, blocks, tier)
 
@@ -197,13 +199,13 @@ def _name_of(change: ChangedValue) -> str:
     return change.key[len("estimates [") : -len("] value")] if estimate else change.key
 
 
-def _told(change: ChangedValue) -> bool:
+def _is_told(change: ChangedValue) -> bool:
     """Whether a table has it, or another line stands for it."""
     words = change.key.split()
     return words[0] not in _CURVES and words[-1] not in _BESIDE
 
 
-def _shown(value: Scalar) -> str:
+def _shown_value(value: Scalar) -> str:
     if value is None:
         return ""
     if isinstance(value, float):

@@ -79,13 +79,15 @@ class Document:
     @cached_property
     def plain(self) -> dict[str, Any]:
         """The plain values of the contract."""
-        odd: dict[str, str] = {}
-        values: dict[str, Any] = settled(codec_of(KINDS[self.kind].type).write(self.result), odd)
+        not_finite: dict[str, str] = {}
+        values: dict[str, Any] = settled(
+            codec_of(KINDS[self.kind].type).write(self.result), not_finite
+        )
         return {
             **values,
             **self.report.plain,
             "headline": list(self.report.headline),
-            **({_NOT_FINITE: odd} if odd else {}),
+            **({_NOT_FINITE: not_finite} if not_finite else {}),
             "provenance": self.provenance.to_dict(),
         }
 
@@ -102,11 +104,11 @@ class Document:
     def from_plain(cls, plain: Mapping[str, Any]) -> Document:
         """The document of the plain values of the contract."""
         kind = kind_of(plain)
-        values = _copied(plain)
-        odd = values.pop(_NOT_FINITE, {})
-        if not isinstance(odd, dict):
-            raise InputError(f"/{_NOT_FINITE} is {shortened(repr(odd))}; expected an object")
-        unsettled(values, odd)
+        values = _copy_of(plain)
+        not_finite = values.pop(_NOT_FINITE, {})
+        if not isinstance(not_finite, dict):
+            raise InputError(f"/{_NOT_FINITE} is {shortened(repr(not_finite))}; expected an object")
+        unsettled(values, not_finite)
         given = values.pop("provenance", None)
         made = Provenance("") if given is None else restored(Provenance, given, "/provenance")
         with sound():
@@ -155,26 +157,26 @@ def sound() -> Iterator[None]:
 def kind_of(plain: Any) -> str:
     """The kind of a document by its schema; refuses what is none, and what is newer."""
     schema = plain.get("schema") if isinstance(plain, dict) else None
-    known = dict.fromkeys(kind.schema for kind in KINDS.values())
+    schemas = dict.fromkeys(kind.schema for kind in KINDS.values())
     if not isinstance(schema, str):
         raise InputError(
             "it is no document of assay: it lacks the key 'schema', as 'assay.evaluation/1'. Give "
             "what a command wrote with --format json"
         )
-    if schema not in known:
-        raise InputError(f"{shortened(schema)!r} {_unknown(schema, known)}")
+    if schema not in schemas:
+        raise InputError(f"{shortened(schema)!r} {_unknown(schema, schemas)}")
     trained = schema == KINDS["training"].schema and plain.get("training") is not None
     return "training" if trained else next(k for k, v in KINDS.items() if v.schema == schema)
 
 
-def _unknown(schema: str, known: Mapping[str, Any]) -> str:
+def _unknown(schema: str, schemas: Mapping[str, Any]) -> str:
     name, _, version = schema.rpartition("/")
-    mine = next((each for each in known if each.rpartition("/")[0] == name), None)
+    mine = next((each for each in schemas if each.rpartition("/")[0] == name), None)
     if mine is not None and version.isdecimal():
         from assay.errors import __version__
 
         return f"is of another version than this one reads, {mine!r} (assay {__version__}): update"
-    return f"is no document that can be drawn; there are {', '.join(known)}"
+    return f"is no document that can be drawn; there are {', '.join(schemas)}"
 
 
 def parsed(text: str) -> Any:
@@ -196,11 +198,11 @@ def json_text(plain: Any) -> str:
     return escaped_json(json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=2)) + "\n"
 
 
-def _copied(value: Any) -> Any:
+def _copy_of(value: Any) -> Any:
     """The same values in new objects, since numbers are put back into them in place."""
     if isinstance(value, dict):
-        return {key: _copied(part) for key, part in value.items()}
-    return [_copied(part) for part in value] if isinstance(value, list) else value
+        return {key: _copy_of(part) for key, part in value.items()}
+    return [_copy_of(part) for part in value] if isinstance(value, list) else value
 
 
 def document_of(result: Any, provenance: Provenance | None = None) -> Document:

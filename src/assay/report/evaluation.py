@@ -275,8 +275,10 @@ def _classes(evaluation: Snapshot) -> tuple[Section, ...]:
         rows.append((label, evaluation.confusion.rows[i], *counts, *shares))
     order = [shown[measures.index(RECALL)][label] for label in evaluation.labels]
     ranks = sorted(range(len(rows)), key=lambda i: (math.isnan(order[i]), float(order[i]), i))
-    left = max(len(rows) - _CLASSES, 0)
-    notes = (f"{count(left)} more {plural(left, 'class', 'classes')} are not shown.",) * bool(left)
+    hidden = max(len(rows) - _CLASSES, 0)
+    notes = (f"{count(hidden)} more {plural(hidden, 'class', 'classes')} are not shown.",) * bool(
+        hidden
+    )
     first = tuple(rows[i] for i in ranks[:_CLASSES])
     table = Table("Each class against the rest, worst recall first", columns, first, notes)
     if evaluation.positive is not None:
@@ -289,7 +291,7 @@ def _rates_of_classes(evaluation: Snapshot, order: list[int]) -> Table:
     """What else is told of each class against the rest, in the same order."""
     shown = {find(measure): per_label(evaluation, find(measure)) for measure in PER_CLASS_OF_MANY}
     # Without probabilities there is no ranking.
-    shown = {measure: estimates for measure, estimates in shown.items() if _known(estimates)}
+    shown = {measure: estimates for measure, estimates in shown.items() if _has_values(estimates)}
     columns = (Column("class"), *(Column(m.short, Kind.SHARE) for m in shown))
     labels = [evaluation.labels[i] for i in order]
     rows: list[tuple[Cell, ...]] = [
@@ -299,7 +301,7 @@ def _rates_of_classes(evaluation: Snapshot, order: list[int]) -> Table:
     return Table(caption, columns, tuple(rows))
 
 
-def _known(estimates: Mapping[str, Estimate]) -> bool:
+def _has_values(estimates: Mapping[str, Estimate]) -> bool:
     return any(not math.isnan(estimate) for estimate in estimates.values())
 
 

@@ -161,7 +161,10 @@ def _detail(gate: Gate) -> Section:
     rows = tuple(_details(judged) for judged in gate.rules)
     table = Table("Each model by itself, and how the interval came about", columns, rows)
     return Section(
-        "How each rule was judged", (table, *map(Prose, _told(gate))), Tier.APPENDIX, detail=True
+        "How each rule was judged",
+        (table, *map(Prose, _method_notes(gate))),
+        Tier.APPENDIX,
+        detail=True,
     )
 
 
@@ -185,7 +188,7 @@ def _threshold(judged: JudgedRule, model: str) -> str:
     return "none: nothing is flagged" if at is None else threshold_text(at)
 
 
-def _told(gate: Gate) -> Iterator[str]:
+def _method_notes(gate: Gate) -> Iterator[str]:
     number = len(gate.rules)
     yield f"Intervals are two-sided, of {below(100 * gate.rule_level, 100, 6)}%."
     if gate.joint and number > 1:
@@ -272,14 +275,14 @@ def junit(gate: Gate, *, seconds: float = 0.0) -> str:
             tag = "skipped" if gate.allow_undecided else "failure"
             _add_message(case, tag, f"undecided: {message}", "undecided")
         SubElement(case, "system-out").text = visible(f"{judged.rule.text}: {message}")
-    return _written(root)
+    return _xml_text(root)
 
 
 def broken_off() -> str:
     """What stands there until there is a verdict: one test case with an error."""
     root, suite = _suites(1, 0, 1, 0, 0.0)
     _add_message(_case(suite, "the gate comes to a verdict"), "error", BROKEN_OFF, "error")
-    return _written(root)
+    return _xml_text(root)
 
 
 def _suites(
@@ -316,6 +319,6 @@ def _add_message(case: Element, tag: str, message: str, kind: str) -> None:
     SubElement(case, tag, attributes).text = text
 
 
-def _written(root: Element) -> str:
+def _xml_text(root: Element) -> str:
     indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'

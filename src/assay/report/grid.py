@@ -208,11 +208,11 @@ def _of_forest(forest: ForestPlot, longest: int, *, drawn: bool) -> TextGrid:
     rows = []
     for change, strip in zip(forest.changes, strips, strict=True):
         outcome = change.outcome(forest.margin)
-        told = TextCell("" if outcome is DifferenceOutcome.UNDEFINED else outcome.value)
+        verdict = TextCell("" if outcome is DifferenceOutcome.UNDEFINED else outcome.value)
         called = TextCell(name(change.name, longest))
         value = TextCell(*difference_parts(change.difference))
         bound = TextCell(bound_text(change.difference.bound))
-        rows.append((called, value, TextCell(strip), bound, told, remark(change.remark)))
+        rows.append((called, value, TextCell(strip), bound, verdict, remark(change.remark)))
     return TextGrid(columns, tuple(rows))
 
 

@@ -55,12 +55,12 @@ def headline(evaluation: Snapshot) -> tuple[str, ...]:
 
 
 def _of_two(evaluation: Snapshot) -> str:
-    what = positives(evaluation.labels[1])
+    attacks = positives(evaluation.labels[1])
     detected, false = evaluation[RECALL], evaluation[FALSE_DISCOVERY_RATE]
     parts = [
-        f"How many {what} it catches is undefined: {detected.undefined}"
+        f"How many {attacks} it catches is undefined: {detected.undefined}"
         if math.isnan(detected)
-        else f"Catches {percent(detected)} of {what}"
+        else f"Catches {percent(detected)} of {attacks}"
     ]
     if math.isnan(false):
         parts.append("it raised no alarm at all")
@@ -79,11 +79,11 @@ def _of_two(evaluation: Snapshot) -> str:
 
 def _of_ranks(evaluation: Snapshot) -> str:
     """What scores without a threshold tell: how they rank."""
-    what, auc = positives(evaluation.labels[1]), evaluation[ROC_AUC]
+    attacks, auc = positives(evaluation.labels[1]), evaluation[ROC_AUC]
     if math.isnan(auc):
-        return f"How it ranks {what} is undefined: {auc.undefined}."
+        return f"How it ranks {attacks} is undefined: {auc.undefined}."
     return (
-        f"Ranks {what} above others in {percent(auc)} of pairs (ROC AUC); without a threshold "
+        f"Ranks {attacks} above others in {percent(auc)} of pairs (ROC AUC); without a threshold "
         f"there are no alarms to judge."
     )
 
@@ -124,15 +124,15 @@ def _flagged(evaluation: Snapshot) -> str:
 
 
 def _of_alerts(evaluation: Snapshot) -> str:
-    what = positives(evaluation.labels[1])
+    attacks = positives(evaluation.labels[1])
     detected, false = evaluation[RECALL], evaluation[FALSE_DISCOVERY_RATE]
     parts = []
     if math.isnan(detected):
         why = "rows that raised no alarm were not labelled"
-        parts.append(f"how many {what} it catches is not known, since {why}")
+        parts.append(f"how many {attacks} it catches is not known, since {why}")
     else:
         parts.append(
-            f"catches {percent(detected)} of {what}, by the labelled sample of rows that raised "
+            f"catches {percent(detected)} of {attacks}, by the labelled sample of rows that raised "
             f"no alarm"
         )
     if math.isnan(false):
@@ -144,10 +144,10 @@ def _of_alerts(evaluation: Snapshot) -> str:
     return text[0].upper() + text[1:]
 
 
-def _rows_of_alerts(evaluation: Snapshot, rest: Unlabelled) -> str:
+def _rows_of_alerts(evaluation: Snapshot, unlabelled: Unlabelled) -> str:
     return (
-        f"{_rows(evaluation)} with a label; {count(rest.flagged)} without one raised an alarm, "
-        f"{count(rest.not_flagged)} did not{_flagged(evaluation)}."
+        f"{_rows(evaluation)} with a label; {count(unlabelled.flagged)} without one raised an "
+        f"alarm, {count(unlabelled.not_flagged)} did not{_flagged(evaluation)}."
     )
 
 
@@ -170,21 +170,21 @@ def _of_many(evaluation: Snapshot) -> tuple[str, ...]:
 
 def _classes(evaluation: Snapshot) -> tuple[str, ...]:
     recalls = per_label(evaluation, RECALL)
-    known = {label: recall for label, recall in recalls.items() if not math.isnan(recall)}
-    if len(known) < 2:
+    defined = {label: recall for label, recall in recalls.items() if not math.isnan(recall)}
+    if len(defined) < 2:
         return ()
-    if min(map(float, known.values())) == 1:
+    if min(map(float, defined.values())) == 1:
         return ("Every row was decided right.",)
     # A class of three rows is the best or the worst by chance.
-    told = {label: recall for label, recall in known.items() if not too_wide(recall)}
-    known = told if len(told) > 1 else known
-    best = max(known, key=lambda label: known[label])
-    worst = min(known, key=lambda label: known[label])
-    text = f"Every class is found alike, {percent(known[best])} of its rows."
-    if known[best] > known[worst]:
+    precise = {label: recall for label, recall in defined.items() if not too_wide(recall)}
+    defined = precise if len(precise) > 1 else defined
+    best = max(defined, key=lambda label: defined[label])
+    worst = min(defined, key=lambda label: defined[label])
+    text = f"Every class is found alike, {percent(defined[best])} of its rows."
+    if defined[best] > defined[worst]:
         text = (
-            f"Best is {quoted(best)}, of which {percent(known[best])} are found; worst is "
-            f"{quoted(worst)} with {percent(known[worst])}."
+            f"Best is {quoted(best)}, of which {percent(defined[best])} are found; worst is "
+            f"{quoted(worst)} with {percent(defined[worst])}."
         )
     rows, truth, decision = largest_confusions(evaluation)[0]
     of = evaluation.confusion.rows[truth]
@@ -224,8 +224,8 @@ def deployment_sections(evaluation: Snapshot) -> tuple[Section, ...]:
     title = "At the base rate of deployment"
     precise = [each[PRECISION] for each in deployed.values()]
     if all(map(math.isnan, precise)):
-        said = f"Nothing can be said at another base rate: {precise[0].undefined}."
-        return (Section(title, (Prose(said),), Tier.ADVANCED),)
+        sentence = f"Nothing can be said at another base rate: {precise[0].undefined}."
+        return (Section(title, (Prose(sentence),), Tier.ADVANCED),)
     costs = tuple(measure.name for measure in catalogue.CATALOGUE if measure.of_costs is not None)
     names = (*AT_BASE_RATES, *RANKED_AT_BASE_RATES, *costs)
     blocks: list[Block] = [_table(evaluation, deployed, names)]
@@ -338,10 +338,14 @@ def _precise(deployed: Mapping[float, ByMeasure]) -> list[Estimate]:
 def reverse(evaluation: Snapshot) -> list[str]:
     """What a tolerable false alarm rate would ask for, at each base rate that was given."""
     rates = evaluation.base_rates or (USUAL_BASE_RATE,)
-    return [_asked(evaluation, each) for each in evaluation.deployment if each.base_rate in rates]
+    return [
+        _reach_sentence(evaluation, each)
+        for each in evaluation.deployment
+        if each.base_rate in rates
+    ]
 
 
-def _asked(evaluation: Snapshot, each: Reach) -> str:
+def _reach_sentence(evaluation: Snapshot, each: Reach) -> str:
     text = (
         f"At a base rate of {exact_percent(each.base_rate)}, a false alarm rate under "
         f"{exact_percent(each.tolerated_far)} asks for a false positive rate of at most "

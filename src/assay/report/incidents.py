@@ -112,7 +112,7 @@ def _sections(incidents: Incidents) -> Iterator[Section]:
     for column in (FAMILY, ATTACK):
         shares = incidents.of(column)
         if shares and (column == FAMILY or len(shares) < incidents.total):
-            yield Section(f"By {column}", (_by(column, shares),), Tier.MAIN)
+            yield Section(f"By {column}", (_shares_table(column, shares),), Tier.MAIN)
     if incidents.rules:
         yield Section("Rules", tuple(_rules(incidents)), Tier.MAIN)
     yield from sections(incidents)
@@ -120,7 +120,9 @@ def _sections(incidents: Incidents) -> Iterator[Section]:
         yield Section("Days", (_days(incidents),), Tier.ADVANCED)
     if incidents.source.get("rows_refused"):
         yield from refused_rows(incidents.source)
-    yield Section("How it was counted", (Prose(" ".join(_counted(incidents))),), Tier.APPENDIX)
+    yield Section(
+        "How it was counted", (Prose(" ".join(_counting_words(incidents))),), Tier.APPENDIX
+    )
 
 
 def _incidents(incidents: Incidents) -> Table:
@@ -176,7 +178,7 @@ def _figures(incidents: Incidents) -> Table:
     return Table(f"With intervals of {exact_percent(incidents.level)}", columns, tuple(rows))
 
 
-def _by(column: str, shares: dict[str, Estimate]) -> Table:
+def _shares_table(column: str, shares: dict[str, Estimate]) -> Table:
     columns = (Column(column), Column("incidents", Kind.COUNT), Column("detected", Kind.SHARE))
     rows = tuple((value, int(share.n), share) for value, share in shares.items())
     return Table("Share of incidents that were detected", columns, rows[:_MOST_ROWS], as_rows=True)
@@ -231,7 +233,7 @@ def _days(incidents: Incidents) -> Table:
     return Table("Days in UTC; a false incident counts where it begins", columns, rows)
 
 
-def _counted(incidents: Incidents) -> Iterator[str]:
+def _counting_words(incidents: Incidents) -> Iterator[str]:
     matched = (
         "by time alone" if not incidents.match else f"by time and {listed(list(incidents.match))}"
     )
@@ -297,7 +299,7 @@ def sections(incidents: Incidents) -> Iterator[Section]:
     if incidents.operating is not None and incidents.operating.threshold:
         block = _operating(incidents, incidents.operating)
         yield Section("What every threshold would mean", (block,), Tier.ADVANCED)
-        late = _late(incidents, incidents.operating)
+        late = _delay_course(incidents, incidents.operating)
         if late is not None:
             yield Section("How soon, by threshold", (late,), Tier.ADVANCED, detail=True)
     if incidents.coverage is not None:
@@ -366,7 +368,7 @@ def _choice(incidents: Incidents, choice: OperatingChoice) -> Iterator[Block]:
         for name, point in (("by this data", choice.empirical), ("promised", choice.guaranteed))
         if point is not None
     ]
-    asked = " and ".join(_asked(choice))
+    asked = " and ".join(_asked_constraints(choice))
     if rows:
         yield Table(f"Asked for: {asked}; {choice.objective}", columns, tuple(rows), as_rows=True)
     if choice.infeasible is not None:
@@ -378,7 +380,7 @@ def _choice(incidents: Incidents, choice: OperatingChoice) -> Iterator[Block]:
         )
 
 
-def _asked(choice: OperatingChoice) -> Iterator[str]:
+def _asked_constraints(choice: OperatingChoice) -> Iterator[str]:
     limits = choice.constraints
     if "max_false_incidents" in limits:
         yield f"at most {limits['max_false_incidents']:g} false incidents a day"
@@ -431,7 +433,7 @@ def _operating(incidents: Incidents, curve: OperatingCurve) -> StepCurve:
     )
 
 
-def _late(incidents: Incidents, curve: OperatingCurve) -> StepCurve | None:
+def _delay_course(incidents: Incidents, curve: OperatingCurve) -> StepCurve | None:
     """How soon half are detected against false incidents (AMOC); None for less than two points."""
     points = (curve.point(i) for i in range(len(curve.threshold)))
     late = [(point, point.median_delay) for point in points if point.median_delay is not None]
@@ -467,12 +469,12 @@ def _marks(incidents: Incidents, *, delay: bool) -> Iterator[tuple[float, float,
 
 
 def _covering(coverage: Coverage) -> Table:
-    ranges, near, adjusted = coverage.ranges, coverage.affiliation, coverage.point_adjusted
+    ranges, affiliation, adjusted = coverage.ranges, coverage.affiliation, coverage.point_adjusted
     values = {
         "precision of ranges": ranges.precision,
         "recall of ranges": ranges.recall,
-        "affiliation precision": near.precision,
-        "affiliation recall": near.recall,
+        "affiliation precision": affiliation.precision,
+        "affiliation recall": affiliation.recall,
         "point-adjusted F1": adjusted.f1,
         "the same of alarms at random": adjusted.random,
     }

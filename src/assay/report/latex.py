@@ -122,10 +122,10 @@ class LatexTables:
             return
         grid = grid_of(block, _LONGEST_LABEL if isinstance(block, Matrix) else LONGEST)
         notes = () if isinstance(block, Matrix) else block.notes
-        left = len(grid.rows) - MOST_ROWS
-        if left > 0:
+        hidden = len(grid.rows) - MOST_ROWS
+        if hidden > 0:
             grid = TextGrid(grid.columns, grid.rows[:MOST_ROWS])
-            notes = (*notes, f"{left} more {plural(left, 'row is', 'rows are')} not shown.")
+            notes = (*notes, f"{hidden} more {plural(hidden, 'row is', 'rows are')} not shown.")
         for layout in _pieces(grid):
             yield from self._table(title, block.caption, layout, notes)
 
@@ -304,10 +304,10 @@ def _fragment_tables(
     longest = _FRAGMENT_LABEL if isinstance(block, Matrix) else LONGEST
     grid = grid_of(block, longest, even=True)
     notes = () if isinstance(block, Matrix) else block.notes
-    left = len(grid.rows) - MOST_ROWS
-    if left > 0:
+    hidden = len(grid.rows) - MOST_ROWS
+    if hidden > 0:
         grid = TextGrid(grid.columns, grid.rows[:MOST_ROWS])
-        notes = (*notes, f"{left} more {plural(left, 'row is', 'rows are')} not shown")
+        notes = (*notes, f"{hidden} more {plural(hidden, 'row is', 'rows are')} not shown")
     notes = tuple(re.sub(r"^Marked:", "Bold:", note) for note in notes)
     texts = (f"{title}: {block.caption}", *notes, *_rests_on(block))
     parts = [part.removesuffix(".") for part in texts]

@@ -57,7 +57,7 @@ def _parts(report: Report) -> Iterator[str]:
         yield "### Notes"
         yield "\n".join(f"- {prose(sentence(note))}" for note in report.notes)
     if report.made is not None:
-        yield _made(report.made)
+        yield _provenance_line(report.made)
 
 
 def _finding(finding: Finding) -> str:
@@ -66,7 +66,7 @@ def _finding(finding: Finding) -> str:
     return f"- {mark}**{kind[0]}** {kind[1]}: {prose(sentence(finding.message))}"
 
 
-def _made(made: Provenance) -> str:
+def _provenance_line(made: Provenance) -> str:
     parts = [f"assay {prose(name(made.version))}"]
     if made.command:
         parts.append(code(name(made.command, 200)))

@@ -106,7 +106,7 @@ def measure_document(measure: Measure, *, level: float = DEFAULT_LEVEL) -> Repor
         ),
         Section(
             "Facts",
-            (Table("At a glance", (Column("what"), Column("it is")), _filled(facts)),),
+            (Table("At a glance", (Column("what"), Column("it is")), _rows_with_value(facts)),),
         ),
         Section("When it misleads", (Prose(measure.misleads),)),
     ]
@@ -114,7 +114,7 @@ def measure_document(measure: Measure, *, level: float = DEFAULT_LEVEL) -> Repor
         bands = tuple((span(band, measure), band.reading) for band in measure.bands)
         columns = (Column("value"), Column("reading"))
         sections.append(Section("Bands", (Table("A convention, no law", columns, bands),)))
-    sections.append(Section("Example", _worked(measure, level)))
+    sections.append(Section("Example", _worked_example(measure, level)))
     return Report(
         title=measure_name(measure),
         headline=(measure.reads,),
@@ -124,7 +124,7 @@ def measure_document(measure: Measure, *, level: float = DEFAULT_LEVEL) -> Repor
     )
 
 
-def _filled(rows: list[tuple[Cell, ...]]) -> tuple[tuple[Cell, ...], ...]:
+def _rows_with_value(rows: list[tuple[Cell, ...]]) -> tuple[tuple[Cell, ...], ...]:
     return tuple(row for row in rows if row[1])
 
 
@@ -223,7 +223,7 @@ def _example(measure: Measure, level: float) -> tuple[dict[str, Any], Estimate]:
     return given, function(**given, level=level)
 
 
-def _worked(measure: Measure, level: float) -> tuple[Block, ...]:
+def _worked_example(measure: Measure, level: float) -> tuple[Block, ...]:
     """The example with its numbers in the formula, and what comes of it."""
     given, estimate = _example(measure, level)
     if measure.of_scores is not None:

@@ -72,7 +72,7 @@ def report_of(monitor: Monitor) -> Report:
         *_over_time(monitor),
         *shift_sections(monitor),
         *_maturity(monitor),
-        _each(monitor),
+        _period_section(monitor),
         *refused_rows(monitor.source),
     )
     return Report(
@@ -95,8 +95,8 @@ def _headline(monitor: Monitor) -> Iterator[str]:
         yield f"{monitor.outcome.value.upper()}: {summary(monitor)}"
     else:
         precision = monitor[PRECISION.name].estimate
-        told = "is not known yet" if math.isnan(precision) else f"is {percent(precision)}"
-        yield f"Until {monitor.until} precision {told}; no rule was given."
+        statement = "is not known yet" if math.isnan(precision) else f"is {percent(precision)}"
+        yield f"Until {monitor.until} precision {statement}; no rule was given."
     periods = monitor.periods
     days = sum(period.days for period in periods)
     alerts = sum(period.alerts for period in periods)
@@ -157,7 +157,9 @@ def _rules(monitor: Monitor) -> Iterator[Section]:
 def _of_rule(judged: WatchedRule) -> str:
     rule = judged.rule
     name_ = rule.written if rule.measure is None else rule.measure.name
-    return _joined(_parts(name_, rule.subject, judged.estimate)) or _between(name_, judged.estimate)
+    return _joined_parts(_parts(name_, rule.subject, judged.estimate)) or _bounds_text(
+        name_, judged.estimate
+    )
 
 
 def _parts(measure: str, subject: str, estimate: Any) -> tuple[str, str]:
@@ -169,11 +171,11 @@ def _parts(measure: str, subject: str, estimate: Any) -> tuple[str, str]:
     return daily_parts(estimate) if measure in PER_DAY else measured_parts(estimate)
 
 
-def _joined(parts: tuple[str, str]) -> str:
+def _joined_parts(parts: tuple[str, str]) -> str:
     return " ".join(part for part in parts if part)
 
 
-def _between(measure: str, estimate: Any, *, ends: bool = True) -> str:
+def _bounds_text(measure: str, estimate: Any, *, ends: bool = True) -> str:
     """What a figure lies between where labels are missing, and the ends of its interval."""
     if estimate.bound is None:
         return "undefined"
@@ -182,7 +184,7 @@ def _between(measure: str, estimate: Any, *, ends: bool = True) -> str:
     return f"{low} to {high} {interval}".rstrip()
 
 
-def _called(measure: str, subject: str, *, several: bool) -> str:
+def _figure_name(measure: str, subject: str, *, several: bool) -> str:
     title = measure_name(measure) if measure in PER_DAY else find(measure).title
     if subject == DIFFERENCE:
         return f"{title}, new less old"
@@ -201,11 +203,11 @@ def _so_far(monitor: Monitor) -> Section:
     for each in monitor.last.estimates:
         if each.scope != "cumulative":
             continue
-        shown = _joined(_parts(each.measure, each.subject, each.estimate))
+        shown = _joined_parts(_parts(each.measure, each.subject, each.estimate))
         rows.append(
             (
-                _called(each.measure, each.subject, several=several),
-                shown or _between(each.measure, each.estimate),
+                _figure_name(each.measure, each.subject, several=several),
+                shown or _bounds_text(each.measure, each.estimate),
                 _ordinary(each) if shown else "",
                 exact_percent(round(each.mature, 3)),
             )
@@ -262,7 +264,7 @@ def _course(monitor: Monitor, shown: list[Watched], scope: Any) -> PeriodCourse:
         Column("until" if scope == "cumulative" else "period"),
         *(
             Column(
-                _called(each.measure, each.subject, several=False),
+                _figure_name(each.measure, each.subject, several=False),
                 Kind.DIFFERENCE if each.subject == DIFFERENCE else kinds[each.measure in PER_DAY],
             )
             for each in shown
@@ -272,15 +274,15 @@ def _course(monitor: Monitor, shown: list[Watched], scope: Any) -> PeriodCourse:
     for period in monitor.periods[-MOST:]:
         figures = [period.figure(each.measure, scope, each.subject) for each in shown]
         cells = [
-            _between(one.measure, one.estimate, ends=False)
+            _bounds_text(one.measure, one.estimate, ends=False)
             if math.isnan(one.estimate)
             else one.estimate
             for one in figures
         ]
         rows.append((period.end if scope == "cumulative" else _span(period), *cells))
-    left = len(monitor.periods) - MOST
-    before = plural(left, "period before them is", "periods before them are")
-    notes = (f"{count(left)} {before} not shown.",) if left > 0 else ()
+    hidden = len(monitor.periods) - MOST
+    before = plural(hidden, "period before them is", "periods before them are")
+    notes = (f"{count(hidden)} {before} not shown.",) if hidden > 0 else ()
     caption = (
         "All rows up to then, with confidence sequences"
         if scope == "cumulative"
@@ -295,7 +297,7 @@ def _bounds(monitor: Monitor) -> tuple[tuple[str, float, str], ...]:
     rules = [each.rule for each in monitor.rules]
     measures = [rule.written if rule.measure is None else rule.measure.name for rule in rules]
     return tuple(
-        (_called(measure, rule.subject, several=False), rule.bound, rule.text)
+        (_figure_name(measure, rule.subject, several=False), rule.bound, rule.text)
         for measure, rule in zip(measures, rules, strict=True)
         if rule.subject in (NEW, DIFFERENCE)
     )
@@ -305,7 +307,7 @@ def _span(period: Period) -> str:
     return period.start if period.start == period.end else f"{period.start} to {period.end}"
 
 
-def _each(monitor: Monitor) -> Section:
+def _period_section(monitor: Monitor) -> Section:
     """What was counted in each period, and its figures by themselves."""
     columns = (
         Column("period"),

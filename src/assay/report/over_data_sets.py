@@ -93,7 +93,7 @@ def on_data_sets(comparison: Comparison) -> Iterator[Section]:
         tables = tuple(_table(comparison, measure) for measure in others)
         yield Section("Further measures on each data set", tables, Tier.APPENDIX, detail=True)
     if any(each.differences for each in comparison.datasets):
-        table = _within(comparison, first)
+        table = _within_data_sets(comparison, first)
         yield Section("Pairs within each data set", (table,), Tier.APPENDIX, detail=True)
 
 
@@ -194,14 +194,14 @@ def _mean_ranks(comparison: Comparison, measure: str) -> MeanRanks | None:
     overall = f"; Iman and Davenport: p {equals(friedman[0].p)}" if friedman else ""
     size = len(comparison.datasets)
     level = f"the {exact_percent(1 - comparison.level)} level"
-    told = (
+    table = (
         f"Told apart from a critical difference of {fixed(critical, 2)} on, by Nemenyi at {level}."
     )
     return MeanRanks(
         f"{called(measure)} over {size} data sets, 1 is best{overall}",
         (Column("model"), Column("mean rank", Kind.SHARE), Column("not told apart from")),
         rows,
-        (told,),
+        (table,),
         ranks=tuple((name(model), ranks[model]) for model in ordered),
         critical=critical,
         groups=tuple(groups),
@@ -237,7 +237,7 @@ def _posteriors(comparison: Comparison, likely: list[SignedRankPosterior]) -> Ta
     )
 
 
-def _within(comparison: Comparison, measure: str) -> Table:
+def _within_data_sets(comparison: Comparison, measure: str) -> Table:
     columns = (
         Column("data set"),
         Column("models"),

@@ -44,7 +44,7 @@ def _headline(plan: Plan) -> Iterator[str]:
         if goal.hopeless is not None:
             yield f"Not possible: {goal.hopeless}."
     for goal in plan.goals:
-        yield f"{_asked(plan, goal)} takes {_least(goal)}{_enough(plan, goal)}."
+        yield f"{_goal_start(plan, goal)} takes {_least_rows(goal)}{_enough_rows(plan, goal)}."
     shared = plan.certified
     if len(shared) > 1:
         yield (
@@ -54,7 +54,7 @@ def _headline(plan: Plan) -> Iterator[str]:
         )
 
 
-def _asked(plan: Plan, goal: Goal) -> str:
+def _goal_start(plan: Plan, goal: Goal) -> str:
     """A goal, as the start of a sentence."""
     target, sure = exact_percent(goal.target), f"with {exact_percent(goal.confidence)} confidence"
     match goal.name:
@@ -82,7 +82,7 @@ def _asked(plan: Plan, goal: Goal) -> str:
             )
 
 
-def _least(goal: Goal) -> str:
+def _least_rows(goal: Goal) -> str:
     """What it takes at the least."""
     needs = goal.needs
     match goal.name:
@@ -131,8 +131,8 @@ def _labels(need: Need) -> str:
     return "more labels than there are rows" if need.rows is None else _so_many(need.rows, "label")
 
 
-def _so_many(number: int | None, what: str) -> str:
-    return f"{count(number or 0)} {plural(number or 0, what, f'{what}s')}"
+def _so_many(number: int | None, noun: str) -> str:
+    return f"{count(number or 0)} {plural(number or 0, noun, f'{noun}s')}"
 
 
 def _errors(need: Need) -> str:
@@ -141,30 +141,30 @@ def _errors(need: Need) -> str:
     return _allowed(need.misses or 0, "miss")
 
 
-def _allowed(errors: int, what: str) -> str:
+def _allowed(errors: int, noun: str) -> str:
     if errors == 0:
-        return f"without one {what}"
-    many = "misses" if what == "miss" else "false alarms"
-    return f"with {count(errors)} {what if errors == 1 else many} at most"
+        return f"without one {noun}"
+    many = "misses" if noun == "miss" else "false alarms"
+    return f"with {count(errors)} {noun if errors == 1 else many} at most"
 
 
 def _missed(need: Need) -> str:
     return "all detected" if not need.misses else f"of which {count(need.misses)} may be missed"
 
 
-def _enough(plan: Plan, goal: Goal) -> str:
+def _enough_rows(plan: Plan, goal: Goal) -> str:
     """What succeeds with the power, given the expected rates."""
     enough = goal.enough
     if enough is None or goal.name == "difference":
         return ""
     rows = [
-        f"{count(number)} {what}"
-        for number, what in ((enough.negatives, "negatives"), (enough.positives, "positives"))
+        f"{count(number)} {noun}"
+        for number, noun in ((enough.negatives, "negatives"), (enough.positives, "positives"))
         if number is not None
     ]
     allowed = [
-        f"{count(number)} {what}"
-        for number, what in ((enough.false_alarms, "false alarms"), (enough.misses, "misses"))
+        f"{count(number)} {noun}"
+        for number, noun in ((enough.false_alarms, "false alarms"), (enough.misses, "misses"))
         if number is not None
     ]
     return (
@@ -193,7 +193,7 @@ def _certified(plan: Plan, goal: Goal) -> tuple[str, list[Block]]:
     negatives = goal.name == "max_fpr"
     rows, errors = ("negatives", "false alarms") if negatives else ("positives", "misses")
     columns = [Column(f"{errors} allowed", Kind.COUNT), Column(f"{rows} needed", Kind.COUNT)]
-    needs = _sorted(goal)
+    needs = _sorted_needs(goal)
     chance = any(need.chance is not None for need in needs)
     columns += [Column("chance of success", Kind.SHARE)] * chance
     table = []
@@ -202,16 +202,16 @@ def _certified(plan: Plan, goal: Goal) -> tuple[str, list[Block]]:
         cells: list[Cell] = [allowed, need.negatives if negatives else need.positives]
         table.append((*cells, *([_chance(need)] * chance)))
     sign = "at most" if negatives else "at least"
-    what = "False positive rate" if negatives else "Detection rate"
+    heading = "False positive rate" if negatives else "Detection rate"
     of = "" if goal.family is None else f" of {quoted(goal.family)}"
     caption = f"{exact_percent(goal.confidence)} confidence; exact binomial bounds"
     blocks: list[Block] = [Table(caption, tuple(columns), tuple(table), _expected(plan, goal))]
     if plan.base_rate is not None:
         blocks.append(Prose(_as_they_come(plan.base_rate, goal)))
-    return f"{what}{of} {sign} {exact_percent(goal.target)}", blocks
+    return f"{heading}{of} {sign} {exact_percent(goal.target)}", blocks
 
 
-def _sorted(goal: Goal) -> list[Need]:
+def _sorted_needs(goal: Goal) -> list[Need]:
     """The needs, with what is enough among them, the fewest rows first."""
     sizes = dict.fromkeys((*goal.needs, *((goal.enough,) if goal.enough else ())))
     return sorted(sizes, key=lambda need: need.total)
@@ -349,7 +349,7 @@ def _difference(_: Plan, goal: Goal) -> tuple[str, list[Block]]:
             _chance(need),
             _METHODS.get(need.method or "", ""),
         )
-        for need in _sorted(goal)
+        for need in _sorted_needs(goal)
     )
     caption = (
         f"McNemar's test at {exact_percent(goal.confidence)}, exact power; {exact_percent(share)} "

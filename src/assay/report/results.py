@@ -110,16 +110,16 @@ def _library(library: str | None) -> Any:
 
 def _kind_of(name: str, values: Sequence[Any]) -> type:
     """The type of a column: of text, of numbers, or true and false where all are known."""
-    known = {type(value) for value in values if value is not None}
-    if not known:
+    types = {type(value) for value in values if value is not None}
+    if not types:
         return str if name in _TEXTS else float
-    if known <= {bool}:
+    if types <= {bool}:
         return bool if None not in values else str
-    if not known <= {bool, int, float}:
+    if not types <= {bool, int, float}:
         return str
     # With weights, and in resamples, n is not whole.
-    whole = known == {int} and None not in values and name != "n"
-    return int if whole and max(map(abs, values)) <= _LARGEST else float
+    integers = types == {int} and None not in values and name != "n"
+    return int if integers and max(map(abs, values)) <= _LARGEST else float
 
 
 def _as(kind: type, values: Sequence[Any]) -> list[Any]:
@@ -142,9 +142,9 @@ def save(result: Any, path: str | os.PathLike[str]) -> Path:
         target.lstat()
     except (FileNotFoundError, NotADirectoryError):
         pass
-    except (OSError, ValueError) as odd:  # such as a name that is too long, or holds a NUL
-        why = odd.strerror if isinstance(odd, OSError) else str(odd)
-        raise InputError(f"{shown(str(target))} can't be written: {why}") from odd
+    except (OSError, ValueError) as error:  # such as a name that is too long, or holds a NUL
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise InputError(f"{shown(str(target))} can't be written: {why}") from error
     if target.is_dir():
         raise InputError(f"{target} is a folder; give the name of a file in it")
     if not target.parent.is_dir():

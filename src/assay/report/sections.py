@@ -335,8 +335,8 @@ class Report:
     @property
     def warnings(self) -> tuple[Finding, ...]:
         """The findings that stand above all numbers."""
-        told = urgent_first(self.findings)
-        return tuple(finding for finding in told if finding.severity != "info")
+        ordered = urgent_first(self.findings)
+        return tuple(finding for finding in ordered if finding.severity != "info")
 
     @property
     def remarks(self) -> tuple[Finding, ...]:

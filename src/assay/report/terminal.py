@@ -66,10 +66,10 @@ def render(
     )
     _draw(console, report)
     lines = stream.getvalue().splitlines()
-    return _written("\n".join(line.rstrip() for line in lines) + "\n", encoding)
+    return _encodable("\n".join(line.rstrip() for line in lines) + "\n", encoding)
 
 
-def _written(text: str, encoding: str) -> str:
+def _encodable(text: str, encoding: str) -> str:
     """The text in characters that an encoding has."""
     for character, instead in _INSTEAD.items():
         if not character.encode(encoding, "ignore"):
@@ -144,7 +144,7 @@ def _block(console: Console, block: Table | Dots | ForestPlot | Matrix) -> None:
     else:
         grid = grid_of(block, drawn=True).outlined
         layout = fitted(grid, room)
-        drawn = _stacked(grid, room) if layout is None else _table(layout)
+        drawn = _stacked_records(grid, room) if layout is None else _table(layout)
     console.print(Padding(drawn, (0, 0, 0, _INDENT)))
     if isinstance(block, Matrix):
         return
@@ -180,8 +180,8 @@ def _table(layout: TextLayout) -> RenderableType:
     drawn = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, GAP - 1, 0, 0))
     for column, width in zip(layout.grid.columns, layout.widths, strict=True):
         head = Text(name(column.name), overflow="fold")
-        left = column.kind in (Kind.TEXT, Kind.DRAWING)
-        side: Literal["left", "right"] = "left" if left else "right"
+        leftward = column.kind in (Kind.TEXT, Kind.DRAWING)
+        side: Literal["left", "right"] = "left" if leftward else "right"
         drawn.add_column(head, justify=side, width=width, overflow="fold")
     for row in layout.grid.rows:
         drawn.add_row(*(_cell(cell, folded=layout.folded) for cell in row))
@@ -194,7 +194,7 @@ def _cell(cell: Cell, *, folded: bool) -> RenderableType:
     return Text(cell_text(cell, folded=folded), style="bold" if cell.marked else "")
 
 
-def _stacked(grid: TextGrid, room: int) -> RenderableType:
+def _stacked_records(grid: TextGrid, room: int) -> RenderableType:
     """A record a row: its name, and a line or two for each further column."""
     from rich.cells import cell_len
     from rich.console import Group
@@ -239,15 +239,15 @@ def brief(report: Report, rest: str) -> Report:
 
     Numbers are those of the main results, where there are any, and of what a page folds never.
     """
-    known = [section for section in report.sections if not section.detail]
-    main = [section for section in known if section.tier is Tier.MAIN]
-    shown = main if any(map(_size, main)) else known
+    sections = [section for section in report.sections if not section.detail]
+    main = [section for section in sections if section.tier is Tier.MAIN]
+    shown = main if any(map(_size, main)) else sections
     return replace(
-        report, sections=tuple(_first(shown, NUMBERS)), notes=(rest,), panel=None, records=()
+        report, sections=tuple(_first_rows(shown, NUMBERS)), notes=(rest,), panel=None, records=()
     )
 
 
-def _first(sections: list[Section], most: int) -> Iterator[Section]:
+def _first_rows(sections: list[Section], most: int) -> Iterator[Section]:
     """Sections with so many rows between them, in equal parts where all would be too many.
 
     Matrices and sentences are left to the rest, but for sections of sentences alone.
@@ -264,7 +264,7 @@ def _first(sections: list[Section], most: int) -> Iterator[Section]:
         blocks: list[Block] = []
         for block in section.blocks:
             if _rows(block) and room:
-                blocks.append(_cut(block, room))
+                blocks.append(_cut_block(block, room))
                 room -= min(_rows(block), room)
         if blocks:
             yield replace(section, blocks=tuple(blocks))
@@ -285,7 +285,7 @@ def _rows(block: Block) -> int:
     return 0
 
 
-def _cut(block: Block, rows: int) -> Block:
+def _cut_block(block: Block, rows: int) -> Block:
     match block:
         case Table():
             return replace(block, rows=block.rows[:rows])

@@ -122,7 +122,7 @@ def _compared(points: list[Point]) -> Iterator[tuple[str, list[Cell]]]:
         estimates = [_find(point.estimates, measure) for point in points]
         if all(estimate is None for estimate in estimates):
             continue
-        yield _called(measure), [_cell(measure, estimate) for estimate in estimates]
+        yield _measure_name(measure), [_cell(measure, estimate) for estimate in estimates]
 
 
 def _cell(measure: str, estimate: Estimate | None) -> Cell:
@@ -138,7 +138,7 @@ def _days(estimate: Estimate) -> str:
     return f"{about(estimate)}{ends}"
 
 
-def _called(measure: str) -> str:
+def _measure_name(measure: str) -> str:
     return _CALLED.get(measure) or measure_name(measure)
 
 
@@ -191,7 +191,7 @@ def _holdout(choice: Choice) -> Iterator[Section]:
             Column("on the holdout", Kind.SHARE),
             Column("held"),
         )
-        rows = tuple(_held(each) for each in holdout["constraints"])
+        rows = tuple(_held_text(each) for each in holdout["constraints"])
         caption = f"The {holdout['of']} threshold on rows that it has not seen"
         blocks.append(Table(caption, columns, rows))
     chosen = choice.guaranteed if holdout["of"] == "guaranteed" else choice.empirical
@@ -205,7 +205,7 @@ def _holdout(choice: Choice) -> Iterator[Section]:
     yield Section("Holdout", tuple(blocks), Tier.ADVANCED)
 
 
-def _held(each: Mapping[str, Any]) -> tuple[Cell, ...]:
+def _held_text(each: Mapping[str, Any]) -> tuple[Cell, ...]:
     key, value = each["constraint"], each["value"]
     value, low, high = (
         math.nan if end is None else end for end in (value, each["low"], each["high"])
@@ -246,8 +246,8 @@ def _families(choice: Choice) -> Iterator[Section]:
         limit = f"at least {exact_percent(asked[family])}" if family in asked else None
         cells = [each.get(family) for each in families]
         rows.append((family, first[family].n, *cells, *([limit] if asked else [])))
-    left = len(ordered) - len(rows)
-    notes = (f"{count(left)} more are better than these.",) * (left > 0)
+    hidden = len(ordered) - len(rows)
+    notes = (f"{count(hidden)} more are better than these.",) * (hidden > 0)
     caption = f"Detection rate of {positives(choice.positive)} by family, worst first"
     table = Table(caption, columns, tuple(rows), notes)
     # Many candidates by many families are for looking up.
@@ -277,7 +277,7 @@ def _points(points: list[Point], measures: list[str], caption: str, kind: Kind) 
     columns = (
         Column("candidate"),
         *([Column("threshold", Kind.SHARE)] if kind is Kind.SHARE else []),
-        *(Column(_called(measure), kind) for measure in known),
+        *(Column(_measure_name(measure), kind) for measure in known),
     )
     rows: list[tuple[Cell, ...]] = []
     for point in points:
@@ -336,8 +336,8 @@ _COSTS = ("cost_fp", "cost_fn")
 def headline(choice: Choice) -> Iterator[str]:
     """The answer first, then what it means, and what it rests on."""
     if choice.infeasible is not None:
-        told = choice.infeasible
-        yield told if told.startswith(NOT_POSSIBLE) else f"{NOT_POSSIBLE}. {told}"
+        sentence = choice.infeasible
+        yield sentence if sentence.startswith(NOT_POSSIBLE) else f"{NOT_POSSIBLE}. {sentence}"
     if choice.guaranteed is not None:
         yield (
             f"Flag from a score of {threshold_text(choice.guaranteed)} on: with "
@@ -346,14 +346,15 @@ def headline(choice: Choice) -> Iterator[str]:
         )
         yield _means(choice, choice.guaranteed)
     if choice.empirical is not None:
-        told = choice.empirical.worth
+        sentence = choice.empirical.worth
         at = threshold_text(choice.empirical)
         if choice.guaranteed is not None:
-            yield f"On these rows the {choice.objective} is at {at}. {told}"
+            yield f"On these rows the {choice.objective} is at {at}. {sentence}"
         else:
-            left = "All that is left is the empirical optimum: flag"
-            flag = "Flag" if choice.infeasible is None else left
-            yield f"{flag} from a score of {at} on, the {choice.objective} on these rows. {told}"
+            fallback = "All that is left is the empirical optimum: flag"
+            flag = "Flag" if choice.infeasible is None else fallback
+            start = f"{flag} from a score of {at} on"
+            yield f"{start}, the {choice.objective} on these rows. {sentence}"
             yield _means(choice, choice.empirical)
     elif choice.candidates:
         yield (
@@ -402,7 +403,7 @@ def where(choice: Choice) -> str:
 
 
 def _on_the_holdout(holdout: Mapping[str, Any]) -> str:
-    held = [each for each in holdout["constraints"] if each["held"]]
+    kept = [each for each in holdout["constraints"] if each["held"]]
     broken = [each for each in holdout["constraints"] if each["held"] is False]
     where = (
         f"On the holdout {name(holdout['source'].get('name', ''))} the {holdout['of']} threshold"
@@ -411,13 +412,13 @@ def _on_the_holdout(holdout: Mapping[str, Any]) -> str:
         return f"{where} was judged too."
     if not broken:
         asked = len(holdout["constraints"])
-        if not held:
+        if not kept:
             return f"{where} can't be judged: its rows tell of no constraint."
-        if len(held) < asked:
-            part = f"{len(held)} of {asked} constraints"
+        if len(kept) < asked:
+            part = f"{len(kept)} of {asked} constraints"
             return f"{where} kept {part}; its rows can't tell of the rest."
-        what = "its constraint" if asked == 1 else f"{all_of(asked)} constraints"
-        return f"{where} kept {what}."
+        constraints = "its constraint" if asked == 1 else f"{all_of(asked)} constraints"
+        return f"{where} kept {constraints}."
     return f"{where} broke {listed([constraint_text(each['constraint']) for each in broken])}."
 
 

@@ -125,7 +125,9 @@ def _counts(fold: FoldRecord) -> Table:
     shown = list(zip(counts.labels, counts.counts, strict=True))[:_CLASSES]
     rows: list[tuple[Cell, ...]] = [(label, *each, sum(each)) for label, each in shown]
     rows.append(("all classes", *counts.by_part, counts.total))
-    return Table("Rows of each class in each part", columns, tuple(rows), _left(len(counts.labels)))
+    return Table(
+        "Rows of each class in each part", columns, tuple(rows), _hidden_note(len(counts.labels))
+    )
 
 
 def _judged_classes(run: Training) -> Table:
@@ -147,7 +149,7 @@ def _judged_classes(run: Training) -> Table:
     else:
         columns = (Column("class"), *(Column(f.name) for f in shown), Column("rows", Kind.COUNT))
         rows = [(label, *(each[i] for each in cells), totals[i]) for i, label in enumerate(names)]
-    notes = list(_left(len(labels)))
+    notes = list(_hidden_note(len(labels)))
     if len(first) > len(shown):
         notes.append(_not_shown(len(first) - len(shown), "fold", "folds"))
     if run.training.folds[-1].repeat > 1:
@@ -163,13 +165,13 @@ def _pair(fold: FoldRecord, code: int | None) -> str:
     return f"{count(learned)} + {count(judged)}"
 
 
-def _left(classes: int) -> tuple[str, ...]:
-    left = classes - _CLASSES
-    return (_not_shown(left, "class", "classes", ", but counted"),) if left > 0 else ()
+def _hidden_note(classes: int) -> tuple[str, ...]:
+    hidden = classes - _CLASSES
+    return (_not_shown(hidden, "class", "classes", ", but counted"),) if hidden > 0 else ()
 
 
-def _not_shown(left: int, one: str, many: str, but: str = "") -> str:
-    return f"{count(left)} more {plural(left, f'{one} is', f'{many} are')} not shown{but}."
+def _not_shown(number: int, one: str, many: str, but: str = "") -> str:
+    return f"{count(number)} more {plural(number, f'{one} is', f'{many} are')} not shown{but}."
 
 
 # -- values ----------------------------------------------------------------------------------------
@@ -188,26 +190,26 @@ def _over_folds(run: Training) -> Section:
     reasons: dict[str, None] = {}
     for key in headings(run):
         over = run.training.measures[key]
-        known = [value for value in over.values if not math.isnan(value)]
+        defined = [value for value in over.values if not math.isnan(value)]
         rows.append(
             (
                 called(key),
                 over.mean,
                 over.sd,
-                min(known, default=None),
-                max(known, default=None),
+                min(defined, default=None),
+                max(defined, default=None),
                 run.evaluation[key],
             )
         )
-        if _without(over):
-            reasons[f"{called(key)}: {_without(over)}."] = None
+        if _undefined_reason(over):
+            reasons[f"{called(key)}: {_undefined_reason(over)}."] = None
     folds = count(len(run.training.folds))
     caption = f"{exact_percent(run.evaluation.level)} intervals over {folds} folds"
     table = Table(caption, columns, tuple(rows), (_INTERVALS, *reasons))
     return Section("Over the folds", (table,), Tier.MAIN)
 
 
-def _without(over: OverFolds) -> str:
+def _undefined_reason(over: OverFolds) -> str:
     return "" if over.mean is None else over.mean.undefined or over.mean.note or ""
 
 
@@ -229,8 +231,8 @@ def _fold_by_fold(run: Training) -> Section:
         values = [run.training.measures[key].values[i] for key in keys]
         chosen = [fold.threshold] if _thresholds(run.training.folds) else []
         rows.append((fold.name, fold.rows_learned, fold.rows_judged, *values, *chosen))
-    left = len(run.training.folds) - _LISTED
-    notes = (_not_shown(left, "fold", "folds"),) if left > 0 else ()
+    hidden = len(run.training.folds) - _LISTED
+    notes = (_not_shown(hidden, "fold", "folds"),) if hidden > 0 else ()
     table = Table("Each fold by itself", columns, tuple(rows), notes)
     return Section("Fold by fold", (table,), Tier.APPENDIX, detail=True)
 
@@ -293,8 +295,10 @@ def _importance(importance: Importance) -> Section:
     for row in importance.rows[:_COLUMNS]:
         mdi = [row.mdi] if with_mdi else []
         rows.append((row.column, row.permutation, *mdi, row.distinct))
-    left = len(importance.rows) - _COLUMNS
-    more = (f"{count(left)} more {plural(left, 'column', 'columns')} matter less.",) * (left > 0)
+    hidden = len(importance.rows) - _COLUMNS
+    more = (f"{count(hidden)} more {plural(hidden, 'column', 'columns')} matter less.",) * (
+        hidden > 0
+    )
     caption = (
         f"{called(importance.measure)} that is lost when a column is shuffled, of "
         f"{plain_number(importance.baseline)} on {count(importance.judged)} judged rows; "
@@ -360,8 +364,10 @@ def _leaves(rules: TreeRules) -> Section:
         where = " and ".join(rule.conditions) or "always"
         shares = [_shares(rule.shares)] if many else []
         rows.append((rule.label, where, rule.share, rule.rows, rule.impurity, *shares))
-    left = len(rules.leaves) - _MOST_RULES
-    more = (f"{count(left)} more {plural(left, 'leaf', 'leaves')} have fewer rows.",) * (left > 0)
+    hidden = len(rules.leaves) - _MOST_RULES
+    more = (f"{count(hidden)} more {plural(hidden, 'leaf', 'leaves')} have fewer rows.",) * (
+        hidden > 0
+    )
     note = "Shares and impurity are of the rows of the leaf, as the tree weighs them."
     caption = "The tree, leaf by leaf, the fullest first"
     table = Table(caption, columns, tuple(rows), (note, *more))
@@ -394,8 +400,10 @@ def _splits(rules: TreeRules) -> Section:
         )
         for split in rules.splits[:_MOST_RULES]
     )
-    left = len(rules.splits) - _MOST_RULES
-    more = (f"{count(left)} more {plural(left, 'split', 'splits')} lower it less.",) * (left > 0)
+    hidden = len(rules.splits) - _MOST_RULES
+    more = (f"{count(hidden)} more {plural(hidden, 'split', 'splits')} lower it less.",) * (
+        hidden > 0
+    )
     note = (
         "The decrease is the impurity of the rows that come to a split, less that of its two parts "
         "by their share of them; weighted by the share of all rows that come there, and added up "

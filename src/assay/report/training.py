@@ -47,7 +47,7 @@ def report_of(run: Training) -> Report:
     base = of_evaluation(run.evaluation)
     sections = [section for section in base.sections if section.title != _LEFT_OUT]
     first = [section for section in sections if section.title in _FIRST]
-    rest = [section for section in sections if section.title not in _FIRST]
+    others = [section for section in sections if section.title not in _FIRST]
     table = name(PurePath(run.training.data["name"]).name)
     return replace(
         base,
@@ -57,7 +57,7 @@ def report_of(run: Training) -> Report:
             *first,
             *trained_model.validation_sections(run),
             *trained_model.model_sections(run),
-            *rest,
+            *others,
             *_reasons(run.findings),
             *_refused(run),
         ),
@@ -160,7 +160,7 @@ def card_of(document: Document) -> str:
         title=f"{name(run.training.recipe)}, trained on {_data(run)}",
         headline=report.headline,
         sections=(
-            Section("What it is", tuple(map(Prose, _what(run)))),
+            Section("What it is", tuple(map(Prose, _recipe_summary(run)))),
             *(section for section in report.sections if section.title in _KEPT),
             Section("Before you use it", tuple(map(Prose, _limits(run)))),
             Section("How to use it", tuple(map(Prose, _use(run.training.trusted)))),
@@ -264,11 +264,11 @@ def _scalar(value: Any) -> str:
 # -- words -----------------------------------------------------------------------------------------
 
 
-def _what(run: Training) -> Iterator[str]:
+def _recipe_summary(run: Training) -> Iterator[str]:
     labels = " from ".join(map(quoted, reversed(run.evaluation.labels)))
     many = f"It tells {count(len(run.evaluation.labels))} classes apart."
-    own = ":" in run.training.recipe
-    summary = "a recipe from outside of assay" if own else run.training.summary
+    from_outside = ":" in run.training.recipe
+    summary = "a recipe from outside of assay" if from_outside else run.training.summary
     yield f"{name(run.training.recipe)}: {summary}.{_set_otherwise(run)}"
     yield f"It tells {labels}." if run.binary else many
     features = len(run.training.features)

@@ -46,7 +46,9 @@ def exact_counts(array: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bo
     if array.dtype.kind == "O":
         wholes = [whole_number(value) for value in array.tolist()]
         bad = np.array([value is None or not 0 <= value < LIMIT for value in wholes], bool)
-        counts = [0 if odd else value for value, odd in zip(wholes, bad.tolist(), strict=True)]
+        counts = [
+            0 if is_bad else value for value, is_bad in zip(wholes, bad.tolist(), strict=True)
+        ]
         return np.array(counts, np.int64), bad
     bad = np.zeros(len(array), bool)
     if array.dtype.kind == "f":
@@ -118,8 +120,8 @@ def amounts_of(
 def _amounts(values: Any, name: str) -> Array:
     try:
         return scores_of(values, name)
-    except ScoreError as odd:
-        raise CountError(str(odd)) from odd
+    except ScoreError as error:
+        raise CountError(str(error)) from error
 
 
 def _weights(weights: Any) -> npt.NDArray[np.float64] | None:
@@ -133,10 +135,11 @@ def _weights(weights: Any) -> npt.NDArray[np.float64] | None:
         )
     if not array.any():
         raise CountError("all weights are zero; there are no rows left")
-    odd = np.flatnonzero(beyond_squares(array))
-    if len(odd):
+    beyond = np.flatnonzero(beyond_squares(array))
+    if len(beyond):
         raise CountError(
-            f"sample_weight is squared, so each is {WEIGHTS}; row {odd[0]} has {array[odd[0]]:g}"
+            f"sample_weight is squared, so each is {WEIGHTS}; row {beyond[0]} has "
+            f"{array[beyond[0]]:g}"
         )
     return array
 

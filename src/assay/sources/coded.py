@@ -212,10 +212,10 @@ def _recoded(columns: Sequence[tuple[Array, tuple[str, ...]]], names: tuple[str,
     position = {name: i for i, name in enumerate(names)}
     width = np.min_scalar_type(max(len(names) - 1, 0))
     parts = []
-    for codes, own in columns:
-        if own == names:
+    for codes, column_names in columns:
+        if column_names == names:
             parts.append(codes.astype(width, copy=False))
         else:
-            table = np.array([position[name] for name in own] or [0], width)
+            table = np.array([position[name] for name in column_names] or [0], width)
             parts.append(table[codes])
     return np.concatenate(parts)

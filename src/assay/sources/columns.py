@@ -78,8 +78,8 @@ def kept_once(values: Any, name: str) -> Any:
 def _gone_through(values: Any, name: str) -> list[Any]:
     try:
         return list(values)
-    except TypeError as odd:
-        raise LabelError(f"{name} must be a column; found {given_text(values)}") from odd
+    except TypeError as error:
+        raise LabelError(f"{name} must be a column; found {given_text(values)}") from error
 
 
 def must_have_order(name: str, values: Any) -> None:
@@ -108,9 +108,9 @@ def columns_of(frame: Any) -> dict[Any, Array]:
     try:
         wrapped = nw.from_native(frame, eager_only=True)
         return {column.name: column.to_numpy() for column in wrapped.iter_columns()}
-    except (TypeError, ValueError, nw.exceptions.NarwhalsError) as odd:
+    except (TypeError, ValueError, nw.exceptions.NarwhalsError) as error:
         kind = type(frame).__name__
-        raise InputError(f"a {kind} can't be read as columns of a dataframe: {odd}") from odd
+        raise InputError(f"a {kind} can't be read as columns of a dataframe: {error}") from error
 
 
 def native(text: str, kind: str) -> Any:
@@ -179,11 +179,11 @@ def _text_and_kind(value: Any) -> tuple[str, str]:
     if isinstance(value, int | np.integer):
         try:
             return str(int(value)), NUMBER
-        except ValueError as odd:
+        except ValueError as error:
             raise LabelError(
                 f"a label is written out, and a whole number has at most 4,300 digits then; found "
                 f"{given_text(value)}"
-            ) from odd
+            ) from error
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value)), NUMBER
     raise LabelError(
@@ -220,8 +220,8 @@ def decoded(array: Array, name: str) -> Array:
     """Bytes as text."""
     try:
         return np.char.decode(array, "utf-8")
-    except UnicodeDecodeError as odd:
-        raise LabelError(f"{name} holds bytes that are no UTF-8 text: {odd}") from odd
+    except UnicodeDecodeError as error:
+        raise LabelError(f"{name} holds bytes that are no UTF-8 text: {error}") from error
 
 
 def _integer_labels(array: Array) -> Labels:
@@ -245,9 +245,9 @@ def _float_labels(array: Array, name: str) -> Labels:
     if len(missing):
         raise _missing(name, int(missing[0]), len(missing), len(array))
     if (array != np.floor(array)).any() or np.isinf(array).any():
-        odd = float(array[np.flatnonzero((array != np.floor(array)) | np.isinf(array))[0]])
+        offender = float(array[np.flatnonzero((array != np.floor(array)) | np.isinf(array))[0]])
         raise LabelError(
-            f"{name} must hold labels - text, integers or booleans; found the number {odd!r}. "
+            f"{name} must hold labels - text, integers or booleans; found the number {offender!r}. "
             f"If these are scores, give them as y_score"
         )
     if len(array) and float(np.abs(array).max()) >= 2.0**53:
@@ -264,8 +264,8 @@ def _object_labels(array: Array, name: str) -> Labels:
         code = table.get(key)
         if code is None:
             if is_missing(value):
-                gone = sum(is_missing(v) for v in array.tolist())
-                raise _missing(name, row, gone, len(array))
+                missing = sum(is_missing(v) for v in array.tolist())
+                raise _missing(name, row, missing, len(array))
             kinds.add(label_kind(value))
             code = table[key] = len(table)
         codes[row] = code
@@ -407,15 +407,15 @@ def polars_frame(columns: Mapping[str, Any]) -> pl.DataFrame:
     """The columns that are there as a frame; they have to be as long as each other."""
     import polars as pl
 
-    there = {name: values for name, values in columns.items() if values is not None}
-    for name, values in there.items():
+    given = {name: values for name, values in columns.items() if values is not None}
+    for name, values in given.items():
         if not hasattr(values, "__len__"):
             raise InputError(f"{name} is a column, a value a row; found {given_text(values)}")
-    sizes = {name: len(values) for name, values in there.items()}
+    sizes = {name: len(values) for name, values in given.items()}
     if len(set(sizes.values())) > 1:
-        told = ", ".join(f"{name} has {size:,}" for name, size in sizes.items())
-        raise InputError(f"columns must be as long as each other: {told}")
-    return pl.DataFrame([polars_column(name, values) for name, values in there.items()])
+        lengths = ", ".join(f"{name} has {size:,}" for name, size in sizes.items())
+        raise InputError(f"columns must be as long as each other: {lengths}")
+    return pl.DataFrame([polars_column(name, values) for name, values in given.items()])
 
 
 # Types of Arrow that polars does not have, and what makes others of them.

@@ -142,8 +142,8 @@ def folded(name: str) -> str:
     >>> folded(" Normal"), folded("0.0")
     ('normal', '0')
     """
-    plain = unicodedata.normalize("NFKC", name).strip().casefold()
-    return plain.removesuffix(".0") if plain.removesuffix(".0").lstrip("-").isdecimal() else plain
+    text = unicodedata.normalize("NFKC", name).strip().casefold()
+    return text.removesuffix(".0") if text.removesuffix(".0").lstrip("-").isdecimal() else text
 
 
 def _names(truth: Labels, decision: Labels | None, *, listed: bool) -> list[str]:
@@ -208,15 +208,15 @@ def _against(chosen: str, names: list[str], *, positive_side: bool) -> Labelling
             f"If it may be absent, list it in labels="
         )
     others = [name for name in names if name != chosen]
-    rest = _rest(chosen, others)
+    other_name = _name_of_others(chosen, others)
     if positive_side:
         position = {name: int(name == chosen) for name in names}
-        return Labelling((rest, chosen), chosen, position)
+        return Labelling((other_name, chosen), chosen, position)
     position = {name: int(name != chosen) for name in names}
-    return Labelling((chosen, rest), rest, position)
+    return Labelling((chosen, other_name), other_name, position)
 
 
-def _rest(chosen: str, others: Sequence[str]) -> str:
+def _name_of_others(chosen: str, others: Sequence[str]) -> str:
     """What all labels but one are called together."""
     if len(others) == 1:
         return others[0]
@@ -242,16 +242,16 @@ def infer(names: Sequence[str], kind: str = TEXT) -> Labelling:
         note = f"{positive!r} was taken as the positive label, since the other is {negative!r}"
         return Labelling((negative, positive), positive, {negative: 0, positive: 1}, (note,))
     if len(names) == 1 and alarms:
-        rest = _rest(alarms[0], [])
+        other_name = _name_of_others(alarms[0], [])
         note = f"{alarms[0]!r} was taken as the positive label; it is the only one"
-        return Labelling((rest, alarms[0]), alarms[0], {alarms[0]: 1}, (note,))
+        return Labelling((other_name, alarms[0]), alarms[0], {alarms[0]: 1}, (note,))
     if len(names) == 1 and quiet:
-        rest = _rest(quiet[0], [])
+        other_name = _name_of_others(quiet[0], [])
         note = f"{quiet[0]!r} was taken as the negative label; it is the only one"
-        return Labelling((quiet[0], rest), rest, {quiet[0]: 0}, (note,))
+        return Labelling((quiet[0], other_name), other_name, {quiet[0]: 0}, (note,))
     raise LabelError(
-        f"there is only the label {_one(names[0], kind)}, and nothing tells whether it is the "
-        f"positive. Say positive={_one(names[0], kind)} or negative={_one(names[0], kind)}"
+        f"there is only the label {_typed(names[0], kind)}, and nothing tells whether it is "
+        f"the positive. Say positive={_typed(names[0], kind)} or negative={_typed(names[0], kind)}"
     )
 
 
@@ -266,7 +266,7 @@ def _is_harmless(name: str, other: str) -> bool:
 
 def _untold(names: Sequence[str], kind: str) -> str:
     """Why the alarm of two labels has to be said, and how."""
-    first, second = (_one(name, kind) for name in names)
+    first, second = (_typed(name, kind) for name in names)
     if set(names) in _SIGNS:
         minus, plus = (first, second) if names[0] == "-1" else (second, first)
         return (
@@ -280,14 +280,14 @@ def _untold(names: Sequence[str], kind: str) -> str:
     )
 
 
-def _one(name: str, kind: str) -> str:
+def _typed(name: str, kind: str) -> str:
     """A label as it would be typed."""
     return repr(name) if kind == TEXT else str(native(name, kind))
 
 
 def shown_labels(names: Sequence[str], kind: str = TEXT) -> str:
     """The first six of some labels as they would be typed, and how many more there are."""
-    shown = ", ".join(_one(name, kind) for name in list(names)[:6])
+    shown = ", ".join(_typed(name, kind) for name in list(names)[:6])
     return shown + (f" and {len(names) - 6} more" if len(names) > 6 else "")
 
 
@@ -339,13 +339,13 @@ def undecided_note(low: float, high: float, name: str = "") -> str:
     """Why nothing is decided, and what to say; ``name`` is the model, where there are several."""
     of = f" of {name!r}" if name else ""
     likely = likely_threshold(low, high)
-    which = "the score from which on a row is flagged"
-    said = f"say threshold=, {which}"
+    meaning = "the score from which on a row is flagged"
+    advice = f"say threshold=, {meaning}"
     if likely is not None:
-        said = f"say threshold={likely[0]} if these are {likely[1]}, or else {which}"
+        advice = f"say threshold={likely[0]} if these are {likely[1]}, or else {meaning}"
     return (
         f"the scores{of} run from {low + 0.0:g} to {high + 0.0:g} and no threshold was given, so "
-        f"no row is decided on: {said}"
+        f"no row is decided on: {advice}"
     )
 
 
@@ -465,8 +465,10 @@ def probabilities_of(y_proba: Any, kind: str) -> tuple[Array, tuple[Any, ...] | 
         return np.stack(arrays, axis=1).astype(np.float64), tuple(columns)
     try:
         table = np.asarray(without_gradients(y_proba), dtype=np.float64)
-    except (TypeError, ValueError) as odd:
-        raise ScoreError(f"y_proba must be a table of numbers, a column a label: {odd}") from odd
+    except (TypeError, ValueError) as error:
+        raise ScoreError(
+            f"y_proba must be a table of numbers, a column a label: {error}"
+        ) from error
     if table.ndim != 2 or table.shape[1] < 2:
         raise ScoreError(f"y_proba must have a column a label; found shape {table.shape}")
     return table, None

@@ -43,10 +43,16 @@ class JsonLines:
         self._kind = kind
         names = dict(NAMES) if time is None else {**NAMES, "time": (time,)}
         self._columns = {
-            column: [paths_of(name) for name in among] for column, among in names.items()
+            column: [paths_of(name) for name in alternatives]
+            for column, alternatives in names.items()
         }
         self._columns |= {field_column(field): [paths_of(field)] for field in fields}
-        leaves = {path for among in self._columns.values() for paths in among for path in paths}
+        leaves = {
+            path
+            for alternatives in self._columns.values()
+            for paths in alternatives
+            for path in paths
+        }
         self._all = Shape(leaves | {*REPEATED, _ZEEK})
         self._known: set[Path] = set()
         self._usual: Shape | None = None
@@ -75,14 +81,14 @@ class JsonLines:
             return frame, []
         where = np.flatnonzero(doubtful)
         split = text.split(b"\n")
-        some = b"\n".join([split[i] for i in where.tolist()])
-        again, bad = self._read_all(some, len(where), 0, 0)
-        again = again.with_columns(pl.Series(_ROW, where).gather(again[_ROW]))
+        chosen_lines = b"\n".join([split[i] for i in where.tolist()])
+        reread, bad = self._read_all(chosen_lines, len(where), 0, 0)
+        reread = reread.with_columns(pl.Series(_ROW, where).gather(reread[_ROW]))
         broken = [
             BrokenRecord(row + int(where[one.row]), line + int(where[one.row]), one.reason)
             for one in bad
         ]
-        return pl.concat([frame.filter(~doubtful), again]).sort(_ROW), broken
+        return pl.concat([frame.filter(~doubtful), reread]).sort(_ROW), broken
 
     def _read_all(
         self, text: bytes, lines: int, row: int, line: int
@@ -105,27 +111,30 @@ class JsonLines:
             return pl.concat([one, two]), bad + worse
         if raw is None:
             return self._one_by_one(enumerate(text.split(b"\n")), row, line)
-        known = self._known | shape.present(raw)
-        if self._usual is None or known != self._known:
-            self._known, self._usual = known, shape.of(known) if known else None
+        paths = self._known | shape.present(raw)
+        if self._usual is None or paths != self._known:
+            self._known, self._usual = paths, shape.of(paths) if paths else None
         frame = self._chosen(raw, shape)
         doubtful = shape.doubtful(text, raw, shape.keys) | self._ambiguous(raw, shape)
         if not doubtful.any():
             return frame, []
         split = text.split(b"\n")
-        again, broken = self._one_by_one(
+        reread, broken = self._one_by_one(
             ((i, split[i]) for i in np.flatnonzero(doubtful).tolist()), row, line
         )
-        return pl.concat([frame.filter(~doubtful), again]).sort(_ROW), broken
+        return pl.concat([frame.filter(~doubtful), reread]).sort(_ROW), broken
 
     def _chosen(self, raw: pl.DataFrame, shape: Shape) -> pl.DataFrame:
         import polars as pl
 
         none = pl.lit(None, pl.String)
         columns: dict[str, pl.Expr] = {}
-        for column, among in self._columns.items():
+        for column, alternatives in self._columns.items():
             values = [
-                pl.col(flat(path)) for paths in among for path in paths if path in shape.leaves
+                pl.col(flat(path))
+                for paths in alternatives
+                for path in paths
+                if path in shape.leaves
             ]
             if column in NAMES:
                 # An object is no address and no name.
@@ -141,8 +150,8 @@ class JsonLines:
     def _ambiguous(self, raw: pl.DataFrame, shape: Shape) -> npt.NDArray[np.bool_]:
         """Records in which more than one path of a key leads somewhere."""
         rows = np.zeros(raw.height, bool)
-        for among in self._columns.values():
-            for _, *others in among:
+        for alternatives in self._columns.values():
+            for _, *others in alternatives:
                 read = [path for path in others if path in shape.leaves]
                 if len(read) > 1:
                     present = [raw[flat(path)].is_not_null().to_numpy() for path in read]
@@ -161,8 +170,8 @@ class JsonLines:
             made, reason = json_object(record)
             try:
                 cells = None if made is None else list(self._cells(made))
-            except Unreadable as odd:
-                cells, reason = None, str(odd)
+            except Unreadable as error:
+                cells, reason = None, str(error)
             if cells is None:
                 broken.append(BrokenRecord(row + i, line + i, reason))
                 continue
@@ -174,9 +183,9 @@ class JsonLines:
         return frame.hstack(pl.DataFrame(values, schema=schema)), broken
 
     def _cells(self, record: dict[str, Any]) -> Iterator[str | None]:
-        for column, among in self._columns.items():
+        for column, alternatives in self._columns.items():
             cell = None
-            for paths in among:
+            for paths in alternatives:
                 cell = text_of(value_of(record, paths))
                 if cell is not None and not (column in NAMES and cell.startswith("{")):
                     break
@@ -227,12 +236,12 @@ class Shape:
         self.keys = f'"(?:{"|".join(map(re.escape, self._by_key))})"\\s*:'
         self._prepare()
 
-    def of(self, known: set[Path]) -> Shape:
+    def of(self, paths: set[Path]) -> Shape:
         """The shape of fewer paths, with what lies inside of those that may hold objects."""
         inside = {
-            path for path in self.leaves if any(path[:i] in known for i in range(1, len(path)))
+            path for path in self.leaves if any(path[:i] in paths for i in range(1, len(path)))
         }
-        return Shape(known | inside, self._mixed)
+        return Shape(paths | inside, self._mixed)
 
     def present(self, raw: pl.DataFrame) -> set[Path]:
         """The paths that some record has."""
@@ -295,8 +304,8 @@ class Shape:
                 # polars writes an object down without escaping its backslashes.
                 escaped = is_object & here.str.contains("\\", literal=True)
                 made[_escaped(path)] = escaped
-                whole = pl.when(is_object & ~escaped).then(here)
-                here = whole.str.json_decode(self._dtype(path))
+                object_text = pl.when(is_object & ~escaped).then(here)
+                here = object_text.str.json_decode(self._dtype(path))
             if path in self._inner:
                 made |= self._expressions(path, here)
                 made[_presence(path)] = pl.when(here.is_not_null()).then(pl.lit(1))
@@ -318,12 +327,12 @@ class Shape:
         if rows.any() and keys == self.keys:
             # Some are keys of other objects, or hold nothing.
             where = np.flatnonzero(rows)
-            some, seen = lines.gather(where), raw[where]
-            again = np.zeros(len(where), bool)
+            texts, seen = lines.gather(where), raw[where]
+            repeated = np.zeros(len(where), bool)
             for key in self._by_key:
-                written = some.str.count_matches(rf'"{re.escape(key)}"\s*:').to_numpy()
-                again |= written > np.maximum(self._seen(seen, [key]), 1)
-            rows[where] = again
+                written = texts.str.count_matches(rf'"{re.escape(key)}"\s*:').to_numpy()
+                repeated |= written > np.maximum(self._seen(seen, [key]), 1)
+            rows[where] = repeated
         if b"\\" in text:
             rows |= lines.str.contains(f"{_SURROGATE}|{_ESCAPED_KEY}").to_numpy()
             rows |= self._with_backslashes(raw)

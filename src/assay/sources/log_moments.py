@@ -165,25 +165,25 @@ class Clock:
         if self.year is not None:
             yearless[:] = False
         if yearless.any():
-            told = _reason(values, name, "which has no year: say year=2026 or the like")
-            problems.append(Problem(yearless, told, fatal=True))
+            reason = _reason(values, name, "which has no year: say year=2026 or the like")
+            problems.append(Problem(yearless, reason, fatal=True))
         unread = ~read & ~missing & ~yearless
         if unread.any():
             problems.append(_problem(unread, values, name, EXPECTED))
         if self.timezone is None and local.any():
-            told = _reason(
+            reason = _reason(
                 values, name, "which has no zone: say timezone='UTC', timezone='+02:00' or the like"
             )
-            problems.append(Problem(local, told, fatal=True))
+            problems.append(Problem(local, reason, fatal=True))
         skipped = read & micros.is_null().to_numpy()
         if skipped.any():
-            told = _reason(
+            reason = _reason(
                 values,
                 name,
                 f"which clocks in {self.timezone} showed twice or not at all: write its offset, "
                 f"as +01:00",
             )
-            problems.append(Problem(skipped, told, kind=f"{name}: no certain moment"))
+            problems.append(Problem(skipped, reason, kind=f"{name}: no certain moment"))
         return problems
 
 
@@ -211,14 +211,14 @@ class NewYear:
         turned[rows[np.abs(steps) > _HALF_YEAR][:1]] = True
         if not turned.any():
             return []
-        told = _reason(
+        reason = _reason(
             values,
             TIME,
             f"more than half a year from the line before it in {self._clock.year}, so a year seems "
             f"to turn here and year= can't say both: write the year into the times, as "
             f"01/31/{self._clock.year}-23:59:59",
         )
-        return [Problem(turned, told, fatal=True)]
+        return [Problem(turned, reason, fatal=True)]
 
 
 def _without_year(values: pl.Series) -> npt.NDArray[np.bool_]:
@@ -240,10 +240,10 @@ def _of_iso(text: pl.Series) -> tuple[pl.Series, npt.NDArray[np.bool_]]:
     parts = frame.select(pl.col("text").str.extract_groups(_ISO)).unnest("text")
     date = pl.col("date").str.to_date("%Y-%m-%d", strict=False).cast(pl.Int64)
     clock = (_integer("hour") * 60 + _integer("minute")) * 60 + _integer("second")
-    ahead = (_integer("ahead") * 60 + _integer("past")) * 60
-    ahead = pl.when(pl.col("sign") == "-").then(-ahead).otherwise(ahead)
+    offset = (_integer("ahead") * 60 + _integer("past")) * 60
+    offset = pl.when(pl.col("sign") == "-").then(-offset).otherwise(offset)
     read = parts.select(
-        micros=(date * 86_400 + clock - ahead) * _SECOND + _rounded(6),
+        micros=(date * 86_400 + clock - offset) * _SECOND + _rounded_fraction(6),
         local=pl.col("zone").is_null() & date.is_not_null(),
     )
     return read["micros"], read["local"].to_numpy().copy()
@@ -255,16 +255,16 @@ def _of_numbers(text: pl.Series) -> pl.Series:
 
     frame = text.alias("text").to_frame()
     parts = frame.select(pl.col("text").str.extract_groups(_NUMBER)).unnest("text")
-    whole = pl.col("whole").cast(pl.Int64, strict=False)
+    integer_part = pl.col("whole").cast(pl.Int64, strict=False)
     micros: Any = None
     for bound, unit in reversed(UNITS):
         if unit > _SECOND:
-            moment = whole // 1000 + (whole % 1000 >= 500).cast(pl.Int64)
+            moment = integer_part // 1000 + (integer_part % 1000 >= 500).cast(pl.Int64)
         else:
             digits = len(str(_SECOND // unit)) - 1
-            moment = whole * (_SECOND // unit) + _rounded(digits)
-        micros = pl.when(whole < int(bound)).then(moment).otherwise(micros)
-    read = parts.select(pl.when(whole >= int(SMALLEST)).then(micros))
+            moment = integer_part * (_SECOND // unit) + _rounded_fraction(digits)
+        micros = pl.when(integer_part < int(bound)).then(moment).otherwise(micros)
+    read = parts.select(pl.when(integer_part >= int(SMALLEST)).then(micros))
     return read.to_series().cast(pl.Int64)
 
 
@@ -274,7 +274,7 @@ def _integer(name: str) -> pl.Expr:
     return pl.col(name).cast(pl.Int64, strict=False).fill_null(0)
 
 
-def _rounded(digits: int) -> pl.Expr:
+def _rounded_fraction(digits: int) -> pl.Expr:
     """The digits of a fraction as a whole number, rounded half up by the digit that follows."""
     import polars as pl
 
@@ -297,8 +297,8 @@ def _offset(timezone: Any) -> int | None:
         return _SECOND * (-seconds if written[1] == "-" else seconds)
     try:
         pl.Series([0]).cast(pl.Datetime("us")).dt.replace_time_zone(timezone)
-    except pl.exceptions.PolarsError as odd:
-        raise _unknown_zone(timezone) from odd
+    except pl.exceptions.PolarsError as error:
+        raise _unknown_zone(timezone) from error
     return None
 
 

@@ -100,8 +100,8 @@ class ZeekText:
         place = f"{self._name}, line {line}"
         try:
             header = written.decode()
-        except UnicodeDecodeError as odd:
-            raise InputError(f"{place}: a header that is not UTF-8") from odd
+        except UnicodeDecodeError as error:
+            raise InputError(f"{place}: a header that is not UTF-8") from error
         if header.startswith("#separator"):
             self._separator = unescaped(header.removeprefix("#separator").lstrip(" \t"))
             if len(self._separator) != 1 or not self._separator.isascii():
@@ -159,7 +159,7 @@ class ZeekText:
         import polars as pl
 
         chosen = self._chosen()
-        needed = sorted({column for among in chosen.values() for column in among})
+        needed = sorted({column for alternatives in chosen.values() for column in alternatives})
         position = {column: f"column_{i + 1}" for i, column in enumerate(self._columns)}
         schema = {position[column]: pl.String() for column in self._columns}
         raw = pl.DataFrame(schema=dict.fromkeys(needed, pl.String))
@@ -185,8 +185,8 @@ class ZeekText:
         return numbered.select(
             _ROW,
             *(
-                pl.coalesce(*map(pl.col, among), empty).alias(column)
-                for column, among in chosen.items()
+                pl.coalesce(*map(pl.col, alternatives), empty).alias(column)
+                for column, alternatives in chosen.items()
                 if column != KIND
             ),
             pl.lit(self._path, pl.String).alias(KIND),
@@ -201,8 +201,8 @@ class ZeekText:
             names[DST_PORT] += (_NOTICE_PORT,)
         names |= {field_column(field): (field,) for field in self._fields}
         return {
-            column: [name for name in among if name in self._columns]
-            for column, among in names.items()
+            column: [name for name in alternatives if name in self._columns]
+            for column, alternatives in names.items()
         }
 
     def _value(self, column: str, values: pl.Series) -> pl.Series:
@@ -246,8 +246,10 @@ def _not_utf8(text: bytes) -> dict[int, str]:
     for i, record in enumerate(text.split(b"\n")):
         try:
             record.decode()
-        except UnicodeDecodeError as odd:
-            broken[i] = f"bytes that are not UTF-8 (0x{record[odd.start : odd.start + 1].hex()})"
+        except UnicodeDecodeError as error:
+            broken[i] = (
+                f"bytes that are not UTF-8 (0x{record[error.start : error.start + 1].hex()})"
+            )
     return broken
 
 
@@ -351,8 +353,8 @@ class CefLines:
         columns[KIND] = pl.lit(ALERT)
         columns[RULE_ID], columns[RULE_NAME] = _header("signature_id"), _header("name")
         for field in self._fields:
-            known = field in parts.columns and field not in ("prefix", "extension")
-            columns[field_column(field)] = _header(field) if known else _extension(field)
+            is_header = field in parts.columns and field not in ("prefix", "extension")
+            columns[field_column(field)] = _header(field) if is_header else _extension(field)
         return _piece(parts.select(**columns), broken, row, line)
 
 
@@ -366,9 +368,9 @@ def _lines(text: bytes) -> tuple[pl.DataFrame, dict[int, str]]:
     for i, line in enumerate(text.split(b"\n")):
         try:
             lines.append(line.decode())
-        except UnicodeDecodeError as odd:
+        except UnicodeDecodeError as error:
             lines.append("")
-            broken[i] = f"bytes that are not UTF-8 (0x{line[odd.start : odd.start + 1].hex()})"
+            broken[i] = f"bytes that are not UTF-8 (0x{line[error.start : error.start + 1].hex()})"
         if b"\0" in line:
             broken[i] = NUL
         elif not line.strip():
@@ -394,13 +396,15 @@ def _address(written: str, address: str, port: str) -> list[pl.Expr]:
     import polars as pl
 
     one = pl.col(written)
-    whole = pl.when(~one.str.contains(_FOUR)).then(one)
+    bare_address = pl.when(~one.str.contains(_FOUR)).then(one)
     ported = pl.col("proto").str.to_uppercase().is_in(["TCP", "UDP", "SCTP"])
     # Suricata, whose times have a year, writes two numbers for ICMP too.
     ported |= pl.col("time").str.contains(r"^\d\d/\d\d/\d{4}-")
     six = pl.when(ported).then(one)
     return [
-        pl.coalesce(one.str.extract(_FOUR, 1), six.str.extract(_SIX, 1), whole).alias(address),
+        pl.coalesce(one.str.extract(_FOUR, 1), six.str.extract(_SIX, 1), bare_address).alias(
+            address
+        ),
         pl.coalesce(one.str.extract(_FOUR, 2), six.str.extract(_SIX, 2)).alias(port),
     ]
 

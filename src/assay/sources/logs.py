@@ -190,11 +190,11 @@ class Events(Iterator["pl.DataFrame"]):
             yield from text_chunks(
                 log, chunk_bytes, self._stdin, self._meter.add if told else lambda _: None
             )
-        except CutOff as odd:
+        except CutOff as error:
             if self._bad.stops:
                 raise
             if told:
-                self.notes.append(f"{odd}; what comes before was read")
+                self.notes.append(f"{error}; what comes before was read")
 
     def _reader(self, log: Log, format_: str) -> Reader:
         if format_ == ZEEK:
@@ -227,22 +227,22 @@ class Events(Iterator["pl.DataFrame"]):
     def _gathered(self) -> Iterator[pl.DataFrame]:
         import polars as pl
 
-        held: list[pl.DataFrame] = []
+        frames: list[pl.DataFrame] = []
         size = 0
         for log in self.logs:
             for piece in self._pieces(log, self._chunk_bytes, told=True):
                 frame = self._checked(piece, log.name)
-                held.append(frame)
+                frames.append(frame)
                 size += frame.height
                 if size >= self._batch_rows:
-                    every = pl.concat(held)
-                    whole = size - size % self._batch_rows
-                    for start in range(0, whole, self._batch_rows):
+                    every = pl.concat(frames)
+                    full_batches = size - size % self._batch_rows
+                    for start in range(0, full_batches, self._batch_rows):
                         yield self._typed(every[start : start + self._batch_rows])
-                    held, size = [every[whole:]], size - whole
+                    frames, size = [every[full_batches:]], size - full_batches
         self._meter.done()
         if size:
-            yield self._typed(pl.concat(held))
+            yield self._typed(pl.concat(frames))
 
     def _checked(self, piece: Piece, name: str) -> pl.DataFrame:
         """The good events of a piece; what was asked for besides is still text."""
@@ -258,9 +258,9 @@ class Events(Iterator["pl.DataFrame"]):
         made = frame.select(
             moments.micros.alias(TIME),
             KIND,
-            *(_filled(column) for column in (SRC_IP, DST_IP)),
+            *(_nonempty(column) for column in (SRC_IP, DST_IP)),
             *(ports[port].alias(port) for port in PORTS),
-            _filled(HOST),
+            _nonempty(HOST),
             _rule(frame).alias(RULE),
             pl.Series(LINE, np.asarray(piece.rows, np.int64) + offset),
             pl.lit(name).alias(FILE),
@@ -319,7 +319,7 @@ def _long(text: bytes, line: int) -> int:
     return line + next(i for i, one in enumerate(text.split(b"\n")) if len(one) > LONGEST)
 
 
-def _filled(column: str) -> pl.Expr:
+def _nonempty(column: str) -> pl.Expr:
     import polars as pl
 
     return pl.when(pl.col(column) != "").then(pl.col(column)).alias(column)
@@ -371,7 +371,7 @@ def _rule(frame: pl.DataFrame) -> pl.Series:
 def _number(values: pl.Series) -> pl.Series:
     import polars as pl
 
-    text = values.to_frame().select(_filled(values.name)).to_series()
+    text = values.to_frame().select(_nonempty(values.name)).to_series()
     numbers = text.cast(pl.Float64, strict=False)
     return numbers if numbers.null_count() == text.null_count() else values
 
@@ -469,8 +469,8 @@ def text_chunks(
         return
     try:
         file = log.path.open("rb")
-    except OSError as odd:
-        raise InputError(f"{log.name} can't be opened: {odd.strerror}") from odd
+    except OSError as error:
+        raise InputError(f"{log.name} can't be opened: {error.strerror}") from error
     with file:
         yield from _unpacked(file, log.name, size, count)
 
@@ -496,8 +496,8 @@ def _chunks(file: BinaryIO, name: str, size: int, count: Callable[[int], None]) 
     while True:
         try:
             chunk = file.read(size)
-        except OSError as odd:
-            raise InputError(f"{name} can't be read: {odd.strerror}") from odd
+        except OSError as error:
+            raise InputError(f"{name} can't be read: {error.strerror}") from error
         if not chunk:
             return
         count(len(chunk))

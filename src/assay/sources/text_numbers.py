@@ -119,6 +119,6 @@ def whole_number(value: Any) -> int | None:
         return int(value) if float(value).is_integer() else None
     if isinstance(value, Decimal):
         # A large exponent is no reason to write all of its digits.
-        fits = value.is_finite() and -LIMIT < value < LIMIT
-        return int(value) if fits and value == value.to_integral_value() else None
+        in_range = value.is_finite() and -LIMIT < value < LIMIT
+        return int(value) if in_range and value == value.to_integral_value() else None
     return None

@@ -71,8 +71,8 @@ def in_calendar(values: pl.Series) -> pl.Series:
     else:
         return values
     numbers = values.to_physical().cast(pl.Int64).to_numpy()
-    beyond = (numbers < _FIRST_DAY * a_day) | (numbers >= (_LAST_DAY + 1) * a_day)
-    return values.set(pl.Series(beyond), None) if beyond.any() else values
+    outside = (numbers < _FIRST_DAY * a_day) | (numbers >= (_LAST_DAY + 1) * a_day)
+    return values.set(pl.Series(outside), None) if outside.any() else values
 
 
 def days_of(values: pl.Series) -> Days | None:
@@ -218,22 +218,24 @@ def seconds_column(name: str, values: Any) -> pl.Series | None:
 
     module = type(values).__module__.partition(".")[0]
     if module == "pyarrow" and str(values.type).startswith("timestamp[s"):
-        like, whole = pl.Series(values[:0]), pl.Series(values.cast("int64"))
+        like, seconds = pl.Series(values[:0]), pl.Series(values.cast("int64"))
     elif module == "pandas" and str(values.dtype).startswith(("datetime64[s", "timestamp[s")):
         of_arrow = hasattr(values.dtype, "pyarrow_dtype")
         like = pl.Series(pl.from_pandas(values[:0]))
-        whole = pl.Series(pl.from_pandas(values.astype("int64[pyarrow]" if of_arrow else "int64")))
+        seconds = pl.Series(
+            pl.from_pandas(values.astype("int64[pyarrow]" if of_arrow else "int64"))
+        )
     else:
         return None
-    return moments_of_seconds(whole.alias(name), getattr(like.dtype, "time_zone", None))
+    return moments_of_seconds(seconds.alias(name), getattr(like.dtype, "time_zone", None))
 
 
 def moments_of_seconds(seconds: pl.Series, zone: str | None) -> pl.Series:
     """Whole seconds since 1970 as moments; those that have no date are missing."""
     import polars as pl
 
-    beyond = (seconds < _FIRST_DAY * _SECONDS) | (seconds >= (_LAST_DAY + 1) * _SECONDS)
-    moments = (seconds.set(beyond, None) * _PARTS["ms"]).cast(pl.Datetime("ms"))
+    outside = (seconds < _FIRST_DAY * _SECONDS) | (seconds >= (_LAST_DAY + 1) * _SECONDS)
+    moments = (seconds.set(outside, None) * _PARTS["ms"]).cast(pl.Datetime("ms"))
     if zone is None:
         return moments
     return moments.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
@@ -299,8 +301,8 @@ def absent(names: Sequence[str], period: str) -> tuple[str, ...]:
         return ()
     first, last = _number(names[0], period), _number(names[-1], period)
     must_be_a_span(_first_day(names[0], period), _first_day(names[-1], period))
-    there = {_number(name, period) for name in names}
-    return tuple(_name(number, period) for number in range(first, last) if number not in there)
+    present = {_number(name, period) for name in names}
+    return tuple(_name(number, period) for number in range(first, last) if number not in present)
 
 
 def must_be_a_span(first: str, last: str) -> None:

@@ -66,7 +66,7 @@ class Unpaired:
         untested = [each.difference for each in self.differences if each.p_adjusted is None]
         sure = [each for each in tested if (each.p_adjusted or 0) < 1 - self.level]
         old, new = self.names
-        told = ", ".join(
+        differing = ", ".join(
             f"{each.measure} {each.difference} ({p_text(each.p_adjusted or 0)})"
             for each in sure[:5]
         )
@@ -76,11 +76,13 @@ class Unpaired:
             f"be told from chance."
         )
         if sure:
-            first = f"{new} differs from {old} beyond chance in {told}{more}."
+            first = f"{new} differs from {old} beyond chance in {differing}{more}."
         adjusted = " p-values are adjusted for all measures by Holm."
         why = untested and (untested[0].undefined or untested[0].note)
-        rest = f" {len(untested)} could not be tested ({why})." if untested else ""
-        verdict = f"{first}{adjusted}{rest}" if tested else f"Nothing could be tested: {why}."
+        untested_note = f" {len(untested)} could not be tested ({why})." if untested else ""
+        verdict = (
+            f"{first}{adjusted}{untested_note}" if tested else f"Nothing could be tested: {why}."
+        )
         return (verdict, UNPAIRED.format(why=self.why))
 
     @classmethod
@@ -168,17 +170,19 @@ def compare_runs(
         return _unpaired(old, new, names, OTHER_ROWS, **options)
     first, second, notes = matched
     must_share_positive(first.positive, second.positive)
-    said = [
+    columns_by_kind = [
         _model_column(kept, run, model)
         for kept, run, model in zip((first, second), (old, new), models, strict=True)
     ]
-    kinds = {kind for kind, _ in said}
+    kinds = {kind for kind, _ in columns_by_kind}
     if len(kinds) > 1:
         return _unpaired(old, new, names, "one has scores and the other decisions", **options)
     (kind,) = kinds
-    columns = {kind: dict(zip(names, (column for _, column in said), strict=True))}
-    known = {name: threshold_of(run) for name, run in zip(names, (old, new), strict=True)}
-    thresholds = {name: at for name, at in known.items() if at is not None}
+    columns = {kind: dict(zip(names, (column for _, column in columns_by_kind), strict=True))}
+    threshold_by_run = {
+        name: threshold_of(run) for name, run in zip(names, (old, new), strict=True)
+    }
+    thresholds = {name: at for name, at in threshold_by_run.items() if at is not None}
     fixed = len(thresholds) == 2 and kind == "scores" and options.get("at") is None
     comparison = compare(
         first.truth,
@@ -250,12 +254,12 @@ def _rows_at(rows: KeptRows, at: Any, ids: tuple[str, ...]) -> KeptRows:
 def _must_agree(first: KeptRows, second: KeptRows, ids: tuple[str, ...]) -> None:
     """Refuse rows that were labelled otherwise in the other run."""
     labels = [np.array(rows.truth.names, object)[rows.truth.codes] for rows in (first, second)]
-    odd = np.flatnonzero(labels[0] != labels[1])
-    if len(odd):
-        at = int(odd[0])
+    differing = np.flatnonzero(labels[0] != labels[1])
+    if len(differing):
+        at = int(differing[0])
         raise LabelError(
-            f"{len(odd):,} {plural(len(odd), 'row has', 'rows have')} another label in the "
-            f"other run, such as {ids[at]!r}: "
+            f"{len(differing):,} {plural(len(differing), 'row has', 'rows have')} another label in "
+            f"the other run, such as {ids[at]!r}: "
             f"{labels[0][at]!r} and {labels[1][at]!r}. A comparison needs one truth"
         )
 
@@ -279,13 +283,13 @@ def _model_column(rows: KeptRows, run: KeptRun, model: str | None) -> tuple[str,
 def threshold_of(run: KeptRun) -> float | None:
     """Where a run flagged rows, if it says so; a gate may say it of its rules alone."""
     plain = json.loads(run.document)
-    told = [plain.get("threshold")]
-    told += [
+    thresholds = [plain.get("threshold")]
+    thresholds += [
         rule.get("thresholds", {}).get("new")
         for rule in plain.get("rules", ())
         if not rule.get("at")
     ]
-    return next((float(at) for at in told if isinstance(at, int | float)), None)
+    return next((float(at) for at in thresholds if isinstance(at, int | float)), None)
 
 
 # -- unpaired --------------------------------------------------------------------------------------
@@ -429,8 +433,10 @@ def _judged_apart(
     why: str,
     options: Mapping[str, Any],
 ) -> Gate:
-    alone = [_alone(rule) if rule.compares else rule for rule in rules if rule.subject != OLD]
-    of_old = [_alone(rule) for rule in rules if OLD in rule.models]
+    alone = [
+        _unbounded_rule(rule) if rule.compares else rule for rule in rules if rule.subject != OLD
+    ]
+    of_old = [_unbounded_rule(rule) for rule in rules if OLD in rule.models]
     for rule in of_old:
         if rule.family is not None or rule.every_family:
             raise InputError(
@@ -461,7 +467,7 @@ def _judged_apart(
     )
 
 
-def _alone(rule: Rule) -> Rule:
+def _unbounded_rule(rule: Rule) -> Rule:
     """The rule's measure of one model, with a bound that decides nothing."""
     low, high = replace(rule, subject=NEW).range
     middle = (low + high) / 2 if math.isfinite(low + high) else 1.0

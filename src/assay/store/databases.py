@@ -289,8 +289,8 @@ class SQLiteConnection:
         """What SQLite says becomes an error that names the store."""
         try:
             yield
-        except (sqlite3.Error, UnicodeDecodeError) as odd:
-            raise StoreError(f"the store {self.place}: {_advised(str(odd))}") from odd
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise StoreError(f"the store {self.place}: {_advised(str(error))}") from error
 
     def close(self) -> None:
         """Let the connection go; the last one leaves no journal behind."""
@@ -321,8 +321,8 @@ def must_be_place(path: Path, *, read_only: bool) -> bool:
     """Refuse a place that can't hold a store; tells whether a file is there already."""
     try:
         folder, exists = path.is_dir(), path.exists() and path.stat().st_size > 0
-    except OSError as odd:
-        raise StoreError(f"the store {path} can't be opened: {odd.strerror}") from odd
+    except OSError as error:
+        raise StoreError(f"the store {path} can't be opened: {error.strerror}") from error
     if folder:
         raise StoreError(f"{path} is a folder; a store is a file, as {path / 'assay.db'}")
     if path.exists() and not path.is_file():
@@ -406,10 +406,10 @@ class PostgresConnection:
         self.place = address.name
         try:
             import psycopg
-        except ImportError as odd:
+        except ImportError as error:
             raise StoreError(
                 f"{self.place} needs psycopg, which is not installed: {install_line('postgres')}"
-            ) from odd
+            ) from error
         self._error = psycopg.Error
         settings: dict[str, Any] = {
             "host": address.host,
@@ -500,9 +500,9 @@ class PostgresConnection:
         """What PostgreSQL says becomes an error that names the store."""
         try:
             yield
-        except self._error as odd:
-            lines = str(odd).strip().splitlines() or ["unknown"]
-            raise StoreError(f"the store {self.place}: PostgreSQL refuses: {lines[0]}") from odd
+        except self._error as error:
+            lines = str(error).strip().splitlines() or ["unknown"]
+            raise StoreError(f"the store {self.place}: PostgreSQL refuses: {lines[0]}") from error
 
     def close(self) -> None:
         """Let the connection go."""
@@ -513,8 +513,8 @@ def _address(url: str) -> Address:
     """The address of a store; where a query would follow, nothing may."""
     try:
         address, query = postgresql_address(url)
-    except InputError as odd:
-        raise StoreError(str(odd).replace("/DATABASE?QUERY", "/DATABASE")) from odd
+    except InputError as error:
+        raise StoreError(str(error).replace("/DATABASE?QUERY", "/DATABASE")) from error
     if query:
         raise StoreError(f"{address.name} is a store, and no query follows it: leave out '?...'")
     return address

@@ -58,10 +58,12 @@ class Export:
             for role, sha256 in run.contents.items():
                 try:
                     if sha256 not in told:
-                        lines.append(_line({"content": sha256, **_coded(run.content(role))}))
+                        lines.append(
+                            _line({"content": sha256, **_content_entry(run.content(role))})
+                        )
                     held[role] = sha256
-                except StoreError as odd:
-                    self.damaged.append(str(odd))
+                except StoreError as error:
+                    self.damaged.append(str(error))
             if "document" in held:
                 told |= set(held.values())
                 self.written += 1
@@ -75,8 +77,8 @@ def readable(runs: Iterable[KeptRun], damaged: list[str]) -> Iterator[KeptRun]:
     for run in runs:
         try:
             run.content("document")
-        except StoreError as odd:
-            damaged.append(str(odd))
+        except StoreError as error:
+            damaged.append(str(error))
         else:
             yield run
 
@@ -119,8 +121,8 @@ def export_lines(stream: BinaryIO, name: str) -> Iterator[str]:
             raise StoreError(f"{name}: a line has more than {most:,} bytes, so this is no export")
         try:
             yield line.decode()
-        except UnicodeDecodeError as odd:
-            raise StoreError(f"{name}: an export is UTF-8 text, and this is not") from odd
+        except UnicodeDecodeError as error:
+            raise StoreError(f"{name}: an export is UTF-8 text, and this is not") from error
         most = LONGEST_LINE
 
 
@@ -128,7 +130,7 @@ def _line(value: Mapping[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=True, separators=(",", ":")) + "\n"
 
 
-def _coded(content: bytes) -> dict[str, str]:
+def _content_entry(content: bytes) -> dict[str, str]:
     try:
         return {"text": content.decode()}
     except UnicodeDecodeError:
@@ -138,8 +140,8 @@ def _coded(content: bytes) -> dict[str, str]:
 def _parsed(line: str, where: str) -> dict[str, Any]:
     try:
         values = json.loads(line)
-    except (ValueError, RecursionError) as odd:
-        raise StoreError(f"{where}: no JSON: {odd}") from odd
+    except (ValueError, RecursionError) as error:
+        raise StoreError(f"{where}: no JSON: {error}") from error
     if not isinstance(values, dict):
         raise StoreError(f"{where}: found {type(values).__name__}, expected an object")
     return values
@@ -150,8 +152,8 @@ def _decoded(values: Mapping[str, Any], where: str) -> bytes:
         if "text" in values:
             return str(values["text"]).encode()
         return base64.b64decode(str(values["base64"]), validate=True)
-    except (KeyError, ValueError) as odd:
-        raise StoreError(f"{where}: the content can't be read: {odd}") from odd
+    except (KeyError, ValueError) as error:
+        raise StoreError(f"{where}: the content can't be read: {error}") from error
 
 
 def _prepared(values: Any, contents: Mapping[str, bytes], where: str) -> PreparedRun:
@@ -171,8 +173,8 @@ def _prepared(values: Any, contents: Mapping[str, bytes], where: str) -> Prepare
         raise StoreError(f"{where}: run {values['id']} has no document")
     try:
         document = contents[values["document"]].decode("utf-8", "surrogatepass")
-    except UnicodeDecodeError as odd:
-        raise StoreError(f"{where}: the document of run {values['id']} is no text") from odd
+    except UnicodeDecodeError as error:
+        raise StoreError(f"{where}: the document of run {values['id']} is no text") from error
     return _run(values, document, kept)
 
 
@@ -311,8 +313,8 @@ def _of_database(place: Path) -> Iterator[dict[str, Any]]:
                     "start": _milliseconds(start),
                     "metrics": {key: math.nan if is_nan else value for key, value, is_nan in rows},
                 }
-    except sqlite3.Error as odd:
-        raise StoreError(f"{place} is no database of MLflow: {odd}") from odd
+    except sqlite3.Error as error:
+        raise StoreError(f"{place} is no database of MLflow: {error}") from error
 
 
 class MlflowRefused(StoreError):
@@ -324,11 +326,11 @@ def to_mlflow(runs: Iterable[KeptRun], uri: str | None = None) -> int:
     try:
         from mlflow import MlflowClient
         from mlflow.exceptions import MlflowException
-    except ImportError as odd:
+    except ImportError as error:
         raise StoreError(
             "an export to MLflow needs its package, mlflow, which is not installed; install it, or "
             "export as json or openmetrics"
-        ) from odd
+        ) from error
     try:
         return _logged(MlflowClient(tracking_uri=uri), runs)
     except MlflowException as refusal:

@@ -54,8 +54,8 @@ def unpacked(content: Content) -> bytes:
         try:
             # No more than what was promised: damaged bytes could unpack to anything.
             data = reader.decompress(data, content.size + 1)
-        except zlib.error as odd:
-            raise StoreError(f"content {content.sha256[:12]} is damaged: {odd}") from odd
+        except zlib.error as error:
+            raise StoreError(f"content {content.sha256[:12]} is damaged: {error}") from error
     elif content.packing != _PLAIN:
         raise StoreError(f"content {content.sha256[:12]} is packed by {content.packing!r}")
     if len(data) != content.size or hashlib.sha256(data).hexdigest() != content.sha256:
@@ -246,14 +246,14 @@ def _readable(connection: Connection, rest: str, values: Sequence[Any]) -> list[
     except StoreError:
         # Something is damaged: each run by itself, so that it hides no other.
         places = connection.all(f"SELECT made, seq FROM runs{rest}", values)  # noqa: S608
-        return [Row(made, seq, _one(connection, seq)) for made, seq in places]
+        return [Row(made, seq, _one_run(connection, seq)) for made, seq in places]
 
 
-def _one(connection: Connection, seq: int) -> tuple[Any, ...] | StoreError:
+def _one_run(connection: Connection, seq: int) -> tuple[Any, ...] | StoreError:
     try:
         return connection.all(f"{_SELECT} WHERE seq = ?", (seq,))[0]
-    except StoreError as odd:
-        return odd
+    except StoreError as error:
+        return error
 
 
 def rows_of_id(connection: Connection, begin: str) -> list[tuple[Any, ...]]:

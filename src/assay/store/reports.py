@@ -262,7 +262,7 @@ def _ps(p: float, adjusted: float | None) -> tuple[str, str]:
     return "" if math.isnan(p) else p_text(p), "" if adjusted is None else p_text(adjusted)
 
 
-def _listed(plain: Mapping[str, Any]) -> Report:
+def _listed_runs(plain: Mapping[str, Any]) -> Report:
     """The list of runs that plain values tell, with the rules of each where it has them."""
     with_rules = any("rules" in run for run in plain["runs"])
     rules = [run["rules"] for run in plain["runs"]] if with_rules else None
@@ -271,7 +271,7 @@ def _listed(plain: Mapping[str, Any]) -> Report:
 
 # What draws again what a store says, by its schema.
 _PAGES: Mapping[str, Callable[[Mapping[str, Any]], Report]] = {
-    "assay.runs/1": _listed,
+    "assay.runs/1": _listed_runs,
     "assay.trend/1": lambda plain: trend_report(RunTrend.from_dict(plain)),
     "assay.unpaired/1": lambda plain: unpaired_report(Unpaired.from_dict(plain)),
 }

@@ -87,8 +87,8 @@ class KeptRun:
             raise StoreError(f"run {self.id} has no {role}")
         try:
             return self.read(self.contents[role])
-        except StoreError as odd:
-            raise StoreError(f"run {self.id}: its {role} can't be read: {odd}") from odd
+        except StoreError as error:
+            raise StoreError(f"run {self.id}: its {role} can't be read: {error}") from error
 
     def to_dict(self) -> dict[str, Any]:
         """The run as the plain values of the contract."""
@@ -361,8 +361,10 @@ def summary_of(text: str) -> Summary:
     """
     try:
         document = json.loads(text)
-    except (ValueError, RecursionError) as odd:
-        raise StoreError(f"a run is recorded from a JSON document; this is none: {odd}") from odd
+    except (ValueError, RecursionError) as error:
+        raise StoreError(
+            f"a run is recorded from a JSON document; this is none: {error}"
+        ) from error
     kind = kind_of(document)
     values: dict[str, MeasureValue] = {}
     for value in _values(document):
@@ -372,7 +374,7 @@ def summary_of(text: str) -> Summary:
     level = document.get("level")
     return Summary(
         kind=kind,
-        made=_made(document),
+        made=_moment_made(document),
         headline=_headline(document),
         gate=document.get("outcome") if kind == "gate" else None,
         test_set=_test_set(document),
@@ -393,7 +395,7 @@ def kind_of(document: Any) -> str:
     return "training" if kind == "evaluation" and document.get("training") is not None else kind
 
 
-def _made(document: Mapping[str, Any]) -> str:
+def _moment_made(document: Mapping[str, Any]) -> str:
     """When it was made, in UTC; a document that does not tell is made now."""
     provenance = document.get("provenance")
     made = provenance.get("made") if isinstance(provenance, dict) else None
@@ -426,27 +428,27 @@ def _test_set(document: Mapping[str, Any]) -> str | None:
 def _values(document: Mapping[str, Any]) -> Iterator[MeasureValue]:
     """Every number of a document that can be followed from run to run."""
     positive = document.get("positive")
-    for entry in _listed(document, "estimates"):
+    for entry in _entries_of(document, "estimates"):
         yield from _value(key_of(entry, positive), entry)
-    for rule in _listed(document, "rules"):
+    for rule in _entries_of(document, "rules"):
         yield from _value(str(rule.get("rule")), rule)
     for chosen in ("guaranteed", "empirical"):
         point = document.get(chosen)
         if isinstance(point, dict):
             yield from _value(f"{chosen}.threshold", {"value": point.get("threshold")})
-            for entry in _listed(point, "estimates"):
+            for entry in _entries_of(point, "estimates"):
                 yield from _value(f"{chosen}.{key_of(entry, positive)}", entry)
-    for period in _listed(document, "periods")[-1:]:
-        for entry in _listed(period, "estimates"):
+    for period in _entries_of(document, "periods")[-1:]:
+        for entry in _entries_of(period, "estimates"):
             key, subject = key_of(entry, positive), entry.get("subject")
             if entry.get("scope") == "cumulative":
                 yield from _value(key if subject == "new" else f"{subject}({key})", entry)
-    for entry in _listed(document, "differences"):
+    for entry in _entries_of(document, "differences"):
         key = f"{entry.get('measure')}({entry.get('b')} - {entry.get('a')})"
         yield from _value(key, {**entry, "value": entry.get("difference")})
 
 
-def _listed(document: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+def _entries_of(document: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
     entries = document.get(key)
     return [each for each in entries if isinstance(each, dict)] if isinstance(entries, list) else []
 
@@ -502,7 +504,9 @@ def written(moment: Any) -> str:
     """
     try:
         instant = datetime.fromisoformat(moment)
-    except (TypeError, ValueError) as odd:
-        raise StoreError(f"a moment is written as 2026-11-16T08:30:00Z; found {moment!r}") from odd
+    except (TypeError, ValueError) as error:
+        raise StoreError(
+            f"a moment is written as 2026-11-16T08:30:00Z; found {moment!r}"
+        ) from error
     aware = instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
     return aware.strftime(_MOMENT_FORM)

@@ -244,12 +244,12 @@ def _pack(scores: Scores, truth: Array, edges: Scores, keys: Array) -> list[int]
 
     def scattered(i: int, j: int) -> None:
         block = packed(i, j, np.empty(j - i, keys.dtype))
-        where = _ranges(scores[i:j], edges)
+        range_numbers = _ranges(scores[i:j], edges)
         for each, (size, stop) in enumerate(
             zip(sizes[i // BLOCK].tolist(), stops[i // BLOCK].tolist(), strict=True)
         ):
             if size:
-                np.compress(where == each, block, out=keys[stop - size : stop])
+                np.compress(range_numbers == each, block, out=keys[stop - size : stop])
 
     map_blocks(len(scores), lambda: scattered)
     return [int(end) for end in ends]
@@ -263,10 +263,10 @@ def _sizes(values: Scores, edges: Scores) -> Array:
 
 def _ranges(values: Scores, edges: Scores) -> Array:
     """The range that each score falls into."""
-    where = np.zeros(len(values), np.uint16)
+    numbers = np.zeros(len(values), np.uint16)
     for edge in edges:
-        where += values >= edge
-    return where
+        numbers += values >= edge
+    return numbers
 
 
 def _sort(keys: Array) -> None:

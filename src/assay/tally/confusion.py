@@ -139,14 +139,14 @@ class Confusion:
             return self
         if label not in self._against_rest:
             name = self.labels[label]
-            rest = self.labels[1 - label] if len(self.labels) == 2 else f"not {name}"
+            other_name = self.labels[1 - label] if len(self.labels) == 2 else f"not {name}"
             if self.squares is None:
                 hit, row, column = self.hits[label], self.rows[label], self.columns[label]
                 others = self.total - row - column + hit
-                table = Confusion((rest, name), ((others, column - hit), (row - hit, hit)))
+                table = Confusion((other_name, name), ((others, column - hit), (row - hit, hit)))
             else:
                 matrices = _collapsed(self.cells, label), _collapsed(self.squares, label)
-                table = Confusion((rest, name), *matrices)
+                table = Confusion((other_name, name), *matrices)
             self._against_rest[label] = table
         return self._against_rest[label]
 
@@ -174,7 +174,7 @@ class Confusion:
         if self.squares is None:
             return {"labels": self.labels, "cells": self.cells, "squares": None}
         cells, squares = (
-            [[_plain(number) for number in row] for row in matrix]
+            [[_plain_number(number) for number in row] for row in matrix]
             for matrix in (self.cells, self.squares)
         )
         return {"labels": self.labels, "cells": cells, "squares": squares}
@@ -203,13 +203,13 @@ def _sums_of(row: Sequence[Any]) -> tuple[WeightSum, ...]:
     return tuple(sum_of(cell) for cell in row)
 
 
-def _plain(number: Any) -> Any:
+def _plain_number(number: Any) -> Any:
     """A count or a sum of weights as JSON keeps it."""
     return number.to_header() if isinstance(number, WeightSum) else number
 
 
 def _schema(numbers: Iterable[Any]) -> int:
-    return 2 if any(isinstance(_plain(number), list) for number in numbers) else codec.SCHEMA
+    return 2 if any(isinstance(_plain_number(number), list) for number in numbers) else codec.SCHEMA
 
 
 def _exact_pair(one: float, other: float) -> WeightSum:
@@ -224,9 +224,9 @@ def _collapsed(matrix: Matrix, label: int) -> Matrix:
     """One label against the rest; weights are added, never subtracted, which would cancel."""
     table = np.array(matrix, np.float64)
     others = np.arange(len(matrix)) != label
-    rest = table[others][:, others].sum()
+    true_negatives = table[others][:, others].sum()
     missed, wrongly = table[label, others].sum(), table[others, label].sum()
-    return (float(rest), float(wrongly)), (float(missed), matrix[label][label])
+    return (float(true_negatives), float(wrongly)), (float(missed), matrix[label][label])
 
 
 def _matrix_sum(a: Matrix, b: Matrix, add: Callable[[Any, Any], Any]) -> Matrix:
@@ -290,7 +290,7 @@ class Crosstab:
         labels: Sequence[str],
         truth: Array,
         columns: Sequence[str],
-        said: Array,
+        decided: Array,
         *,
         counts: npt.NDArray[np.int64] | None = None,
         weights: npt.NDArray[np.float64] | None = None,
@@ -299,10 +299,10 @@ class Crosstab:
         if len(labels) * len(columns) > len(truth):
             # Few rows of many labels: those that do not occur take no time.
             labels, truth = _occurring(labels, truth)
-            columns, said = _occurring(columns, said)
+            columns, decided = _occurring(columns, decided)
         size = max(len(labels), len(columns))
         square = Confusion.of_codes(
-            [str(i) for i in range(size)], truth, said, counts=counts, weights=weights
+            [str(i) for i in range(size)], truth, decided, counts=counts, weights=weights
         )
 
         def named(matrix: Sequence[Sequence[Any]]) -> dict[NamedCell, Any]:
@@ -313,10 +313,10 @@ class Crosstab:
                 if square.cells[i][j]
             }
 
-        cells = _sorted(named(square.cells))
+        cells = _sorted_cells(named(square.cells))
         if square.squares is None:
             return cls(cells)
-        return cls(cells, _sorted(named(square.squares)))
+        return cls(cells, _sorted_cells(named(square.squares)))
 
     @staticmethod
     def merge(parts: Iterable[Crosstab]) -> Crosstab:
@@ -401,7 +401,7 @@ class Crosstab:
         if self.squares is None:
             return [[*cell, number] for cell, number in self.cells.items()]
         return [
-            [*cell, _plain(number), _plain(self.squares[cell])]
+            [*cell, _plain_number(number), _plain_number(self.squares[cell])]
             for cell, number in self.cells.items()
         ]
 
@@ -441,7 +441,7 @@ def _occurring(names: Sequence[str], codes: Array) -> tuple[list[str], Array]:
     return [names[i] for i in kept], codes
 
 
-def _sorted(cells: Mapping[NamedCell, Any]) -> dict[NamedCell, Any]:
+def _sorted_cells(cells: Mapping[NamedCell, Any]) -> dict[NamedCell, Any]:
     return {cell: cells[cell] for cell in sorted(cells)}
 
 
@@ -462,9 +462,9 @@ def flagged(labels: Sequence[str], counts: Array) -> Crosstab:
     {('attack', 'below'): 1, ('attack', 'flagged'): 2, ('normal', 'below'): 7}
     """
     cells = {
-        (label, said): int(counts[i, j])
+        (label, answer): int(counts[i, j])
         for i, label in enumerate(labels)
-        for j, said in enumerate(REACHED)
+        for j, answer in enumerate(REACHED)
         if counts[i, j]
     }
-    return Crosstab(_sorted(cells))
+    return Crosstab(_sorted_cells(cells))

@@ -80,14 +80,16 @@ class GridCounter:
         """
         # Threads call this, each with rows of its own.
         counted = map_blocks(len(scores), lambda: self._counting(scores, truth), BLOCK, at_most=1)
-        rest = [
+        uncounted = [
             slice(i, j)
             for (i, j), done in zip(bounds(len(scores), BLOCK), counted, strict=True)
             if not done
         ]
-        if rest:
+        if uncounted:
             kept = Grid(self._bits)
-            rows = [np.concatenate([column[part] for part in rest]) for column in (scores, truth)]
+            rows = [
+                np.concatenate([column[part] for part in uncounted]) for column in (scores, truth)
+            ]
             table = ScoreTally.of_rows(self.labels, *rows, kept=kept)
             with self._lock:
                 self._apart.append(table)
@@ -98,9 +100,9 @@ class GridCounter:
     def _counting(self, scores: Array, truth: Array) -> Callable[[int, int], bool]:
         """What counts the rows of a block; False, and none is counted, if one has no counter."""
         mantissa, bias = _MANTISSA[scores.dtype]
-        whole: Any = np.dtype(f"i{scores.itemsize}").type
-        lost, before = mantissa - self._bits, ((bias - _BINADES) << self._bits) - 1
-        sizes, halves = np.empty(BLOCK, scores.dtype), np.empty(BLOCK, whole)
+        integer: Any = np.dtype(f"i{scores.itemsize}").type
+        lost_bits, before = mantissa - self._bits, ((bias - _BINADES) << self._bits) - 1
+        sizes, halves = np.empty(BLOCK, scores.dtype), np.empty(BLOCK, integer)
         sides = np.empty(BLOCK, np.uint8)
 
         def work(i: int, j: int) -> bool:
@@ -109,8 +111,8 @@ class GridCounter:
             size = np.subtract(scores.dtype.type(1), rows, out=sizes[: j - i])
             np.minimum(size, rows, out=size)
             # What is below 0, -0.0 too, or above 1 has bits that are a negative number.
-            cell = size.view(whole)
-            np.right_shift(cell, lost, out=cell)
+            cell = size.view(integer)
+            np.right_shift(cell, lost_bits, out=cell)
             np.subtract(cell, before, out=cell)
             if cell.max() >= self._size:
                 return False
@@ -215,9 +217,9 @@ class CutCounter:
         if len(scores):
             extremes(scores)
         for label in range(len(self.labels)):
-            own = np.flatnonzero(truth == label)
-            for i in range(0, len(own), _LOT):
-                rows = own[i : i + _LOT]
+            of_label = np.flatnonzero(truth == label)
+            for i in range(0, len(of_label), _LOT):
+                rows = of_label[i : i + _LOT]
                 self._count(scores[rows], label, None if counts is None else counts[rows])
         return []
 
@@ -237,9 +239,9 @@ class CutCounter:
             np.add.at(self._at_cuts[label], places, counts)
             return
         if label != self._frequent:
-            odd = float(scores[int(at_cut.argmin())])
+            outlier = float(scores[int(at_cut.argmin())])
             raise TallyError(
-                f"the score {odd!r} of a {self.labels[label]!r} row is none of the "
+                f"the score {outlier!r} of a {self.labels[label]!r} row is none of the "
                 f"{len(self._cuts)} cuts; take the cuts from all rows that are not "
                 f"{self._cutting.frequent!r}"
             )

@@ -92,7 +92,7 @@ class DailyTally:
             cells={cell: count for cell, count in self.cells.items() if cell[0] not in days},
             **{
                 name: {
-                    key: {day: held for day, held in by_day.items() if day not in days}
+                    key: {day: values for day, values in by_day.items() if day not in days}
                     for key, by_day in getattr(self, name).items()
                 }
                 for name in ("slots", "extremes")
@@ -136,13 +136,13 @@ def daily_of(header: Mapping[str, Any], arrays: Mapping[str, codec.Array]) -> Da
             raise ValueError("a place is negative")
         cell = (days[day], names[label], names[new], names[old])
         cells[cell] = codec.whole_number(count)
-    held: dict[str, dict[str, dict[str, Any]]] = {"slots": {}, "extremes": {}}
-    for kind, of_kind in held.items():
+    by_kind: dict[str, dict[str, dict[str, Any]]] = {"slots": {}, "extremes": {}}
+    for kind, of_kind in by_kind.items():
         for i, key in enumerate(header[kind]):
             of_day = arrays[f"{kind} {i} days"].tolist()
             values = map(tuple, arrays[f"{kind} {i}"].tolist())
             of_kind[str(key)] = {days[d]: v for d, v in zip(of_day, values, strict=True)}
-    return DailyTally(header["settings"], cells, held["slots"], held["extremes"])
+    return DailyTally(header["settings"], cells, by_kind["slots"], by_kind["extremes"])
 
 
 def _added_days(
@@ -153,6 +153,6 @@ def _added_days(
     sums = {key: dict(by_day) for key, by_day in one.items()}
     for key, by_day in other.items():
         mine = sums.setdefault(key, {})
-        for day, held in by_day.items():
-            mine[day] = add(mine[day], held) if day in mine else held
+        for day, amount in by_day.items():
+            mine[day] = add(mine[day], amount) if day in mine else amount
     return sums

@@ -195,11 +195,11 @@ def _canonical(
     if len(kept[by[0]]):
         order = np.lexsort([kept[name] for name in reversed(by)])
         kept = {name: column[order] for name, column in kept.items()}
-        kept = _joined(form, kept, link)
+        kept = _merged_runs(form, kept, link)
     return Cells(form, texts, kept, link)
 
 
-def _joined(form: Form, columns: dict[str, Array], link: int) -> dict[str, Array]:
+def _merged_runs(form: Form, columns: dict[str, Array], link: int) -> dict[str, Array]:
     """Sorted rows, of which those of one key and one run became one."""
     rows = len(next(iter(columns.values())))
     begins = np.zeros(rows, bool)
@@ -404,8 +404,8 @@ def incidents_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Inci
     links = {"groups": gap, "alarms": gap, "nearby": SECOND, "observed": SILENCE}
     tables = {}
     for name, form in FORMS.items():
-        own = {c: arrays[f"{name} {c}"] for c in (*form.keys, *form.values)}
-        tables[name] = Cells.read(form, header["tables"][name], own, links.get(name, 0))
+        columns = {c: arrays[f"{name} {c}"] for c in (*form.keys, *form.values)}
+        tables[name] = Cells.read(form, header["tables"][name], columns, links.get(name, 0))
     if type(header["scored"]) is not bool:
         raise ValueError("whether it has scores is not told")
     families = codec.in_order([(str(name), str(family)) for name, family in header["families"]])

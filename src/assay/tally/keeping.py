@@ -188,9 +188,9 @@ def _position(sizes: Array, bits: int, out: Ids) -> None:
         lifted = sizes[small].astype(np.float64)
         if dtype == np.float64:
             lifted *= 2.0**_LIFT
-        again = lifted.view(np.int64) >> (52 - bits)
-        again += (_SHIFT[np.dtype(np.float64)] - (_LIFT if dtype == np.float64 else 0)) << bits
-        out[small] = np.where(lifted > 0, again, 0)
+        cells = lifted.view(np.int64) >> (52 - bits)
+        cells += (_SHIFT[np.dtype(np.float64)] - (_LIFT if dtype == np.float64 else 0)) << bits
+        out[small] = np.where(lifted > 0, cells, 0)
 
 
 def lowest(ids: Ids, bits: int = BITS) -> Floats:
@@ -261,18 +261,20 @@ def _first_float(position: Ids, bits: int) -> Floats:
     # Zero, subnormals (multiples of 2^-1074) and what no float reaches are not stored so.
     other = np.flatnonzero((position < (shift + 1) << bits) | (position >= (shift + 2047) << bits))
     if len(other):
-        exponent, whole = _parts(position[other], bits)
-        lost = np.maximum(-1074 - (exponent - bits), 0)
+        exponent, significand = _parts(position[other], bits)
+        lost_bits = np.maximum(-1074 - (exponent - bits), 0)
         with np.errstate(over="ignore"):
-            starts = np.ldexp((-(-whole >> lost)).astype(np.float64), exponent - bits + lost)
+            starts = np.ldexp(
+                (-(-significand >> lost_bits)).astype(np.float64), exponent - bits + lost_bits
+            )
         first[other] = np.where(position[other] == 0, 0.0, starts)
     return first
 
 
 def _first_step(position: Ids, bits: int) -> Floats:
     """The same of t = 1 - s, in multiples of 2^-53."""
-    exponent, whole = _parts(position, bits)
-    return np.ceil(np.ldexp(whole.astype(np.float64), exponent - bits + _STEP))
+    exponent, significand = _parts(position, bits)
+    return np.ceil(np.ldexp(significand.astype(np.float64), exponent - bits + _STEP))
 
 
 def coarsen(ids: Ids, bits: int, to: int) -> Ids:
@@ -284,13 +286,13 @@ def coarsen(ids: Ids, bits: int, to: int) -> Ids:
     """
     if to > bits:
         raise TallyError(f"cells of {bits} bits can't be cut into those of {to}")
-    lost = bits - to
+    lost_bits = bits - to
     fine, coarse = 2 * _HALF << bits, 2 * _HALF << to
     more = fine + 1 - (_ONE << bits), coarse + 1 - (_ONE << to)
-    coarser = np.where(ids < 0, -(-ids >> lost), ids >> lost)
-    mirrored = coarse - ((fine - ids) >> lost)
+    coarser = np.where(ids < 0, -(-ids >> lost_bits), ids >> lost_bits)
+    mirrored = coarse - ((fine - ids) >> lost_bits)
     coarser = np.where(ids > _HALF << bits, mirrored, coarser)
-    return np.where(ids > fine, ((ids - more[0]) >> lost) + more[1], coarser)
+    return np.where(ids > fine, ((ids - more[0]) >> lost_bits) + more[1], coarser)
 
 
 # -- rows and tables by score ----------------------------------------------------------------------
@@ -308,8 +310,8 @@ def group(scores: Array, columns: Array) -> tuple[Array, Array]:
     scores = scores[order]
     starts = np.flatnonzero(np.concatenate(([True], scores[1:] != scores[:-1])))
     sums = np.add.reduceat(columns[:, order], starts, axis=1)
-    held = sums.any(axis=0)
-    return scores[starts][held], sums[:, held]
+    occupied = sums.any(axis=0)
+    return scores[starts][occupied], sums[:, occupied]
 
 
 def in_cells(scores: Scores, columns: Array, bits: int) -> tuple[Floats, Array]:
@@ -347,10 +349,10 @@ def _chunk_cells(scores: Scores, truth: Array, labels: int, bits: int) -> tuple[
     if span * labels > _COUNTERS // 8:
         # Far from 0, 1/2 and 1, and near them where there are no scores, most binades are empty.
         numbers = keys >> bits
-        held = np.bincount(numbers, minlength=len(binades)) > 0
-        binades = np.flatnonzero(held)
+        occupied = np.bincount(numbers, minlength=len(binades)) > 0
+        binades = np.flatnonzero(occupied)
         np.bitwise_and(keys, (1 << bits) - 1, out=keys)
-        np.bitwise_or(keys, (np.cumsum(held) - 1)[numbers] << bits, out=keys)
+        np.bitwise_or(keys, (np.cumsum(occupied) - 1)[numbers] << bits, out=keys)
         span = len(binades) << bits
     if span * labels <= _COUNTERS:
         np.multiply(keys, labels, out=keys)
@@ -380,8 +382,8 @@ def sum_tables(scores: Sequence[Scores], columns: Sequence[Array]) -> tuple[Scor
     sums = np.zeros((len(columns[0]), len(distinct)), np.int64)
     for part, counts in zip(scores, columns, strict=True):
         places = places_of(distinct, part)
-        for row, own in zip(sums, counts, strict=True):
-            row[places] += own.astype(np.int64, copy=False)
+        for row, row_counts in zip(sums, counts, strict=True):
+            row[places] += row_counts.astype(np.int64, copy=False)
     return distinct, sums
 
 

@@ -93,7 +93,7 @@ class LossSums:
             self.clipped + other.clipped,
             (self.log[0] + other.log[0], self.log[1] + other.log[1]),
             (self.brier[0] + other.brier[0], self.brier[1] + other.brier[1]),
-            _added(self.weighted, other.weighted),
+            _sum_of_losses(self.weighted, other.weighted),
         )
 
     def log_loss(self) -> Moments:
@@ -104,9 +104,9 @@ class LossSums:
         """The sums behind the Brier score."""
         return self._moments(self.brier, 1)
 
-    def _moments(self, sums: tuple[int, int], which: int) -> Moments:
+    def _moments(self, sums: tuple[int, int], side: int) -> Moments:
         if self.weighted is not None:
-            return Moments(*self.weighted[which])
+            return Moments(*self.weighted[side])
         first, second = (number / 2**UNIT_BITS for number in sums)
         return Moments(self.rows, first, self.rows, first, second)
 
@@ -149,10 +149,10 @@ class LossSums:
                 if _one_each(table.counts[:, i:j]):
                     return cls._of_binary_block(table.counts[1, i:j], table.scores[i:j], scratch)
                 for truth, counts in enumerate(table.counts[:, i:j]):
-                    for once, held in ((True, counts == 1), (False, counts > 1)):
-                        scores = table.scores[i:j][held]
+                    for once, chosen in ((True, counts == 1), (False, counts > 1)):
+                        scores = table.scores[i:j][chosen]
                         if len(scores):
-                            often = None if once else counts[held].astype(np.int64)
+                            often = None if once else counts[chosen].astype(np.int64)
                             sums += cls._of_binary_block(truth, scores, scratch, often)
                 return sums
 
@@ -223,10 +223,10 @@ class LossSums:
         np.maximum(p_true, SMALLEST_PROBABILITY, out=p_true)
         np.log(p_true, out=p_true)
         np.negative(p_true, out=p_true)
-        sure = wrong < _NEARLY_SURE
-        if sure.any():
-            q = wrong[sure]
-            p_true[sure] = q * (1 + q * (1 / 2 + q / 3))
+        near_zero = wrong < _NEARLY_SURE
+        if near_zero.any():
+            q = wrong[near_zero]
+            p_true[near_zero] = q * (1 + q * (1 / 2 + q / 3))
         if weights is not None:
             both = _weighted_sums(weights, (p_true, brier))
             return cls(len(low), int(np.count_nonzero(low)), weighted=both)
@@ -296,18 +296,18 @@ def _integer_sum(values: Floats, spare: Floats, counts: npt.NDArray[np.int64] | 
     """The sum without any rounding, level by level: few values are below the first."""
     total, bits = 0, LOWEST_BITS
     while len(values):
-        left = np.flatnonzero(values < 2.0**-LEVEL_BITS)
-        smaller = values[left]
-        values[left] = 0.0
+        small = np.flatnonzero(values < 2.0**-LEVEL_BITS)
+        smaller = values[small]
+        values[small] = 0.0
         total += _level_sum(values, spare[: len(values)], counts) << UNIT_BITS - bits
-        left = left[smaller > 0]
+        small = small[smaller > 0]
         values = smaller[smaller > 0] * 2.0**LEVEL_BITS
-        counts = None if counts is None else counts[left]
+        counts = None if counts is None else counts[small]
         bits += LEVEL_BITS
     return total
 
 
-def _level_sum(values: Floats, whole: Floats, counts: npt.NDArray[np.int64] | None) -> int:
+def _level_sum(values: Floats, integers: Floats, counts: npt.NDArray[np.int64] | None) -> int:
     """The sum of multiples of 2^-114 as their number; the values are used up.
 
     The square of the largest loss is 1,303 < 2^11. So the whole part of 2^31 times a value has 42
@@ -317,10 +317,10 @@ def _level_sum(values: Floats, whole: Floats, counts: npt.NDArray[np.int64] | No
     total, bits = 0, 0
     for step in _SPLIT:
         np.multiply(values, 2.0**step, out=values)
-        np.floor(values, out=whole)
-        np.subtract(values, whole, out=values)
+        np.floor(values, out=integers)
+        np.subtract(values, integers, out=values)
         bits += step
-        total += _chunk_sum(whole, 0, counts) << LOWEST_BITS - bits
+        total += _chunk_sum(integers, 0, counts) << LOWEST_BITS - bits
     return total + _chunk_sum(values, LOWEST_BITS - bits, counts)
 
 
@@ -335,11 +335,11 @@ def _chunk_sum(parts: Floats, bits: int, counts: npt.NDArray[np.int64] | None) -
 def _counted_sum(parts: npt.NDArray[np.int64], counts: npt.NDArray[np.int64]) -> int:
     """The sum of parts, each so many times: 42 bits, a digit of a count and a chunk fill 63."""
     total, shift = 0, 0
-    left = counts
-    while left.any():
-        sums = np.add.reduceat(parts * (left & _DIGIT), range(0, len(parts), _CHUNK))
+    remaining = counts
+    while remaining.any():
+        sums = np.add.reduceat(parts * (remaining & _DIGIT), range(0, len(parts), _CHUNK))
         total += sum(sums.tolist()) << shift
-        left = left >> _DIGIT_BITS
+        remaining = remaining >> _DIGIT_BITS
         shift += _DIGIT_BITS
     return total
 
@@ -362,7 +362,7 @@ def _weighted_sums(
     return log, brier
 
 
-def _added(
+def _sum_of_losses(
     a: tuple[tuple[WeightSum, ...], tuple[WeightSum, ...]] | None,
     b: tuple[tuple[WeightSum, ...], tuple[WeightSum, ...]] | None,
 ) -> tuple[tuple[WeightSum, ...], tuple[WeightSum, ...]] | None:

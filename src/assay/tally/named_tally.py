@@ -65,9 +65,9 @@ class Names:
         """Refuse labels that are another kind of value."""
         if self.kind and other.kind and self.kind != other.kind:
             raise TallyError(
-                f"labels are {self.kind} in one part ({_shown(self.names)}) and {other.kind} in "
-                f"another ({_shown(other.names)}): the same label must be written the same way in "
-                f"both. Convert one of them"
+                f"labels are {self.kind} in one part ({_names_text(self.names)}) and {other.kind} "
+                f"in another ({_names_text(other.names)}): the same label must be written the same "
+                f"way in both. Convert one of them"
             )
 
     def __add__(self, other: Names) -> Names:
@@ -156,20 +156,20 @@ class Tally:
             if table.squares is None and sum(table.cells.values()) >= LIMIT:
                 raise TallyError(TOO_MANY)
         return Tally(
-            labels=_summed([part.labels for part in like]),
-            decisions=_summed([part.decisions for part in like]),
+            labels=_sum_of_parts([part.labels for part in like]),
+            decisions=_sum_of_parts([part.decisions for part in like]),
             columns=first.columns,
             threshold=first.threshold,
             rows=sum(part.rows for part in full),
             empty=sum(part.empty for part in full),
-            refused=_summed([part.refused for part in full]),
+            refused=_sum_of_parts([part.refused for part in full]),
             decided=decided,
             scores=_by_key([part.scores for part in like], ScoreTally.merge),
             extremes=_by_key([part.extremes for part in like], _outermost),
-            losses=_by_key([part.losses for part in like], _summed),
+            losses=_by_key([part.losses for part in like], _sum_of_parts),
             clusters=None
             if first.clusters is None
-            else _by_key([part.clusters or {} for part in like], _summed),
+            else _by_key([part.clusters or {} for part in like], _sum_of_parts),
             sample=sample,
             too_many=too_many,
             slices=_by_key(
@@ -178,7 +178,9 @@ class Tally:
             days=None
             if first.days is None
             else _by_key([part.days or {} for part in like], Tally.merge),
-            unlabelled=_summed([p.unlabelled for p in full if p.unlabelled is not None] or [None]),
+            unlabelled=_sum_of_parts(
+                [p.unlabelled for p in full if p.unlabelled is not None] or [None]
+            ),
             sides=first.sides,
         )
 
@@ -209,7 +211,7 @@ class Tally:
     def asked(self, **sides: Any) -> Tally:
         """The tally that remembers what was said of its labels."""
         return replace(
-            self, sides={n: _plain(v) for n, v in sorted(sides.items()) if v is not None}
+            self, sides={n: _plain_labels(v) for n, v in sorted(sides.items()) if v is not None}
         )
 
     @property
@@ -270,13 +272,13 @@ class Tally:
             )
         if self.columns != other.columns:
             raise TallyError(
-                f"tallies of unlike probabilities can't be added: of {_shown(self.columns)} and of "
-                f"{_shown(other.columns)}"
+                f"tallies of unlike probabilities can't be added: of {_names_text(self.columns)} "
+                f"and of {_names_text(other.columns)}"
             )
         if self.sides != other.sides:
             raise TallyError(
-                f"tallies can't be added: of one it was said {_told(self.sides)}, of the other "
-                f"{_told(other.sides)}"
+                f"tallies can't be added: of one it was said {_sides_text(self.sides)}, of the "
+                f"other {_sides_text(other.sides)}"
             )
         pairs: list[tuple[str, Any, Any]] = [
             ("decisions", self.decisions is None, other.decisions is None),
@@ -396,11 +398,13 @@ def _ends(low: Any, high: Any) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _plain(value: Any) -> Any:
+def _plain_labels(value: Any) -> Any:
     """A label, or several, as JSON keeps them."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
-    return value if isinstance(value, str | int | float) else [_plain(each) for each in value]
+    return (
+        value if isinstance(value, str | int | float) else [_plain_labels(each) for each in value]
+    )
 
 
 def _names_of(header: Sequence[Any]) -> Names:
@@ -427,7 +431,7 @@ def _by_key(parts: Sequence[Mapping[Any, Any]], add: Callable[[list[Any]], Any])
     return {key: add(grouped[key]) for key in sorted(grouped)}
 
 
-def _summed(parts: Sequence[Any]) -> Any:
+def _sum_of_parts(parts: Sequence[Any]) -> Any:
     """The sum; None where the parts have none."""
     if parts[0] is None:
         return None
@@ -435,12 +439,12 @@ def _summed(parts: Sequence[Any]) -> Any:
 
 
 def _sample_sum(parts: Sequence[Sample | None]) -> Sample | None:
-    held = [part for part in parts if part is not None]
-    if len(held) < len(parts):
+    samples = [part for part in parts if part is not None]
+    if len(samples) < len(parts):
         return None
-    labels = sorted({label for part in held for label in part.labels})
+    labels = sorted({label for part in samples for label in part.labels})
     places = {label: i for i, label in enumerate(labels)}
-    total: Sample = _summed([part.placed(labels, places) for part in held])
+    total: Sample = _sum_of_parts([part.placed(labels, places) for part in samples])
     return total
 
 
@@ -449,10 +453,10 @@ def _outermost(ends: Sequence[tuple[float, float]]) -> tuple[float, float]:
     return min(lows), max(highs)
 
 
-def _told(sides: Mapping[str, Any]) -> str:
+def _sides_text(sides: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in sides.items()) or "nothing"
 
 
-def _shown(names: Sequence[str] | None) -> str:
+def _names_text(names: Sequence[str] | None) -> str:
     listed = list(names or ())
     return ", ".join(map(repr, listed[:6])) + (", ..." if len(listed) > 6 else "")

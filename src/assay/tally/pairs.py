@@ -157,8 +157,8 @@ def crossed(
     total = np.zeros(size, np.int64)
     for i, j in bounds(len(columns[0]), _ROWS):
         total += work(i, j)
-    held = np.flatnonzero(total)
-    return np.stack(np.unravel_index(held, shape), axis=1).astype(np.uint16), total[held]
+    occupied = np.flatnonzero(total)
+    return np.stack(np.unravel_index(occupied, shape), axis=1).astype(np.uint16), total[occupied]
 
 
 def _grouped_codes(
@@ -215,7 +215,7 @@ class JointScores:
         """The table of no rows."""
         return cls(
             tuple(labels),
-            _two(models),
+            _two_models(models),
             np.empty(0, np.uint16),
             np.empty((2, 0), np.int64),
             np.empty(0, np.uint8),
@@ -242,7 +242,10 @@ class JointScores:
             row[:] = _ordered(column) if bits is None else cells_of(column, bits)
         truth = truth.astype(np.uint16)
         return cls(
-            tuple(labels), _two(tuple(scores)), *_grouped_pairs(truth, table, counts, kept), kept
+            tuple(labels),
+            _two_models(tuple(scores)),
+            *_grouped_pairs(truth, table, counts, kept),
+            kept,
         )
 
     def __add__(self, other: JointScores) -> JointScores:
@@ -386,7 +389,7 @@ def joint_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> JointSco
     bits = header["bits"]
     joint = JointScores(
         tuple(str(label) for label in header["labels"]),
-        _two([str(model) for model in header["models"]]),
+        _two_models([str(model) for model in header["models"]]),
         arrays["truth"],
         arrays["cells"],
         arrays["counts"],
@@ -402,13 +405,13 @@ def joint_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> JointSco
         raise ValueError("scores are not finite")
     counts = joint.counts.astype(np.int64)
     grouped = _grouped_pairs(joint.truth, joint.cells, counts, joint.kept)
-    again = replace(joint, truth=grouped[0], cells=grouped[1], counts=grouped[2])
-    if again != joint:
+    canonical = replace(joint, truth=grouped[0], cells=grouped[1], counts=grouped[2])
+    if canonical != joint:
         raise ValueError("pairs are not ascending, or counts are not in their narrowest form")
     return joint
 
 
-def _two(models: Sequence[str]) -> tuple[str, str]:
+def _two_models(models: Sequence[str]) -> tuple[str, str]:
     if len(models) != 2:
         raise TallyError(f"joint scores are those of two models; found {list(models)}")
     return models[0], models[1]
@@ -426,18 +429,18 @@ def _grouped_pairs(
 ) -> tuple[Array, Ids, Array]:
     """Distinct pairs in ascending order, and how many rows each has."""
     if counts is not None and not counts.all():
-        held = counts > 0
-        truth, table, counts = truth[held], table[:, held], counts[held]
+        occupied = counts > 0
+        truth, table, counts = truth[occupied], table[:, occupied], counts[occupied]
     if not len(truth):
         return np.empty(0, np.uint16), np.empty((2, 0), np.int64), np.empty(0, np.uint8)
-    if not isinstance(kept, Grid) or not _fits(truth, kept):
+    if not isinstance(kept, Grid) or not _fits_one_integer(truth, kept):
         order = np.lexsort((table[1], table[0], truth))
         truth, table = truth[order], table[:, order]
         changed = (truth[1:] != truth[:-1]) | (table[:, 1:] != table[:, :-1]).any(axis=0)
         starts = np.flatnonzero(np.concatenate(([True], changed)))
         sums = _sums(starts, len(truth), None if counts is None else counts[order])
         return truth[starts], np.ascontiguousarray(table[:, starts]), narrow(sums)
-    keys = _packed(truth, table, kept)
+    keys = _packed_keys(truth, table, kept)
     if counts is None:
         keys.sort()
     else:
@@ -455,27 +458,27 @@ def _sums(starts: Array, size: int, counts: npt.NDArray[np.int64] | None) -> Arr
     return np.asarray(np.add.reduceat(counts, starts))
 
 
-def _fits(truth: Array, grid: Grid) -> bool:
+def _fits_one_integer(truth: Array, grid: Grid) -> bool:
     """Whether label and both cells have room in one integer."""
     return int(truth.max()).bit_length() + 2 * (_BINADES + grid.bits) <= _KEY_BITS
 
 
-def _packed(truth: Array, table: Ids, grid: Grid) -> Array:
+def _packed_keys(truth: Array, table: Ids, grid: Grid) -> Array:
     """Label and both cells in one integer that sorts alike."""
-    wide = _BINADES + grid.bits
+    bits = _BINADES + grid.bits
     keys = truth.astype(np.int64)
     for row in table:
-        np.left_shift(keys, wide, out=keys)
+        np.left_shift(keys, bits, out=keys)
         np.add(keys, row, out=keys)
         np.add(keys, _FIRST << grid.bits, out=keys)
     return keys
 
 
 def _unpacked(keys: Array, grid: Grid) -> tuple[Array, Ids]:
-    wide = _BINADES + grid.bits
-    mask, first = (1 << wide) - 1, _FIRST << grid.bits
-    table = np.stack([(keys >> wide & mask) - first, (keys & mask) - first])
-    return (keys >> 2 * wide).astype(np.uint16), table
+    bits = _BINADES + grid.bits
+    mask, first = (1 << bits) - 1, _FIRST << grid.bits
+    table = np.stack([(keys >> bits & mask) - first, (keys & mask) - first])
+    return (keys >> 2 * bits).astype(np.uint16), table
 
 
 _REST = np.int64((1 << 63) - 1)

@@ -152,9 +152,9 @@ class _Run:
                 start = starts.take(truth, mode="clip")
                 np.equal(start, self._elsewhere, out=other)
                 np.add(place, start, out=place)
-            rest = np.flatnonzero(np.logical_or(beyond, other, out=beyond))
-            place[rest] = self._elsewhere
-            return place, rest
+            missing = np.flatnonzero(np.logical_or(beyond, other, out=beyond))
+            place[missing] = self._elsewhere
+            return place, missing
 
         return find
 
@@ -236,8 +236,8 @@ class PatternCounter:
             part, labels = scores[i:j], truth[i:j]
             place = None
             if find is not None:
-                place, rest = find(part.view(np.uint32), labels)
-                part, labels = part[rest], labels[rest]
+                place, missing = find(part.view(np.uint32), labels)
+                part, labels = part[missing], labels[missing]
             if not np.isfinite(part).all():
                 extremes(scores)
             counted = self._count(part, labels, j - i)
@@ -365,12 +365,14 @@ class PatternCounter:
 
             def fill(i: int, j: int) -> None:
                 amounts, any_rows = read(i, j)
-                held = np.flatnonzero(any_rows)
+                occupied = np.flatnonzero(any_rows)
                 stop = ends[i // _TOGETHER]
-                own = slice(stop - len(held), stop)
-                keys[own] = (pages[i:j] << _PAGE_BITS)[held >> _PAGE_BITS] + (held & (_PAGE - 1))
+                span = slice(stop - len(occupied), stop)
+                keys[span] = (pages[i:j] << _PAGE_BITS)[occupied >> _PAGE_BITS] + (
+                    occupied & (_PAGE - 1)
+                )
                 for label, rows in enumerate(amounts):
-                    counts[label, own] = rows[held]
+                    counts[label, span] = rows[occupied]
 
             return fill
 
@@ -395,20 +397,22 @@ class _Laid:
     def read(self, slots: Array, amounts: Array) -> None:
         """Write down the counters of those pages that lie here, by label."""
         pages = self.pages.counters.reshape(-1, _PAGE)
-        for own, into in zip(slots, amounts, strict=True):
-            here = np.flatnonzero(own >= 0)
-            into[here] += pages[own[here]]
+        for slots_of_pages, into in zip(slots, amounts, strict=True):
+            here = np.flatnonzero(slots_of_pages >= 0)
+            into[here] += pages[slots_of_pages[here]]
 
     @cached_property
     def notes(self) -> tuple[Array, Array, Array]:
         """The page, the bits and the rows that were noted down of each score with full counters."""
         noted = [(np.empty(0, np.int64), np.empty(0, np.int64)), *self.pages.noted]
-        places, which = np.unique(np.concatenate([p for p, _ in noted]), return_inverse=True)
+        places, place_of_note = np.unique(
+            np.concatenate([p for p, _ in noted]), return_inverse=True
+        )
         rows = np.zeros(len(places), np.int64)
-        np.add.at(rows, which, np.concatenate([r for _, r in noted]))
+        np.add.at(rows, place_of_note, np.concatenate([r for _, r in noted]))
         # What lies behind the last page was of rows that are counted elsewhere.
-        own = places < len(self.numbers) << _PAGE_BITS
-        places, rows = places[own], rows[own]
+        in_pages = places < len(self.numbers) << _PAGE_BITS
+        places, rows = places[in_pages], rows[in_pages]
         page = self.numbers[places >> _PAGE_BITS]
         key = (page & (_PAGES - 1)) << _PAGE_BITS | places & (_PAGE - 1)
         return page, key.astype(np.uint32), rows
@@ -417,8 +421,8 @@ class _Laid:
     def largest(self) -> int:
         """The most rows that a score of a label has."""
         *_, rows = self.notes
-        held = self.pages.counters[: len(self.numbers) << _PAGE_BITS]
-        return int(held.max(initial=0)) + int(rows.max(initial=0))
+        counters = self.pages.counters[: len(self.numbers) << _PAGE_BITS]
+        return int(counters.max(initial=0)) + int(rows.max(initial=0))
 
 
 def _ascending(keys: npt.NDArray[np.uint32], counts: Array) -> tuple[Array, Array]:

@@ -227,8 +227,10 @@ def tally_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Resolved:
             raise ValueError(f"its {name} are of another kind")
     confusion = confusion_of(header["confusion"], {})
     slices = {(str(c), str(v)): confusion_of(table, {}) for c, v, table in header["slices"]}
-    own = [part for name, part in parts.items() if name != "open_set" and hasattr(part, "labels")]
-    labelled = [confusion, *slices.values(), *by_day.values(), *own]
+    labelled_parts = [
+        part for name, part in parts.items() if name != "open_set" and hasattr(part, "labels")
+    ]
+    labelled = [confusion, *slices.values(), *by_day.values(), *labelled_parts]
     if any(list(part.labels) != header["labels"] for part in labelled):
         raise ValueError("the labels of its parts do not fit")
     if any(type(part) is not Resolved or part.days is not None for part in by_day.values()):

@@ -108,7 +108,7 @@ class Sample:
             np.concatenate([self.truth, other.truth]),
             np.concatenate([self.scores, other.scores]),
             np.concatenate([self.cluster, other.cluster + len(self.clusters)]),
-            _joined(self, other)
+            _joined_weights(self, other)
             if self.weighted or other.weighted
             else np.concatenate([self.counts, other.counts]),
         )
@@ -257,11 +257,11 @@ def sample_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Sample:
         arrays[name] for name in ("truth", "scores", "cluster", "counts")
     )
     squares = arrays.get("squares")
-    wide = scores.shape[1] if scores.ndim == 2 else -1
-    if scores.shape != (rows, wide) or cluster.shape != (rows,) or counts.shape != (rows,):
+    columns = scores.shape[1] if scores.ndim == 2 else -1
+    if scores.shape != (rows, columns) or cluster.shape != (rows,) or counts.shape != (rows,):
         raise ValueError(f"columns of unlike length for {rows} rows")
-    if wide < len(models) or wide % max(len(models), 1):
-        raise ValueError(f"{wide} columns of scores for {len(models)} models")
+    if columns < len(models) or columns % max(len(models), 1):
+        raise ValueError(f"{columns} columns of scores for {len(models)} models")
     if squares is not None and (squares.shape != (rows,) or squares.dtype.str != "<f8"):
         raise ValueError("its squares do not fit")
     amounts = "<i8" if squares is None else "<f8"
@@ -269,8 +269,8 @@ def sample_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Sample:
         raise ValueError("columns of an unknown kind")
     if squares is not None and not (np.isfinite(counts).all() and np.isfinite(squares).all()):
         raise ValueError("its weights are out of range")
-    beyond = (truth >= len(labels)).any() or (cluster < 0).any() or (counts < 0).any()
-    if beyond or (cluster >= max(len(clusters), 1)).any() or not np.isfinite(scores).all():
+    misplaced = (truth >= len(labels)).any() or (cluster < 0).any() or (counts < 0).any()
+    if misplaced or (cluster >= max(len(clusters), 1)).any() or not np.isfinite(scores).all():
         raise ValueError("labels, clusters, scores or counts are out of range")
     return _canonical_sample(
         tuple(labels),
@@ -292,7 +292,7 @@ def _weighed(weights: Floats) -> Weights:
     return WeightSums(weights), WeightSums(np.square(weights))
 
 
-def _joined(one: Sample, other: Sample) -> Weights:
+def _joined_weights(one: Sample, other: Sample) -> Weights:
     """The weights of one sample and then those of another, of which one may have no rows."""
     sides = zip(*(_weights_of(each) for each in (one, other)), strict=True)
     places = np.arange(one.size), np.arange(one.size, one.size + other.size)
@@ -317,8 +317,8 @@ def _canonical_sample(
     amounts: Array | Weights,
 ) -> Sample:
     """Rows sorted by cluster, label and scores; equal rows added; what is not used left out."""
-    held = np.flatnonzero((amounts[0].nearest if isinstance(amounts, tuple) else amounts) > 0)
-    truth, scores, cluster = truth[held], scores[held], cluster[held]
+    occupied = np.flatnonzero((amounts[0].nearest if isinstance(amounts, tuple) else amounts) > 0)
+    truth, scores, cluster = truth[occupied], scores[occupied], cluster[occupied]
     if clusters:
         used = [clusters[i] for i in np.unique(cluster)]
         distinct = sorted(set(used))
@@ -338,10 +338,10 @@ def _canonical_sample(
     )
     rows = labels, models, tuple(distinct), truth[new], scores[new], cluster[new]
     if not isinstance(amounts, tuple):
-        counts = amounts[held[order]]
+        counts = amounts[occupied[order]]
         return Sample(*rows, np.add.reduceat(counts, np.flatnonzero(new)))
     numbers = np.zeros(len(amounts[0].nearest), np.int64)
-    numbers[held[order]] = np.cumsum(new) - 1
+    numbers[occupied[order]] = np.cumsum(new) - 1
     weights, squares = (add_up([(each, numbers)], int(new.sum())) for each in amounts)
     return Sample(*rows, weights.nearest, squares.nearest, (weights.rest, squares.rest))
 
@@ -418,13 +418,13 @@ class ClusterTally:
             columns = tuple(sorted({*self.columns, *other.columns}))
         else:
             labels = self.labels
-        said = columns or labels
+        decided = columns or labels
         parts = [
-            part._placed(labels.index, said.index, (len(labels), len(said)), before)
+            part._placed(labels.index, decided.index, (len(labels), len(decided)), before)
             for part, before in ((self, 0), (other, self.size))
         ]
         names = [*self.clusters, *other.clusters]
-        return _canonical_clusters(labels, names, (len(labels), len(said)), parts, columns)
+        return _canonical_clusters(labels, names, (len(labels), len(decided)), parts, columns)
 
     def _placed(
         self,
@@ -558,11 +558,13 @@ def _canonical_clusters(
             np.add.at(counts, cells[kept], amounts[kept])
     sums = add_up(weights, size) if weights else None
     table = (counts if sums is None else sums.nearest).reshape(len(distinct), *shape)
-    held = np.asarray(table.any(axis=(1, 2)))
+    occupied = np.asarray(table.any(axis=(1, 2)))
     # What no float holds lies in clusters that have rows.
-    places = np.repeat(np.cumsum(held) - 1, width) * width + np.tile(np.arange(width), len(held))
+    places = np.repeat(np.cumsum(occupied) - 1, width) * width + np.tile(
+        np.arange(width), len(occupied)
+    )
     rest = None if sums is None or sums.rest is None else sums.rest.moved(places)
-    used = tuple(distinct[i] for i in np.flatnonzero(held))
+    used = tuple(distinct[i] for i in np.flatnonzero(occupied))
     return ClusterTally(
-        labels, used, table[held], None if columns is None else tuple(columns), rest
+        labels, used, table[occupied], None if columns is None else tuple(columns), rest
     )

@@ -129,18 +129,18 @@ class ScoreTally:
         kept: Keeping = Exact(),  # noqa: B008 - frozen
     ) -> ScoreTally:
         """The table of sums by score and label; scores without any weight are left out."""
-        held = weights.nearest.reshape(len(scores), len(labels)).any(axis=1)
-        if not held.all():
-            places = np.repeat(np.where(held, np.cumsum(held) - 1, -1), len(labels))
+        occupied = weights.nearest.reshape(len(scores), len(labels)).any(axis=1)
+        if not occupied.all():
+            places = np.repeat(np.where(occupied, np.cumsum(occupied) - 1, -1), len(labels))
             numbers = places * len(labels) + np.tile(np.arange(len(labels)), len(scores))
-            size = int(held.sum()) * len(labels)
+            size = int(occupied.sum()) * len(labels)
             weights, squares = (each.moved(numbers, size) for each in (weights, squares))
         sums, of_squares = (
-            np.ascontiguousarray(each.nearest.reshape(int(held.sum()), len(labels)).T)
+            np.ascontiguousarray(each.nearest.reshape(int(occupied.sum()), len(labels)).T)
             for each in (weights, squares)
         )
         rest = weights.rest, squares.rest
-        return cls(labels, scores[held], sums, of_squares, kept, rest)
+        return cls(labels, scores[occupied], sums, of_squares, kept, rest)
 
     def _sums(self) -> tuple[WeightSums, WeightSums]:
         """The sums of weights and of their squares, score by score."""
@@ -165,8 +165,8 @@ class ScoreTally:
             row = np.array(rows, np.int64)
             numbers = (columns[:, None] * len(labels) + row).ravel()
             numbers[np.tile(row < 0, part.size)] = -1
-            for each, own in zip(sums, part._sums(), strict=True):
-                each.append((own, numbers))
+            for each, part_sums in zip(sums, part._sums(), strict=True):
+                each.append((part_sums, numbers))
         weights, squares = (add_up(each, size) for each in sums)
         return ScoreTally._weighed(labels, scores, weights, squares, kept)
 
@@ -178,9 +178,9 @@ class ScoreTally:
             places = [rows.index(i) if i in rows else -1 for i in range(len(self.labels))]
             parts = [(self, np.arange(self.size), places)]
             return ScoreTally._added(names, self.scores, parts, self.kept)
-        held = self.counts[rows].any(axis=0)
+        occupied = self.counts[rows].any(axis=0)
         return replace(
-            self, labels=names, scores=self.scores[held], counts=self.counts[rows][:, held]
+            self, labels=names, scores=self.scores[occupied], counts=self.counts[rows][:, occupied]
         )
 
     def __add__(self, other: ScoreTally) -> ScoreTally:
@@ -229,8 +229,8 @@ class ScoreTally:
             parts = [(self, np.arange(self.size), rows)]
             return ScoreTally._added(labels, self.scores, parts, self.kept)
         places = [self.labels.index(label) if label in self.labels else -1 for label in labels]
-        wide = np.concatenate([self.counts, np.zeros((1, self.size), self.counts.dtype)])
-        return replace(self, labels=labels, counts=wide[places])
+        padded = np.concatenate([self.counts, np.zeros((1, self.size), self.counts.dtype)])
+        return replace(self, labels=labels, counts=padded[places])
 
     def to_grid(self, bits: int) -> ScoreTally:
         """The same rows in the cells of a grid.
@@ -337,10 +337,10 @@ class ScoreTally:
             return two.reshape(2, 2 * self.size)
 
         counts = split(self.counts)
-        held = counts.any(axis=0)
-        squares = None if self.squares is None else split(self.squares)[:, held]
-        ranks = np.arange(int(held.sum()), dtype=np.float64)
-        return ScoreTally(self.labels, ranks, counts[:, held], squares)
+        occupied = counts.any(axis=0)
+        squares = None if self.squares is None else split(self.squares)[:, occupied]
+        ranks = np.arange(int(occupied.sum()), dtype=np.float64)
+        return ScoreTally(self.labels, ranks, counts[:, occupied], squares)
 
     @property
     def rows(self) -> float:
@@ -387,8 +387,8 @@ class ScoreTally:
         others = [i for i in range(len(self.labels)) if i != label]
 
         def two(table: Array) -> Array:
-            wide = table if self.weighted else table.astype(np.int64)
-            return np.stack([wide[others].sum(axis=0), wide[label]])
+            exact = table if self.weighted else table.astype(np.int64)
+            return np.stack([exact[others].sum(axis=0), exact[label]])
 
         if self.squares is not None:
             binary = ScoreTally(names, self.scores, two(self.counts), two(self.squares))

@@ -67,12 +67,12 @@ class WeightSum(float):
 
 def exact_sum(numbers: Iterable[float]) -> WeightSum:
     """The sum without any rounding but the last one."""
-    left = [part for number in numbers for part in (float(number), *getattr(number, "rest", ()))]
+    terms = [part for number in numbers for part in (float(number), *getattr(number, "rest", ()))]
     parts: list[float] = []
     try:
-        while part := math.fsum(left):
+        while part := math.fsum(terms):
             parts.append(part)
-            left.append(-part)
+            terms.append(-part)
     except OverflowError:
         raise TallyError("weights add up to more than 1.8e308; divide them all by 1e100") from None
     return WeightSum(*parts)
@@ -178,14 +178,14 @@ def add_up(parts: Sequence[tuple[WeightSums, Array]], size: int) -> WeightSums:
         nearest = sums.nearest
         if sums.rest is not None:
             at, atoms = sums.rest.atoms()
-            there = numbers[at] >= 0
-            cells.append(numbers[at[there]])
-            values.append(atoms[there])
+            placed = numbers[at] >= 0
+            cells.append(numbers[at[placed]])
+            values.append(atoms[placed])
             nearest = nearest.copy()
             nearest[sums.rest.where] = 0
-        held = (nearest != 0) & (numbers >= 0)
-        cells.append(numbers if held.all() else numbers[held])
-        values.append(nearest if held.all() else nearest[held])
+        occupied = (nearest != 0) & (numbers >= 0)
+        cells.append(numbers if occupied.all() else numbers[occupied])
+        values.append(nearest if occupied.all() else nearest[occupied])
     if len(cells) == 1:
         return _of_atoms(values[0], cells[0], size)
     return _of_atoms(np.concatenate([[], *values]), np.concatenate([_NONE, *cells]), size)
@@ -210,19 +210,21 @@ def _of_atoms(values: Floats, cells: Array, size: int) -> WeightSums:
     digits = _digit_sums(values, cells, len(numbers))
     places = tuple(place for place, _ in digits)
     table = np.stack([sums for _, sums in digits])
-    rounded, whole = _nearest(table, places)
+    rounded, exact = _nearest(table, places)
     nearest[numbers] = rounded
-    left = ~whole
-    return WeightSums(nearest, _remainder(numbers[left], places, table[:, left].astype(np.uint32)))
+    inexact = ~exact
+    return WeightSums(
+        nearest, _remainder(numbers[inexact], places, table[:, inexact].astype(np.uint32))
+    )
 
 
-def _remainder(where: Array, places: tuple[int, ...], digits: Array) -> Remainder | None:
+def _remainder(numbers: Array, places: tuple[int, ...], digits: Array) -> Remainder | None:
     """What is left; None of nothing. Places at which there is no digit are left out."""
-    if not len(where):
+    if not len(numbers):
         return None
     used = np.flatnonzero(digits.any(axis=1))
     kept = tuple(places[i] for i in used)
-    return Remainder(where.astype(np.int64), kept, np.ascontiguousarray(digits[used]))
+    return Remainder(numbers.astype(np.int64), kept, np.ascontiguousarray(digits[used]))
 
 
 def remainder_of(arrays: Mapping[str, Array], name: str, nearest: Floats) -> Remainder | None:
@@ -230,18 +232,18 @@ def remainder_of(arrays: Mapping[str, Array], name: str, nearest: Floats) -> Rem
     keys = [f"{name} {part}" for part in ("at", "places", "digits")]
     if keys[0] not in arrays:
         return None
-    where, places, digits = (arrays[key] for key in keys)
-    fits = where.ndim == places.ndim == 1 and digits.shape == (len(places), len(where))
-    fits = fits and (where.dtype.str, digits.dtype.str) == ("<i8", "<u4") and len(where) > 0
-    if not fits or (np.diff(where) <= 0).any() or where[0] < 0 or where[-1] >= len(nearest):
+    numbers, places, digits = (arrays[key] for key in keys)
+    fits = numbers.ndim == places.ndim == 1 and digits.shape == (len(places), len(numbers))
+    fits = fits and (numbers.dtype.str, digits.dtype.str) == ("<i8", "<u4") and len(numbers) > 0
+    if not fits or (np.diff(numbers) <= 0).any() or numbers[0] < 0 or numbers[-1] >= len(nearest):
         raise ValueError(f"the digits of {name} do not fit")
     ascending = places.tolist()
     if ascending != sorted(set(ascending)) or not set(_PLACES).issuperset(ascending):
         raise ValueError(f"the places of {name} are {ascending}")
-    rounded, whole = _nearest(digits.astype(np.int64), tuple(ascending))
-    if digits.max() > _DIGIT or whole.any() or (rounded != nearest[where]).any():
+    rounded, exact = _nearest(digits.astype(np.int64), tuple(ascending))
+    if digits.max() > _DIGIT or exact.any() or (rounded != nearest[numbers]).any():
         raise ValueError(f"the digits of {name} are not those of its sums")
-    return Remainder(where, tuple(ascending), digits)
+    return Remainder(numbers, tuple(ascending), digits)
 
 
 # -- digits ----------------------------------------------------------------------------------------
@@ -263,7 +265,7 @@ def _digit_sums(values: Floats, cells: Array, size: int) -> list[tuple[int, Arra
 
 
 def _split_sums(
-    left: Floats, cells: Array | None, size: int, bits: int
+    remaining: Floats, cells: Array | None, size: int, bits: int
 ) -> list[tuple[int, Floats]]:
     """The weights of some rows, which are used up, split into parts of so many bits.
 
@@ -271,13 +273,13 @@ def _split_sums(
     cell, whole numbers that no float had to round.
     """
     sums = []
-    parts = np.empty_like(left)
-    while (largest := float(left.max())) > 0:
+    parts = np.empty_like(remaining)
+    while (largest := float(remaining.max())) > 0:
         scale = (math.frexp(largest)[1] - 1) // bits * bits
         if scale >= _LOWEST_SCALE:
-            np.multiply(left, 2.0**-scale, out=parts)
+            np.multiply(remaining, 2.0**-scale, out=parts)
         else:
-            np.ldexp(left, -scale, out=parts)
+            np.ldexp(remaining, -scale, out=parts)
         np.floor(parts, out=parts)
         added: Any = parts.sum(keepdims=True) if cells is None else np.bincount(cells, parts, size)
         sums.append((scale, added))
@@ -285,20 +287,20 @@ def _split_sums(
             np.multiply(parts, 2.0**scale, out=parts)
         else:
             np.ldexp(parts, scale, out=parts)
-        np.subtract(left, parts, out=left)
+        np.subtract(remaining, parts, out=remaining)
     return sums
 
 
 def _carried(sums: dict[int, Array]) -> list[tuple[int, Array]]:
     """The digits of sums, each of them below 2^26."""
     carried = []
-    left = dict(sums)
-    while left:
-        place = min(left)
-        digits = left.pop(place)
+    remaining = dict(sums)
+    while remaining:
+        place = min(remaining)
+        digits = remaining.pop(place)
         carry = digits >> _DIGIT_BITS
         if carry.any():
-            left[place + 1] = left[place + 1] + carry if place + 1 in left else carry
+            remaining[place + 1] = remaining[place + 1] + carry if place + 1 in remaining else carry
         digits &= _DIGIT
         if digits.any():
             carried.append((place, digits))

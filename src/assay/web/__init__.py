@@ -94,11 +94,11 @@ class Client:
         fields = {name.replace("_", "-"): value for name, value in options.items()}
         body = urlencode({**fields, "do": command}).encode()
         job = self._json("POST", sent["page"], body)["job"]
-        while (told := self._json("GET", job))["state"] == "running":
+        while (state := self._json("GET", job))["state"] == "running":
             time.sleep(_BETWEEN_LOOKS)
-        if told["result"] is None:
-            raise InputError(told["error"])
-        return self._document("GET", f"{told['result']}.json")
+        if state["result"] is None:
+            raise InputError(state["error"])
+        return self._document("GET", f"{state['result']}.json")
 
     def _document(self, method: str, path: str, body: Any = None) -> Document:
         from assay.report import Document
@@ -124,12 +124,12 @@ class Client:
                 return content
         except HTTPError as refused:
             with refused:
-                raise InputError(_told(refused)) from None
-        except URLError as odd:
-            raise InputError(f"{self.url} does not answer: {odd.reason}") from odd
+                raise InputError(_refusal_text(refused)) from None
+        except URLError as error:
+            raise InputError(f"{self.url} does not answer: {error.reason}") from error
 
 
-def _told(refused: HTTPError) -> str:
+def _refusal_text(refused: HTTPError) -> str:
     try:
         error = json.loads(refused.read())["error"]
     except (ValueError, KeyError, TypeError):

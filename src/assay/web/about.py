@@ -153,14 +153,14 @@ def _facts(site: Site, names: Sequence[Name]) -> tuple[tuple[str, Facts], ...]:
         if site.settings.place
         else "none"
     )
-    held = f"the last {limits.kept} are held until the app ends, {limits.disk:,} bytes of them"
+    retention = f"the last {limits.kept} are held until the app ends, {limits.disk:,} bytes of them"
     most = f"{limits.judging_seconds:g} seconds and {limits.memory:,} bytes of memory each"
     here = (
         ("Version", f"assay {__version__}, Python {platform.python_version()}"),
         ("Store", f"{kept}{', read-only' * site.settings.read_only}"),
     )
     limited = (
-        ("Files", f"{limits.upload:,} bytes each; {held} at most"),
+        ("Files", f"{limits.upload:,} bytes each; {retention} at most"),
         ("Other bodies", f"{limits.body:,} bytes"),
         ("Judgements", f"{limits.workers} at once, {limits.waiting} wait; {most}"),
         ("Requests", f"{limits.requests} at once, {limits.seconds:g} seconds each"),
@@ -282,7 +282,7 @@ _STATUSES = {
 }
 
 
-def _asked(path: str, method: str) -> tuple[str, ...]:
+def _query_names(path: str, method: str) -> tuple[str, ...]:
     """What may be asked in the query of a route."""
     suffix = next((each for each in FACES if path.endswith(each)), "")
     return _QUERIES.get((path.removesuffix(suffix), "GET" if method == "HEAD" else method), ())
@@ -292,12 +292,12 @@ def check_query(path: str, method: str, query: QueryParams) -> None:
     """Refuse what a route can't be asked: it would be passed over in silence."""
     if path == _ASSETS:
         return
-    asked = _asked(path, method)
+    asked = _query_names(path, method)
     names = [name.removesuffix("*") for name in asked]
     for name, value in query.multi_items():
         if name not in names:
-            known = f"what can be asked is {', '.join(names)}" if names else "nothing can be asked"
-            raise Refusal(400, f"{short(name)!r} is unknown here: {known}.", "Leave it out.")
+            advice = f"what can be asked is {', '.join(names)}" if names else "nothing can be asked"
+            raise Refusal(400, f"{short(name)!r} is unknown here: {advice}.", "Leave it out.")
         if f"{name}*" not in asked and len(query.getlist(name)) > 1:
             raise Refusal(400, f"{name} is given more than once.", "Say which one is meant.")
         if len(value) > _LONGEST or "\0" in value:
@@ -356,7 +356,7 @@ def _operation(route: Route, method: str) -> dict[str, Any]:
         "summary": (route.endpoint.__doc__ or "").partition("\n")[0],
         "parameters": [
             *(_parameter(name, "path") for name in _PARAMETER.findall(route.path)),
-            *(_parameter(name, "query") for name in _asked(route.path, method)),
+            *(_parameter(name, "query") for name in _query_names(route.path, method)),
         ],
         "responses": {
             status: {
@@ -391,8 +391,8 @@ def _parameter(name: str, where: str) -> dict[str, Any]:
 def _answer(path: str, status: str) -> dict[str, Any]:
     """The document of an answer; what a route that makes something says of it is no document."""
     names = _DOCUMENTS.get(path, ()) if status == "200" else ()
-    known = [{"$ref": f"#/components/schemas/{_key(name)}"} for name in names]
-    return known[0] if len(known) == 1 else {"oneOf": known} if known else {}
+    schemas = [{"$ref": f"#/components/schemas/{_key(name)}"} for name in names]
+    return schemas[0] if len(schemas) == 1 else {"oneOf": schemas} if schemas else {}
 
 
 def _component(name: str) -> dict[str, Any]:

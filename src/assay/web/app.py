@@ -175,12 +175,12 @@ def listen(address: WebAddress) -> tuple[socket.socket, WebAddress]:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((address.host, address.port))
-    except OSError as odd:
+    except OSError as error:
         listening.close()
         raise InputError(
-            f"{address.host} port {address.port} can't be listened on: {odd.strerror}. Name "
+            f"{address.host} port {address.port} can't be listened on: {error.strerror}. Name "
             "another port=, or 0 for any that is free"
-        ) from odd
+        ) from error
     listening.listen(1024)
     port = listening.getsockname()[1]
     return listening, WebAddress(address.host, port, address.public_url)

@@ -69,8 +69,8 @@ async def trend(request: Request) -> Response:
 
 def _trend(request: Request, site: Site, store: Store) -> Response:
     name = request.query_params.get("name", "")
-    known = store.measures(name)
-    measure = request.query_params.get("measure") or followed(known)
+    measures = store.measures(name)
+    measure = request.query_params.get("measure") or followed(measures)
     if measure is None:
         raise Refusal(404, f"No run named {name!r} has numbers to follow.", link="/")
     suffix = suffix_of(request)
@@ -78,9 +78,9 @@ def _trend(request: Request, site: Site, store: Store) -> Response:
         report = trend_report(store.trend(name, measure)).made_by(made_here(request, store.place))
         return face(report, suffix, f"trend{suffix}")
     # Drawn anew when there is one run more, or less.
-    held = next(((each.runs, each.last) for each in site.names() if each.name == name), None)
-    draw = partial(_trend_page, request, store, name, measure, known)
-    return site.drawn(f"trend {name} {measure} {held}", draw)
+    version = next(((each.runs, each.last) for each in site.names() if each.name == name), None)
+    draw = partial(_trend_page, request, store, name, measure, measures)
+    return site.drawn(f"trend {name} {measure} {version}", draw)
 
 
 def _trend_page(
@@ -205,7 +205,7 @@ def _unpaired(old: KeptRun, new: KeptRun) -> Document | Report:
 def _compared(
     request: Request, runs: list[KeptRun], document: Document | Report, flips: Flips | None
 ) -> Response:
-    plain = [(_called(run), json.loads(run.document)) for run in runs]
+    plain = [(_run_name(run), json.loads(run.document)) for run in runs]
     curves = [roc_overlay(plain, log=log) for log in (False, True)]
     return report_page(
         request,
@@ -223,7 +223,7 @@ def _compared(
     )
 
 
-def _called(run: KeptRun) -> str:
+def _run_name(run: KeptRun) -> str:
     return f"{run.name} {run.id[:6]}"
 
 
@@ -235,7 +235,7 @@ def _side_by_side(runs: list[KeptRun]) -> View:
         for measure in DIFFERENCES
         if any(measure in of_run for of_run in values)
     ]
-    columns = (Column("measure"), *(Column(_called(run), Kind.SHARE) for run in runs))
+    columns = (Column("measure"), *(Column(_run_name(run), Kind.SHARE) for run in runs))
     return block_of(Table("Each run by itself", columns, tuple(rows), as_rows=True), Limits())
 
 

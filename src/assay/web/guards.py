@@ -142,8 +142,8 @@ class Guards:
                 await self._app(scope, body, answer)
         except Refusal as refusal:
             await answer.refuse(refusal)
-        except AssayError as odd:
-            await answer.refuse(Refusal(422, str(odd), "Change what the message names."))
+        except AssayError as error:
+            await answer.refuse(Refusal(422, str(error), "Change what the message names."))
         except TimeoutError:
             await answer.refuse(
                 Refusal(503, "The request took too long.", "Try again, or ask for less.")
@@ -186,8 +186,12 @@ class Guards:
                 f"{SIGN_IN}, or send the token: Authorization: Bearer TOKEN.",
                 link=SIGN_IN,
             )
-        own = headers.get("origin") or headers.get("sec-fetch-site") == "same-origin"
-        if scope["method"] not in READING and not own and not self._access.by_token(authorization):
+        same_origin = headers.get("origin") or headers.get("sec-fetch-site") == "same-origin"
+        if (
+            scope["method"] not in READING
+            and not same_origin
+            and not self._access.by_token(authorization)
+        ):
             raise Refusal(
                 403,
                 "The browser does not say from which page this was sent.",
@@ -226,11 +230,11 @@ class Guards:
 class _Body:
     """What a client sends, up to a limit."""
 
-    def __init__(self, receive: Receive, limit: int, said: str | None) -> None:
+    def __init__(self, receive: Receive, limit: int, length: str | None) -> None:
         self._receive = receive
         self._limit = limit
         self._read = 0
-        if said is not None and (not said.isdecimal() or int(said) > limit):
+        if length is not None and (not length.isdecimal() or int(length) > limit):
             raise self._too_large()
 
     async def __call__(self) -> Message:
@@ -345,7 +349,7 @@ class Access:
 
         The link is used up.
         """
-        link = _among(secret, self._links)
+        link = _matching_digest(secret, self._links)
         if link is not None:
             self._links.remove(link)
         elif not hmac.compare_digest(_digest(secret), _digest(self.token)):
@@ -356,14 +360,14 @@ class Access:
 
     def leave(self, cookie: str) -> None:
         """End the session of a cookie header."""
-        session = _among(self._session(cookie), self._sessions)
+        session = _matching_digest(self._session(cookie), self._sessions)
         if session is not None:
             self._sessions.remove(session)
 
     def admits(self, *, authorization: str = "", cookie: str = "") -> bool:
         """Whether the headers hold the token or a session."""
         return self.by_token(authorization) or (
-            _among(self._session(cookie), self._sessions) is not None
+            _matching_digest(self._session(cookie), self._sessions) is not None
         )
 
     def by_token(self, authorization: str) -> bool:
@@ -380,23 +384,23 @@ class Access:
 
     def _session(self, cookie: str) -> str:
         try:
-            held = SimpleCookie(cookie).get(self.cookie)
+            morsel = SimpleCookie(cookie).get(self.cookie)
         except CookieError:
             return ""
-        return "" if held is None else held.value
+        return "" if morsel is None else morsel.value
 
 
 def _digest(secret: str) -> bytes:
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).digest()
 
 
-def _among(secret: str, digests: deque[bytes]) -> bytes | None:
+def _matching_digest(secret: str, digests: deque[bytes]) -> bytes | None:
     """The digest of a secret, if it is one of these; all are looked at, whichever it is."""
-    wanted, held = _digest(secret), None
+    wanted, matching = _digest(secret), None
     for digest in digests:
         if hmac.compare_digest(wanted, digest):
-            held = digest
-    return held
+            matching = digest
+    return matching
 
 
 # -- why a request is not answered -----------------------------------------------------------------
@@ -447,8 +451,8 @@ class Refusal(Exception):
 
     def as_json(self) -> bytes:
         """The refusal for programs."""
-        told = {"code": self.code, "message": self.message, "remedy": self.remedy}
-        return (json.dumps({"error": told}, indent=2) + "\n").encode()
+        error = {"code": self.code, "message": self.message, "remedy": self.remedy}
+        return (json.dumps({"error": error}, indent=2) + "\n").encode()
 
     def as_page(self) -> bytes:
         """The refusal for people; it needs no other file, since those are not given out either."""

@@ -65,8 +65,8 @@ async def send_file(request: Request) -> Response:
     """Take a file, which is the body as it is."""
     site: Site = request.app.state.site
     upload = await site.receive(request.query_params.get("name", ""), request.stream())
-    told = {"id": upload.id, "name": upload.name, "bytes": upload.size}
-    return JSONResponse({**told, "page": f"/judge/{upload.id}"}, 201)
+    description = {"id": upload.id, "name": upload.name, "bytes": upload.size}
+    return JSONResponse({**description, "page": f"/judge/{upload.id}"}, 201)
 
 
 async def columns_form(request: Request) -> Response:
@@ -126,7 +126,7 @@ async def judge(request: Request) -> Response:
 
     async def judged(job: Job) -> str:
         answer = await site.run(*args, folder=upload.folder, told=job.told)
-        recorded = _RECORDED.search("\n".join(answer.said))
+        recorded = _RECORDED.search("\n".join(answer.messages))
         if recorded is not None:
             site.stale()
             return f"/runs/{recorded[1]}"
@@ -145,8 +145,8 @@ async def job_page(request: Request) -> Response:
     if job.result is not None:
         return RedirectResponse(job.result, 303)
     if job.refusal is not None:
-        told = job.refusal
-        raise Refusal(told.status, told.message, told.remedy, link=job.back)
+        refusal = job.refusal
+        raise Refusal(refusal.status, refusal.message, refusal.remedy, link=job.back)
     return page("job.html", request, f"Judging {job.title}", scripts=("judge.js",), job=job)
 
 
@@ -167,8 +167,8 @@ async def cancel(request: Request) -> Response:
 async def judgement(request: Request) -> Response:
     """A judgement that nobody has kept yet."""
     site: Site = request.app.state.site
-    held = site.results.find(request.path_params["result"])
-    text, suffix = held.text, suffix_of(request)
+    report = site.results.find(request.path_params["result"])
+    text, suffix = report.text, suffix_of(request)
     if suffix == ".json":
         return Response(text, media_type="application/json")
     if suffix:
@@ -178,8 +178,8 @@ async def judgement(request: Request) -> Response:
             request,
             Document.from_json(text),
             faces=request.url.path,
-            trail=(held.origin,),
-            keep=held.name if not site.settings.read_only and site.store is not None else "",
+            trail=(report.origin,),
+            keep=report.name if not site.settings.read_only and site.store is not None else "",
         )
     )
 
@@ -411,8 +411,10 @@ async def _audited(site: Site, claims: str) -> str:
 def _must_be_json(claims: str) -> None:
     try:
         json.loads(claims)
-    except (ValueError, RecursionError) as odd:
-        raise Refusal(422, f"The claims are no JSON: {odd}.", "Mend them, or write TOML.") from None
+    except (ValueError, RecursionError) as error:
+        raise Refusal(
+            422, f"The claims are no JSON: {error}.", "Mend them, or write TOML."
+        ) from None
 
 
 AUDIT_ROUTES = (

@@ -210,7 +210,7 @@ LINKED = 300
 class TrendLine:
     """A trend: one line for each test set, and a dot for each run."""
 
-    said: str
+    description: str
     lines: tuple[str, ...]
     dots: tuple[TrendDot, ...]
     across: tuple[tuple[str, str], ...]
@@ -224,7 +224,7 @@ class TrendLine:
 class RocOverlay:
     """Curves of several runs, each with its name and number."""
 
-    said: str
+    description: str
     title: str
     curves: tuple[tuple[int, str, str], ...]
     across: tuple[tuple[str, str], ...]
@@ -245,7 +245,7 @@ def trend_line(trend: RunTrend, frame: Frame = LONG) -> TrendLine:
     every = max(1, math.ceil(len(points) / _DATES))
     first, last = points[0], points[-1]
     return TrendLine(
-        said=f"{trend.measure} from {significant(first.value)} on {first.made[:10]} to "
+        description=f"{trend.measure} from {significant(first.value)} on {first.made[:10]} to "
         f"{significant(last.value)} on "
         f"{last.made[:10]}, {len(points)} {plural(len(points), 'run', 'runs')} on {len(lines)} "
         f"{plural(len(lines), 'test set', 'test sets')}",
@@ -265,15 +265,15 @@ def trend_line(trend: RunTrend, frame: Frame = LONG) -> TrendLine:
 
 def _trend_dot(point: TrendPoint, place: int, across: Scale, up: Scale, frame: Frame) -> TrendDot:
     low, high = point.low, point.high
-    known = low is not None and high is not None
+    has_interval = low is not None and high is not None
     interval = (low, high) if low is not None and high is not None else ()
     shown = measured(Estimate(point.value, *interval))
     return TrendDot(
         run=point.run,
         x=frame.x(across.share(place)),
         y=frame.y(up.share(point.value)),
-        low=frame.y(up.share(low)) if known and low is not None else "",
-        high=frame.y(up.share(high)) if known and high is not None else "",
+        low=frame.y(up.share(low)) if has_interval and low is not None else "",
+        high=frame.y(up.share(high)) if has_interval and high is not None else "",
         title=f"{point.made[:16].replace('T', ' ')}: {shown}",
         gate=point.gate or "",
     )
@@ -299,7 +299,7 @@ def roc_overlay(runs: Sequence[tuple[str, Mapping[str, Any]]], *, log: bool) -> 
     )
     names = ", ".join(name for _, name, _ in curves)
     return RocOverlay(
-        said=f"ROC curves{' at small false positive rates' if log else ''} of {names}",
+        description=f"ROC curves{' at small false positive rates' if log else ''} of {names}",
         title="ROC, log scale" if log else "ROC",
         curves=tuple(curves),
         across=tuple((SQUARE.x(scale.share(at)), text) for at, text in across),

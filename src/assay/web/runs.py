@@ -77,10 +77,10 @@ def kept_run(request: Request) -> KeptRun:
 async def run_list(request: Request) -> Response:
     """Runs, newest first, by name, kind, tag, gate and words."""
     site: Site = request.app.state.site
-    return await site.read(_listed, request, site, store_of(request))
+    return await site.read(_listed_runs, request, site, store_of(request))
 
 
-def _listed(request: Request, site: Site, store: Store) -> Response:
+def _listed_runs(request: Request, site: Site, store: Store) -> Response:
     given = _filters(request)
     before = before_of(request, store)
     runs_page = store.runs(**given, limit=site.limits.rows, before=before)
@@ -132,11 +132,11 @@ def _spark(store: Store, name: str) -> tuple[str, TrendLine] | None:
     return measure, trend_line(trend, SPARK)
 
 
-def followed(known: tuple[str, ...]) -> str | None:
+def followed(measures: tuple[str, ...]) -> str | None:
     """The measure that a trend begins with."""
-    bare = [measure for measure in MOVING if measure in known]
-    one_sided = [key for measure in MOVING for key in known if key.split(".")[0] == measure]
-    return next(iter([*bare, *one_sided, *known]), None)
+    bare = [measure for measure in MOVING if measure in measures]
+    one_sided = [key for measure in MOVING for key in measures if key.split(".")[0] == measure]
+    return next(iter([*bare, *one_sided, *measures]), None)
 
 
 async def run_list_face(request: Request) -> Response:
@@ -174,10 +174,10 @@ async def record(request: Request) -> Response:
 async def run_page(request: Request) -> Response:
     """The report of a run, and what was noted on it."""
     site: Site = request.app.state.site
-    return await site.read(_shown, request, store_of(request))
+    return await site.read(_shown_run, request, store_of(request))
 
 
-def _shown(request: Request, store: Store) -> Response:
+def _shown_run(request: Request, store: Store) -> Response:
     run = run_of(store, request.path_params["run"])
     suffix = suffix_of(request)
     if suffix == ".json":

@@ -237,16 +237,16 @@ class Site:
     async def receive(self, name: str, body: AsyncIterator[bytes]) -> Upload:
         """Keep a file that is sent, piece by piece."""
         upload = Upload(new_id(), safe_name(name), self.new_folder())
-        held = bytearray()
+        buffer = bytearray()
         try:
             with upload.path.open("xb") as file:
                 async for piece in body:
-                    held += piece
+                    buffer += piece
                     upload.size += len(piece)
-                    if len(held) >= _WRITTEN:
-                        await asyncio.to_thread(file.write, bytes(held))
-                        held.clear()
-                file.write(held)
+                    if len(buffer) >= _WRITTEN:
+                        await asyncio.to_thread(file.write, bytes(buffer))
+                        buffer.clear()
+                file.write(buffer)
         except BaseException:
             _remove_upload(upload)
             raise
@@ -343,7 +343,7 @@ class CommandOutput:
 
     out: str
     no: bool
-    said: tuple[str, ...]
+    messages: tuple[str, ...]
 
 
 class Worker:
@@ -359,7 +359,7 @@ class Worker:
         self._stdin, self._stdout = stdin, stdout
         self.jobs = 0
 
-    async def run(self, job: dict[str, Any], told: ProgressCallback) -> dict[str, Any]:
+    async def run(self, job: dict[str, Any], progress: ProgressCallback) -> dict[str, Any]:
         """Do a job; the answer has code None where the process ended instead."""
         self.jobs += 1
         with contextlib.suppress(ConnectionError):
@@ -369,7 +369,7 @@ class Worker:
             answer: dict[str, Any] = json.loads(line)
             if "code" in answer:
                 return answer
-            told(answer["stage"], answer["done"], answer["total"])
+            progress(answer["stage"], answer["done"], answer["total"])
         return {"code": None}
 
     async def end(self) -> None:
@@ -425,15 +425,15 @@ class Pool:
             self._free.release()
 
     async def _run(
-        self, args: Sequence[str], folder: Path, told: ProgressCallback, seconds: float
+        self, args: Sequence[str], folder: Path, progress: ProgressCallback, seconds: float
     ) -> CommandOutput:
         worker = self._idle.pop() if self._idle else await self._start()
         job = {"args": list(args), "folder": str(folder), "memory": self._limits.memory}
-        whole = False
+        reusable = False
         try:
             async with asyncio.timeout(seconds):
-                answer = await worker.run(job, told)
-            whole = answer["code"] is not None and worker.jobs < _JOBS
+                answer = await worker.run(job, progress)
+            reusable = answer["code"] is not None and worker.jobs < _JOBS
         except TimeoutError:
             raise Refusal(
                 503,
@@ -441,7 +441,7 @@ class Pool:
                 "Judge fewer rows, or use the command line.",
             ) from None
         finally:
-            if whole:
+            if reusable:
                 self._idle.append(worker)
             else:
                 await asyncio.shield(worker.end())
@@ -482,11 +482,11 @@ def command_output(answer: dict[str, Any], limits: RequestLimits) -> CommandOutp
             "ended.",
             "Judge fewer rows or columns, or use the command line.",
         )
-    said = tuple(line for line in answer["err"].splitlines() if line.strip())
+    messages = tuple(line for line in answer["err"].splitlines() if line.strip())
     if code in (FINE, NO):
-        return CommandOutput(answer["out"], code == NO, said)
+        return CommandOutput(answer["out"], code == NO, messages)
     # Options are named as they are on the command line, but its help is not at hand here.
-    message = _HELP.sub("", " ".join(said).removeprefix("assay: error: "))
+    message = _HELP.sub("", " ".join(messages).removeprefix("assay: error: "))
     if code in (USAGE, INPUT):
         raise Refusal(422, message, "Change what the message names, and send it again.")
     raise Refusal(500, "Something here went wrong.", message)

@@ -20,7 +20,7 @@ from assay.decisions.threshold.promises import (
     FarPromised,
     FprPromised,
     RankBlocks,
-    _enough,
+    _shown_rate,
     margin,
     promises_of,
     ranks,
@@ -344,7 +344,7 @@ def test_a_far_in_blocks_is_open_where_a_rank_may_pass_or_fail() -> None:
 def test_so_few_errors_just_show_a_rate(
     negatives: int, errors: tuple[int, ...], risk: float
 ) -> None:
-    rates = _enough(negatives, errors, risk)
+    rates = _shown_rate(negatives, errors, risk)
     assert len(rates) == len(errors)
     for error, rate in zip(errors, rates, strict=True):
         if error >= negatives:

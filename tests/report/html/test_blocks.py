@@ -224,7 +224,7 @@ def test_reliability_is_drawn_where_there_are_rows() -> None:
         f"{FRAME.left + 0.1 * (FRAME.right - FRAME.left):.1f}",
         f"{FRAME.bottom - 0.05 * (FRAME.bottom - FRAME.top):.1f}",
     )
-    assert "2 of 2 bins" in reliability_chart.said
+    assert "2 of 2 bins" in reliability_chart.description
     assert "6 rows" in first.title
 
 

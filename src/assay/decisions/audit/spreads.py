@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import SupportsFloat
 
 from assay.decisions.audit.claim import Claim, Key, key_of
 from assay.decisions.audit.counts import rows_of, total_of
@@ -253,9 +254,9 @@ def _both(
         yield interval.cut()
 
 
-def _floats(ends: tuple[object, object]) -> tuple[float, float]:
+def _floats(ends: tuple[SupportsFloat, SupportsFloat]) -> tuple[float, float]:
     low, high = ends
-    return float(low), float(high)  # type: ignore[arg-type]
+    return float(low), float(high)
 
 
 def _corrected_wilson(p: float, n: float, z: float) -> tuple[float, float]:

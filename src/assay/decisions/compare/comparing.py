@@ -116,7 +116,7 @@ def compare(
     columns = _columns(scores, decisions, probabilities)
     kind = "y_score" if scores is not None else "y_proba" if decisions is None else "y_pred"
     beside = {"counts": counts, "clusters": clusters, "families": families, "ids": ids}
-    y_true, columns, counts, clusters, families, ids = _held(
+    y_true, columns, counts, clusters, families, ids = _given_columns(
         y_true, label, {_SAID[kind]: columns, **beside}
     )
     question = Question.of(
@@ -153,41 +153,43 @@ def compare(
             "clusters": None if clusters is None else clusters_of(clusters, "clusters"),
             "slices": None if families is None else {FAMILY: names_of(families, "families")},
         }
-        coded = _coded(truth, {name: {kind: c} for name, c in columns.items()}, labels, shared)
+        coded = _coded_models(
+            truth, {name: {kind: c} for name, c in columns.items()}, labels, shared
+        )
         at_each = {} if decisions is not None else _thresholds(list(columns), threshold, rule)
         sides = {"positive": positive, "negative": negative, "labels": labels}
         rows = ModelRows.of(coded, at_each, **sides)
     if rows.first.clusters is not None:
         must_spread(rows.first.clusters.codes, rows.truth)
     if on_grid(mode, rows):
-        counted, together = counted_lots(rows, question, at_each, lambda _: rows.sides, progress)
+        counted, choices = counted_lots(rows, question, at_each, lambda _: rows.sides, progress)
     else:
-        together = {}
+        choices = {}
         if rule is not None and is_chosen(rule):
-            together = chosen_of_rows(rows, rule, question.method, progress)
-            rows = replace(rows, thresholds=thresholds_of(together))
+            choices = chosen_of_rows(rows, rule, question.method, progress)
+            rows = replace(rows, thresholds=thresholds_of(choices))
         counted = count_models(rows)
     decided = None
     if counted.decisions is not None:
         at_each = {name: tally.threshold for name, tally in counted.tallies.items()}
-        kept, names = _kept(rows.first, counts, ids)
+        kept, names = _kept_rows(rows.first, counts, ids)
         if positions is not None:
             kept = positions if kept is None else positions[kept]
         decided = DecidedRows(replace(rows, thresholds=at_each), kept, names)
-    comparison = question.answer(counted, together, progress)
+    comparison = question.answer(counted, choices, progress)
     notes = (*refusal_notes(reasons), *comparison.notes)
     return replace(comparison, notes=notes, decided=decided)
 
 
-def _held(y_true: Any, label: str | None, given: Mapping[str, Any]) -> tuple[Any, ...]:
+def _given_columns(y_true: Any, label: str | None, given: Mapping[str, Any]) -> tuple[Any, ...]:
     """The labels and the columns beside them, by name where a label is named."""
-    y_true, held = columns_by_name(y_true, label, given, MOST_ROWS)
-    rows = {name: column for name, column in held.items() if name != _SAID["y_proba"]}
+    y_true, columns = columns_by_name(y_true, label, given, MOST_ROWS)
+    rows = {name: column for name, column in columns.items() if name != _SAID["y_proba"]}
     must_share_index({"y_true": y_true, **rows})
-    return (y_true, *held.values())
+    return (y_true, *columns.values())
 
 
-def _coded(
+def _coded_models(
     truth: Labels,
     models: Mapping[str, Mapping[str, Any]],
     labels: Sequence[Any] | None,
@@ -195,15 +197,15 @@ def _coded(
 ) -> dict[str, Coded]:
     """The rows of each model; what is wrong with one is told with its name."""
     coded = {}
-    for name, said in models.items():
+    for name, outputs in models.items():
         try:
-            coded[name] = code_arrays(truth, labels=labels, **shared, **said)
+            coded[name] = code_arrays(truth, labels=labels, **shared, **outputs)
         except LengthMismatch as mismatch:
             raise LengthMismatch(f"model {name!r}: {mismatch}") from mismatch
-        except ScoreError as odd:
-            if "y_proba" not in said:
+        except ScoreError as error:
+            if "y_proba" not in outputs:
                 raise
-            raise ScoreError(f"model {name!r}: {odd}") from odd
+            raise ScoreError(f"model {name!r}: {error}") from error
     return coded
 
 
@@ -241,8 +243,8 @@ def counted_lots(
     own = {name: level.threshold for name, level in levels.items()}
     steps = {name: level.scores for name, level in levels.items()}
     joint, flags = sided.joint_at(rows.lots(), steps, own)
-    together = chosen_of_cells(steps, lambda a, b: joint[a, b], rule, question.method, progress)
-    return sided.counted(thresholds_of(together), flags), together
+    choices = chosen_of_cells(steps, lambda a, b: joint[a, b], rule, question.method, progress)
+    return sided.counted(thresholds_of(choices), flags), choices
 
 
 def _columns(
@@ -298,12 +300,12 @@ def _thresholds(
     elif rule is not None:
         threshold = 0.0
     each = threshold if isinstance(threshold, Mapping) else dict.fromkeys(names, threshold)
-    odd = [name for name in each if name not in names]
-    if odd:
-        near = difflib.get_close_matches(str(odd[0]), list(map(str, names)), n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+    unknown = [name for name in each if name not in names]
+    if unknown:
+        similar = difflib.get_close_matches(str(unknown[0]), list(map(str, names)), n=1)
+        hint = f"; did you mean {similar[0]!r}?" if similar else ""
         raise InputError(
-            f"threshold= names {odd[0]!r}, which is no model; there are "
+            f"threshold= names {unknown[0]!r}, which is no model; there are "
             f"{', '.join(map(repr, names))}{hint}"
         )
     absent = [name for name in names if name not in each]
@@ -316,7 +318,7 @@ def _thresholds(
     return {name: None if t is None else checked_threshold(t) for name, t in at.items()}
 
 
-def _kept(first: Coded, counts: Any, ids: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
+def _kept_rows(first: Coded, counts: Any, ids: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
     """The positions of the rows that were kept, None where all were, and their ids."""
     rows = None
     if first.size < first.rows:
@@ -404,8 +406,8 @@ def compare_files(
     )
     if threshold is not None and not matched.scores:
         tables = "probabilities, the largest of which decides"
-        held = tables if matched.probabilities else "decisions"
-        raise NoScores(f"threshold= decides by scores; these models hold {held}")
+        content = tables if matched.probabilities else "decisions"
+        raise NoScores(f"threshold= decides by scores; these models hold {content}")
     comparison = compare_matched(
         matched, labels=labels, threshold=threshold, at=rule, mode=mode, **options
     )
@@ -463,14 +465,14 @@ def _streamed(
         raise InputError(f"give threshold= or at=, not both; found {threshold!r} and {rule}")
     names = lots.models
     question = Question.of(names, at=rule, **options)
-    counted, together = counted_lots(
+    counted, choices = counted_lots(
         lots,
         question,
         _thresholds(names, threshold, rule),
         lambda kind: typed(kind, positive=positive, negative=negative, labels=labels),
         progress,
     )
-    comparison = question.answer(counted, together, progress)
+    comparison = question.answer(counted, choices, progress)
     return replace(comparison, notes=(*lots.source.notes, *comparison.notes))
 
 

@@ -15,7 +15,7 @@ from assay.engines.models import ModelRows
 from assay.errors import InputError, MethodError, UnknownMeasure
 from assay.evaluation.findings import Finding
 from assay.inference import Estimate, Significance
-from assay.inference.fields import Recorded, Result, codec_of, odd, stored
+from assay.inference.fields import Recorded, Result, codec_of, field_error, stored
 from assay.inference.rank_tests import SignedRankPosterior
 from assay.inference.threshold_rules import Rule, parse_rule
 from assay.measures import Better, Measure, parse
@@ -85,8 +85,8 @@ class DecidedRows:
             if name not in self.rows.models:
                 raise InputError(f"there is no model {name!r}; found {', '.join(self.rows.models)}")
         for start, stop in bounds(len(self.rows.truth), _PIECE):
-            some = slice(start, stop)
-            yield some, {name: self.rows.decisions(name, some) for name in (a, b)}
+            piece = slice(start, stop)
+            yield piece, {name: self.rows.decisions(name, piece) for name in (a, b)}
 
 
 def _kinds(truth: Array, before: Array, after: Array) -> dict[str, Array]:
@@ -118,14 +118,14 @@ def flipped(decided: DecidedRows, a: str, b: str) -> Iterator[FlippedRow]:
     """The rows that flipped, in their order."""
     rows = decided.rows
     truth, families = rows.truth, rows.families
-    for some, decisions in decided.pieces(a, b):
-        kinds = _kinds(truth[some], decisions[a], decisions[b])
+    for piece, decisions in decided.pieces(a, b):
+        kinds = _kinds(truth[piece], decisions[a], decisions[b])
         any_kind = np.flatnonzero(np.logical_or.reduce(list(kinds.values())))
         for i in any_kind.tolist():
-            at = some.start + i
+            at = piece.start + i
             yield FlippedRow(
                 row=at if decided.positions is None else int(decided.positions[at]),
-                id=None if decided.ids is None else _plain(decided.ids[at]),
+                id=None if decided.ids is None else _plain_value(decided.ids[at]),
                 label=rows.labels[truth[at]],
                 family=None if families is None else families.names[families.codes[at]],
                 a=rows.labels[decisions[a][i]],
@@ -141,7 +141,7 @@ def _score(rows: ModelRows, name: str, at: int) -> float | None:
     return None if score is None else float(score[at])
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -206,7 +206,7 @@ class _OfModel:
 _OF_MODELS = codec_of(tuple[_OfModel, ...])
 
 
-def _listed(estimates: Mapping[str, Mapping[str, Estimate]]) -> Any:
+def _estimates_by_name(estimates: Mapping[str, Mapping[str, Estimate]]) -> Any:
     return _OF_MODELS.write(
         _OfModel(model, measure, None, estimate)
         for model, measures in estimates.items()
@@ -246,7 +246,7 @@ class DataSetFolds(Recorded):
     dataset: str
     folds: int
     estimates: Mapping[str, Mapping[str, Estimate]] = field(
-        metadata=stored(write=_listed, read=_by_model)
+        metadata=stored(write=_estimates_by_name, read=_by_model)
     )
     differences: tuple[Difference, ...] = ()
     tests: tuple[Significance, ...] = ()
@@ -254,7 +254,7 @@ class DataSetFolds(Recorded):
 
 def _read_rule(given: Any, at: str) -> Rule | None:
     if given is not None and not isinstance(given, str):
-        raise odd(at, given, "a rule, as max-fpr=0.01")
+        raise field_error(at, given, "a rule, as max-fpr=0.01")
     return None if given is None else parse_rule(given)
 
 
@@ -289,7 +289,7 @@ class Comparison(Result, Recorded):
     margin: float = 0.01
     thresholds: Mapping[str, float | None] = field(default_factory=dict)
     estimates: Mapping[str, Mapping[str, Estimate]] = field(
-        default_factory=dict, metadata=stored(write=_listed, read=_by_model)
+        default_factory=dict, metadata=stored(write=_estimates_by_name, read=_by_model)
     )
     per_class: Mapping[str, Mapping[tuple[str, str], Estimate]] = field(
         default_factory=dict, metadata=stored(write=_listed_classes, read=_by_class)
@@ -367,8 +367,10 @@ class Comparison(Result, Recorded):
         sign = direction(measure)
         wins = dict.fromkeys(self.models, 0)
         for difference in self.differences:
-            known = difference.p_adjusted is not None and difference.p_adjusted < 1 - self.level
-            if known and key(difference.measure) == key(measure):
+            significant = (
+                difference.p_adjusted is not None and difference.p_adjusted < 1 - self.level
+            )
+            if significant and key(difference.measure) == key(measure):
                 ends = sign * difference.difference.low, sign * difference.difference.high
                 wins[difference.b] += min(ends) > 0
                 wins[difference.a] += max(ends) < 0
@@ -408,10 +410,10 @@ class Comparison(Result, Recorded):
         """The estimates of whole models, which have no label, apart from the others."""
         estimates = plain.get("estimates")
         if not isinstance(estimates, list) or not all(isinstance(each, dict) for each in estimates):
-            raise odd("/estimates", estimates, "a list of objects")
-        whole = [each for each in estimates if each.get("label") is None]
+            raise field_error("/estimates", estimates, "a list of objects")
+        of_models = [each for each in estimates if each.get("label") is None]
         of_classes = [each for each in estimates if each.get("label") is not None]
-        return {**plain, "estimates": whole, "per_class": of_classes}
+        return {**plain, "estimates": of_models, "per_class": of_classes}
 
     def __repr__(self) -> str:
         width = max((len(difference.measure) for difference in self.differences), default=0)
@@ -440,30 +442,30 @@ def leading(differences: Sequence[Difference], measure: str, level: float) -> fr
     Significant is a p, adjusted for how many pairs there are, below 1 - level, with an interval
     that leaves out 0 where there is one. None where neither more nor less of it is better.
     """
-    ahead = leads(differences, measure)
-    if not ahead or direction(measure) == 0:
+    lead = leads(differences, measure)
+    if not lead or direction(measure) == 0:
         return frozenset()
     pairs = [difference for difference in differences if key(difference.measure) == key(measure)]
-    best = max(ahead, key=lambda name: ahead[name])
+    best = max(lead, key=lambda name: lead[name])
     behind = set()
     for difference in pairs:
         p = difference.p if difference.p_adjusted is None else difference.p_adjusted
         low, high = difference.difference.low, difference.difference.high
         if best in (difference.a, difference.b) and p < 1 - level and not low <= 0 <= high:
             behind.add(difference.a if difference.b == best else difference.b)
-    return frozenset(ahead) - behind
+    return frozenset(lead) - behind
 
 
 def leads(differences: Iterable[Difference], measure: str) -> dict[str, float]:
     """By how much each model is better than the others in all, where its value is defined."""
     sign = direction(measure) or 1
-    ahead: dict[str, float] = {}
+    lead: dict[str, float] = {}
     for difference in differences:
         if key(difference.measure) == key(measure) and not math.isnan(difference.difference):
             gap = sign * float(difference.difference)
-            ahead[difference.a] = ahead.get(difference.a, 0.0) - gap
-            ahead[difference.b] = ahead.get(difference.b, 0.0) + gap
-    return ahead
+            lead[difference.a] = lead.get(difference.a, 0.0) - gap
+            lead[difference.b] = lead.get(difference.b, 0.0) + gap
+    return lead
 
 
 # -- measures by whatever name they are called, also ones outside of the catalogue -----------------

@@ -94,9 +94,9 @@ def compare_models(
     if cv is None:
         if measures is not None:
             raise InputError("measures= are for folds: without cv= all measures are compared")
-        said = {name: asked.of(model, X, truth) for name, model in models.items()}
+        responses = {name: asked.of(model, X, truth) for name, model in models.items()}
         as_decided = threshold is None and at is None
-        columns, notes = _side_by_side(said, truth, sides, as_decided=as_decided)
+        columns, notes = _side_by_side(responses, truth, sides, as_decided=as_decided)
         if not as_decided:
             columns["threshold"] = threshold
             if isinstance(threshold, Mapping):
@@ -115,46 +115,52 @@ def compare_models(
         )
         return replace(comparison, notes=(*notes, *comparison.notes))
     rows_only = {"threshold": threshold, "at": at, "families": families, "resamples": resamples}
-    odd = [name for name, value in rows_only.items() if value is not None]
-    if odd:
-        raise InputError(f"{odd[0]}= is for rows that models share, not for folds: leave cv= out")
+    row_columns = [name for name, value in rows_only.items() if value is not None]
+    if row_columns:
+        raise InputError(
+            f"{row_columns[0]}= is for rows that models share, not for folds: leave cv= out"
+        )
     folds = folds_of(cv, X, y, groups)
     by_fold = {name: asked.by_fold(model, X, y, truth, folds) for name, model in models.items()}
     comparison = compare_folds(
         _table(by_fold, truth, folds, sides, measures), level=level, margin=margin
     )
-    how = f"{folds.how}, the same for all models, each fitted anew on every fold"
+    note = f"{folds.how}, the same for all models, each fitted anew on every fold"
     rows, shared = judged_rows(folds, truth, {"clusters": groups})
     tallies = {
         name: _resolved(joined(parts), rows, sides, shared) for name, parts in by_fold.items()
     }
-    return replace(comparison, notes=(how, *comparison.notes), tallies=tallies)
+    return replace(comparison, notes=(note, *comparison.notes), tallies=tallies)
 
 
 # -- on the same rows ------------------------------------------------------------------------------
 
 
 def _side_by_side(
-    said: Mapping[str, Response], truth: Labels, sides: Mapping[str, Any], *, as_decided: bool
+    responses: Mapping[str, Response], truth: Labels, sides: Mapping[str, Any], *, as_decided: bool
 ) -> tuple[dict[str, Any], list[str]]:
     """What models said as columns of one kind: scores, else probabilities, else decisions.
 
     With ``as_decided``, scores are cut where a model's predict does, if any threshold decides so.
     """
-    every = {name: response.columns(truth, **sides) for name, response in said.items()}
+    every = {name: response.columns(truth, **sides) for name, response in responses.items()}
     kind = "y_pred"
     for wanted in ("y_score", "y_proba"):
         if all(wanted in columns for columns, _ in every.values()):
             kind = wanted
     notes: list[str] = []
-    for name, (columns, own) in every.items():
+    for name, (columns, model_notes) in every.items():
         if kind == "y_pred":
-            columns, own = said[name].decided_only(name).columns(truth, **sides)  # noqa: PLW2901
-            every[name] = columns, own
+            columns, model_notes = responses[name].decided_only(name).columns(truth, **sides)  # noqa: PLW2901
+            every[name] = columns, model_notes
         alone = kind != "y_pred" and "y_pred" in columns
         # What is said of decisions that do not count here would mislead.
-        notes += [f"{name}: {note}" for note in (own[:-1] if alone else own)]
-        cut = _cut(columns, truth, sides) if alone and as_decided and kind == "y_score" else None
+        notes += [f"{name}: {note}" for note in (model_notes[:-1] if alone else model_notes)]
+        cut = (
+            _lowest_flagged(columns, truth, sides)
+            if alone and as_decided and kind == "y_score"
+            else None
+        )
         if cut is not None:
             columns["threshold"] = cut
             notes.append(
@@ -172,7 +178,9 @@ def _side_by_side(
     return options, notes
 
 
-def _cut(columns: Mapping[str, Any], truth: Labels, sides: Mapping[str, Any]) -> float | None:
+def _lowest_flagged(
+    columns: Mapping[str, Any], truth: Labels, sides: Mapping[str, Any]
+) -> float | None:
     """The lowest score that a model flags, or more than all where it flags none.
 
     None where a row that it does not flag has as much.
@@ -190,7 +198,7 @@ def _cut(columns: Mapping[str, Any], truth: Labels, sides: Mapping[str, Any]) ->
 
 
 def _table(
-    said: Mapping[str, Sequence[Response]],
+    responses_of_models: Mapping[str, Sequence[Response]],
     truth: Labels,
     folds: RowFolds,
     sides: Mapping[str, Any],
@@ -199,14 +207,14 @@ def _table(
     """A row a model and fold, as a table of folds has it."""
     columns: dict[str, list[Any]] = {name: [] for name in KEYS}
     judges: list[Judge] = []
-    for name, responses in said.items():
+    for name, responses in responses_of_models.items():
         for fold, response in zip(folds.every, responses, strict=True):
-            there = Labels(truth.codes[fold.test], truth.names, truth.kind)
-            judges.append(Judge(_resolved(response, there, sides, {})))
+            fold_truth = Labels(truth.codes[fold.test], truth.names, truth.kind)
+            judges.append(Judge(_resolved(response, fold_truth, sides, {})))
             cells = (name, fold.repeat, fold.fold, len(fold.train), len(fold.test))
             for key, cell in zip(KEYS, cells, strict=True):
                 columns[key].append(cell)
-    names = list(_comparable(judges) if measures is None else _checked(measures))
+    names = list(_comparable(judges) if measures is None else _checked_measures(measures))
     if not names:
         raise InputError("measures= names none: say which to compare, or leave it out")
     for name in names:
@@ -215,10 +223,10 @@ def _table(
 
 
 def _resolved(
-    response: Response, there: Labels, sides: Mapping[str, Any], shared: Mapping[str, Any]
+    response: Response, truth: Labels, sides: Mapping[str, Any], shared: Mapping[str, Any]
 ) -> Resolved:
-    columns, _ = response.columns(there, **sides)
-    return resolved_arrays(there, **columns, **shared)[0]
+    columns, _ = response.columns(truth, **sides)
+    return resolved_arrays(truth, **columns, **shared)[0]
 
 
 def _comparable(judges: Sequence[Judge]) -> Iterator[str]:
@@ -232,14 +240,14 @@ def _comparable(judges: Sequence[Judge]) -> Iterator[str]:
             continue
         of_pairs = isinstance(measure.of_scores, OverPairs)
         if judges[0].binary:
-            told = suffix is None and not of_pairs
+            comparable = suffix is None and not of_pairs
         else:
-            told = suffix is not None or measure.classes is not None or of_pairs
-        if told:
+            comparable = suffix is not None or measure.classes is not None or of_pairs
+        if comparable:
             yield name
 
 
-def _checked(measures: Sequence[str]) -> Iterator[str]:
+def _checked_measures(measures: Sequence[str]) -> Iterator[str]:
     if isinstance(measures, str):
         raise InputError(f"measures= is a list of names; found {measures!r}")
     for name in measures:

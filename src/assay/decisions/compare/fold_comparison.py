@@ -337,15 +337,15 @@ def _over_data_sets(
         for name, rank in test.table.get("mean_ranks", {}).items()
     }
     signed = [t for t in tests if (t.test, t.measure) == ("wilcoxon", judged)]
-    ahead = next((t.models[t.table["ranks_above"] > t.table["ranks_below"]] for t in signed), None)
-    within = {name: _within(t, level, margin) for name, t in tables.items()}
+    leader = next((t.models[t.table["ranks_above"] > t.table["ranks_below"]] for t in signed), None)
+    within = {name: _within_margin(t, level, margin) for name, t in tables.items()}
     return Comparison(
         models=first.models,
         differences=tuple(differences),
         tests=tuple(tests),
         verdicts=tuple(
             _verdict_by_ranks(
-                each, ranks, len(tables), level, margin, likely.get((each.a, each.b)), ahead
+                each, ranks, len(tables), level, margin, likely.get((each.a, each.b)), leader
             )
             for each in pairs
         ),
@@ -361,7 +361,7 @@ def _over_data_sets(
     )
 
 
-def _within(folds: FoldTable, level: float, margin: float) -> Comparison | None:
+def _within_margin(folds: FoldTable, level: float, margin: float) -> Comparison | None:
     return compare_one(folds, level=level, margin=margin) if folds.has_spread else None
 
 
@@ -458,15 +458,15 @@ def _verdict_by_ranks(
     level: float,
     margin: float,
     likely: SignedRankPosterior | None,
-    ahead: str | None,
+    leader: str | None,
 ) -> Verdict:
     """What ranks over data sets say of a pair; equivalent by the margin, or by the posterior."""
     a, b, name, gap = difference.a, difference.b, difference.measure, difference.difference
     p = difference.p_adjusted or difference.p
     method = f"{p_text(p)} by {'Holm' if len(ranks) > 2 else 'Wilcoxon'}"
-    told = difference.p_adjusted is not None and difference.p_adjusted < 1 - level
+    significant = difference.p_adjusted is not None and difference.p_adjusted < 1 - level
     first, second = (b, a) if ranks[b] < ranks[a] else (a, b)
-    if told and ahead not in (None, first):
+    if significant and leader not in (None, first):
         # A few large differences against many small ones: signed ranks decide, mean ranks do not.
         first, second = second, first
         method += ", which weighs how large the differences are"
@@ -474,7 +474,7 @@ def _verdict_by_ranks(
         f"mean ranks {fixed(ranks[first], 2)} and {fixed(ranks[second], 2)} over {size} "
         f"data sets, {method}"
     )
-    if told:
+    if significant:
         outcome = BETTER if first == b else WORSE
         text = f"{first} is better than {second} in {name}: {means}."
     elif -margin < gap.low and gap.high < margin:

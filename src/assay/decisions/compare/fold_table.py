@@ -139,9 +139,9 @@ def _table(
     ]
     undefined = {name: _undefined(values, models, folds) for name, values in grid.items()}
     values = {name: column for name, column in grid.items() if undefined[name] is None}
-    odd = {name: where for name, where in undefined.items() if where is not None}
+    undefined_in = {name: where for name, where in undefined.items() if where is not None}
     if not values:
-        name, where = next(iter(odd.items()))
+        name, where = next(iter(undefined_in.items()))
         raise InputError(
             f"no measure has a value in every fold: {name} has none for {_of_set(data_set)}{where}"
         )
@@ -153,7 +153,7 @@ def _table(
         n_test=sizes[1],
         ratio=_ratio(folds) if math.isnan(ratio) else ratio,
         values=values,
-        undefined=odd,
+        undefined=undefined_in,
     )
 
 
@@ -175,19 +175,19 @@ def measure_range(name: str) -> tuple[float, float]:
 
 def _columns(given: Mapping[str, Any]) -> tuple[dict[str, npt.NDArray[Any]], list[str]]:
     """The columns that name rows or hold measures, and which others were left out."""
-    columns, left, renamed = {}, [], []
+    columns, left_out, renamed = {}, [], []
     for name, column in given.items():
         held_out = name.removeprefix(_HELD_OUT)
         if name.startswith(_LEARNED) or name in _TIMES:
-            left.append(name)
+            left_out.append(name)
         elif held_out != name and name not in KEYS and held_out not in given:
             renamed.append(name)
             columns[held_out] = array_of(column, name)
         else:
             columns[name] = array_of(column, name)
     notes = []
-    if left:
-        notes.append(f"left out, as no measures of held-out rows: {', '.join(left)}")
+    if left_out:
+        notes.append(f"left out, as no measures of held-out rows: {', '.join(left_out)}")
     if renamed:
         notes.append(f"read as measures without {_HELD_OUT!r}: {', '.join(renamed)}")
     absent = [key for key in (MODEL,) if key not in columns]
@@ -216,10 +216,10 @@ def _natural(fold: Fold) -> tuple[tuple[int, float, str], ...]:
     return tuple((0, float(part), part) if part.isdecimal() else (1, 0.0, part) for part in fold)
 
 
-def _named(model: str, fold: Fold) -> str:
+def _fold_name(model: str, fold: Fold) -> str:
     repeat, part = fold
-    said = f"{f', repeat {repeat}' if repeat else ''}{f', fold {part}' if part else ''}"
-    return f"model {model!r}{said}"
+    position = f"{f', repeat {repeat}' if repeat else ''}{f', fold {part}' if part else ''}"
+    return f"model {model!r}{position}"
 
 
 def _of_set(data_set: str) -> str:
@@ -239,7 +239,7 @@ def _positions(
     for i, (model, fold) in enumerate(rows):
         if (model, fold) in positions:
             raise InputError(
-                f"{where}{_named(model, fold)} is there twice, in rows "
+                f"{where}{_fold_name(model, fold)} is there twice, in rows "
                 f"{at[positions[model, fold]] + 1} and {at[i] + 1}; each fold of a model is one row"
             )
         positions[model, fold] = i
@@ -247,8 +247,8 @@ def _positions(
         for model in models:
             if (model, fold) not in positions:
                 raise InputError(
-                    f"{where}{_named(model, fold)} is missing: all models must have the same folds"
-                    f"{' of every data set' if data_set else ''}"
+                    f"{where}{_fold_name(model, fold)} is missing: all models must have the same "
+                    f"folds{' of every data set' if data_set else ''}"
                 )
     return np.array([[positions[model, fold] for model in models] for fold in folds])
 
@@ -274,12 +274,12 @@ def _sizes(grid: Floats, name: str, models: tuple[str, ...], folds: tuple[Fold, 
         for j, model in enumerate(models):
             if not 0 < grid[i, j] < math.inf:
                 raise InputError(
-                    f"{name} must be above 0; found {grid[i, j]:g} for {_named(model, fold)}"
+                    f"{name} must be above 0; found {grid[i, j]:g} for {_fold_name(model, fold)}"
                 )
             if grid[i, j] != grid[i, 0]:
                 raise InputError(
-                    f"{name} is {grid[i, j]:g} for {_named(model, fold)} and {grid[i, 0]:g} for "
-                    f"model {models[0]!r}: all models must have the same folds"
+                    f"{name} is {grid[i, j]:g} for {_fold_name(model, fold)} and {grid[i, 0]:g} "
+                    f"for model {models[0]!r}: all models must have the same folds"
                 )
     return float(grid[:, 0].mean())
 
@@ -287,7 +287,7 @@ def _sizes(grid: Floats, name: str, models: tuple[str, ...], folds: tuple[Fold, 
 def _undefined(grid: Floats, models: tuple[str, ...], folds: tuple[Fold, ...]) -> str | None:
     """The first fold that has no value."""
     at = np.argwhere(~np.isfinite(grid))
-    return None if not len(at) else _named(models[at[0][1]], folds[at[0][0]])
+    return None if not len(at) else _fold_name(models[at[0][1]], folds[at[0][0]])
 
 
 # -- folds of predictions, on each of which a model is measured ------------------------------------
@@ -310,7 +310,7 @@ class _FoldPredictions(NamedTuple):
     def named(self) -> str:
         """The part in a message."""
         of = zip(("data set", "model", "repeat", "fold"), self, strict=True)
-        return ", ".join(f"{what} {value!r}" for what, value in of if value)
+        return ", ".join(f"{role} {value!r}" for role, value in of if value)
 
 
 def measured_folds(
@@ -366,13 +366,13 @@ def measured_folds(
         measured.append({name: float(estimate) for name, estimate in estimates.items()})
         reasons |= {n: e.undefined for n, e in estimates.items() if e.undefined is not None}
     kept = [name for name in measured[0] if all(name in each for each in measured)]
-    gone = [name for name in kept if all(math.isnan(each[name]) for each in measured)]
-    if gone:
-        notes.append(f"{', '.join(gone)}: undefined in every fold, {reasons[gone[0]]}")
-    held = {name: [each[name] for each in measured] for name in kept if name not in gone}
+    undefined = [name for name in kept if all(math.isnan(each[name]) for each in measured)]
+    if undefined:
+        notes.append(f"{', '.join(undefined)}: undefined in every fold, {reasons[undefined[0]]}")
+    measures = {name: [each[name] for each in measured] for name in kept if name not in undefined}
     found_columns = {key: values[key] for key in _KEYS if key in columns}
     folds = FoldRows(
-        {**found_columns, **_rows_of_folds(places, columns), **held},
+        {**found_columns, **_rows_of_folds(places, columns), **measures},
         predictions=False,
         notes=tuple(notes),
     )
@@ -386,12 +386,12 @@ def _mistakes(
     threshold_given: bool,
 ) -> tuple[Finding, ...]:
     """What looks like a mistake in the rows of a model, each told once for all its data sets."""
-    whole: dict[tuple[str, str], dict[str, list[Any]]] = {}
+    columns: dict[tuple[str, str], dict[str, list[Any]]] = {}
     for part, at in places.items():
-        repeats = whole.setdefault((part.model, part.data_set), {})
+        repeats = columns.setdefault((part.model, part.data_set), {})
         repeats.setdefault(part.repeat, []).append(at)
     told: dict[tuple[str, str], list[tuple[str, Finding]]] = {}
-    for (model, data_set), repeats in whole.items():
+    for (model, data_set), repeats in columns.items():
         # Every repeat has the same rows again.
         rows = np.concatenate(next(iter(repeats.values())))
         tally = judged(data_set, rows).tally
@@ -424,20 +424,20 @@ def _labels(
         if len(kept) > 2 and all(side is None for side in sides.values()):
             if DECISION not in columns:
                 raise InputError(
-                    f"{where}there are {len(kept)} labels, {_listed(kept)}, so predictions need a "
-                    f"column of decisions, such as predicted; a score ranks one label against the "
-                    f"rest. Say which is the alarm with positive= or negative="
+                    f"{where}there are {len(kept)} labels, {_listed_labels(kept)}, so predictions "
+                    f"need a column of decisions, such as predicted; a score ranks one label "
+                    f"against the rest. Say which is the alarm with positive= or negative="
                 )
             labels[data_set] = (list(kept), None)
             continue
         try:
             # One row of each label tells which side is which.
             truth = list(kept)
-            whole = evaluate(truth, y_pred=truth, **sides)
+            evaluation = evaluate(truth, y_pred=truth, **sides)
         except LabelError as wrong:
             raise type(wrong)(f"{where}{wrong}") from wrong
         if sides["negative"] is not None:
-            raise_on = [label for label in kept if label_text(label) != whole.labels[0]]
+            raise_on = [label for label in kept if label_text(label) != evaluation.labels[0]]
             if len(raise_on) != 1:
                 raise InputError(
                     f"{where}{len(raise_on)} labels are not {sides['negative']!r}; name the alarm "
@@ -445,12 +445,12 @@ def _labels(
                 )
             labels[data_set] = (list(kept), raise_on[0])
         else:
-            alarm = native(str(whole.positive), label_kind(truth[0]))
+            alarm = native(str(evaluation.positive), label_kind(truth[0]))
             labels[data_set] = (list(dict.fromkeys([*kept, alarm])), alarm)
     return labels
 
 
-def _listed(labels: Mapping[Any, Any]) -> str:
+def _listed_labels(labels: Mapping[Any, Any]) -> str:
     shown = [repr(label) for label in list(labels)[:5]]
     return ", ".join(shown) + (", ..." if len(labels) > 5 else "")
 
@@ -482,11 +482,11 @@ def _unpaired(
             f"{part.named} has other rows than model {other.model!r}: {dict(seen)} by label "
             f"against {dict(expected)}. All models must have predicted the same rows of a fold"
         )
-    odd = sorted(set(seen) ^ set(expected), key=str)
-    if odd:
-        has, lacks = (part, other) if odd[0] in seen else (other, part)
+    unshared = sorted(set(seen) ^ set(expected), key=str)
+    if unshared:
+        has, lacks = (part, other) if unshared[0] in seen else (other, part)
         return (
-            f"{part.named}: id {odd[0]!r} is among the rows of model {has.model!r} and not of "
+            f"{part.named}: id {unshared[0]!r} is among the rows of model {has.model!r} and not of "
             f"model {lacks.model!r}. All models must have predicted the same rows of a fold"
         )
     at = next(name for name in seen if seen[name] != expected[name])

@@ -272,21 +272,23 @@ class Pair:
             yield from self._differences_of_decisions(self.tally)
         if self.sample is None:
             return
-        known = {
+        both_estimates = {
             pair: estimates
             for pair in scored(self._tallies)
             # A grid does not tell all of them.
             if not any(map(math.isnan, estimates := self._known(pair[0])))
         }
-        told = [pair for pair in known if not self._rests_on_one_cluster(key_of(*pair))]
+        resampled = [
+            pair for pair in both_estimates if not self._rests_on_one_cluster(key_of(*pair))
+        ]
         draws: dict[tuple[Measure, str | None], Floats] = {}
-        if self.models.resample and told:
+        if self.models.resample and resampled:
             progress = self.models.progress_of(self.a, self.b)
-            drawn = resampled_scores(self.sample, told, self.models.method, progress)
-            draws = dict(zip(told, drawn, strict=True))
-        for (measure, average), both in known.items():
+            drawn = resampled_scores(self.sample, resampled, self.models.method, progress)
+            draws = dict(zip(resampled, drawn, strict=True))
+        for (measure, average), both in both_estimates.items():
             name, method = key_of(measure, average), self.models.method
-            if (measure, average) not in told:
+            if (measure, average) not in resampled:
                 yield self._without_interval(name)
             elif self.models.resample:
                 test = paired_score_bootstrap(
@@ -395,11 +397,11 @@ def scored(tallies: Sequence[Resolved]) -> list[tuple[Measure, str | None]]:
     pairs: list[tuple[Measure, str | None]] = []
     for measure in catalogue.CATALOGUE:
         declared = measure.of_scores
-        told = measure.needs in needs and has_difference(measure)
-        if told and isinstance(declared, Ranked):
+        comparable = measure.needs in needs and has_difference(measure)
+        if comparable and isinstance(declared, Ranked):
             # Too few negatives tell nothing of a low false positive rate, whatever the model.
-            told = not positives or negatives >= declared.negatives or declared.negatives == 1
-        if told:
+            comparable = not positives or negatives >= declared.negatives or declared.negatives == 1
+        if comparable:
             pairs.append((measure, None))
     return pairs
 
@@ -440,7 +442,7 @@ def chosen_of_rows(
     first = rows.first
     scored = ScoredRows(
         truth=rows.truth == 1,
-        scores={n: own.score for n, own in rows.models.items() if own.score is not None},
+        scores={n: model.score for n, model in rows.models.items() if model.score is not None},
         counts=first.counts,
         clusters=None if first.clusters is None else first.clusters.codes,
     )
@@ -464,7 +466,7 @@ def chosen_of_cells(
     far less than they vary.
     """
     pairs = list(itertools.combinations(levels, 2))
-    together: Together = {}
+    choices: Together = {}
     for done, (a, b) in enumerate(pairs):
         joint = joint_at(a, b)
         rows = ScoredRows(
@@ -473,8 +475,8 @@ def chosen_of_cells(
             counts=joint.counts.astype(np.int64),
         )
         chosen = choose_anew(rows, [rule], method, progress=_part(progress, done, len(pairs)))
-        together[a, b] = {name: chosen[name, rule] for name in (a, b)}
-    return together
+        choices[a, b] = {name: chosen[name, rule] for name in (a, b)}
+    return choices
 
 
 def _part(progress: Progress | None, done: int, parts: int) -> Progress | None:
@@ -496,26 +498,26 @@ class Levels:
 
 def levels_of(tally: ScoreTally, rule: Rule) -> Levels:
     """The scores that may be thresholds under a rule."""
-    own = _alone(tally, rule, Bootstrap(resamples=2))
-    trials = _alone(tally.to_grid(_TRIAL_BITS), rule, Bootstrap(resamples=_TRIALS))
+    choice = _choice_of_one(tally, rule, Bootstrap(resamples=2))
+    trials = _choice_of_one(tally.to_grid(_TRIAL_BITS), rule, Bootstrap(resamples=_TRIALS))
     scores = tally.scores.astype(np.float64)
     # Where nothing can be flagged the threshold is above all scores.
-    reached = [np.inf if t is None else t for t in (own.threshold, trials.threshold)]
+    reached = [np.inf if t is None else t for t in (choice.threshold, trials.threshold)]
     reached += np.nan_to_num(trials.thresholds, nan=np.inf).tolist()
     first, last = np.searchsorted(scores, [min(reached), max(reached)]).tolist()
     rows = np.cumsum(tally.counts.sum(axis=0, dtype=np.int64))
     low, high = rows[min(first, len(rows) - 1)], rows[min(last, len(rows) - 1)]
     more = max((high - low) // 2, 1)
-    near = np.linspace(low - more, high + more, _NEAR)
+    close_by = np.linspace(low - more, high + more, _NEAR)
     far = np.linspace(0, rows[-1], _FAR)
-    at = np.searchsorted(rows, np.concatenate([near, far]))
+    at = np.searchsorted(rows, np.concatenate([close_by, far]))
     kept = {0, *np.minimum(at, len(scores) - 1).tolist()}
-    if own.threshold is not None:
-        kept.add(int(np.searchsorted(scores, own.threshold)))
-    return Levels(scores[sorted(kept)], math.inf if own.threshold is None else own.threshold)
+    if choice.threshold is not None:
+        kept.add(int(np.searchsorted(scores, choice.threshold)))
+    return Levels(scores[sorted(kept)], math.inf if choice.threshold is None else choice.threshold)
 
 
-def _alone(tally: ScoreTally, rule: Rule, method: Bootstrap) -> ChosenTables:
+def _choice_of_one(tally: ScoreTally, rule: Rule, method: Bootstrap) -> ChosenTables:
     """One model under a rule, from its counts."""
     label, at = np.nonzero(tally.counts)
     rows = ScoredRows(
@@ -526,10 +528,10 @@ def _alone(tally: ScoreTally, rule: Rule, method: Bootstrap) -> ChosenTables:
     return choose_anew(rows, [rule], method)["", rule]
 
 
-def thresholds_of(together: Together) -> dict[str, float]:
+def thresholds_of(choices: Together) -> dict[str, float]:
     """Where each model flags from; infinity where it flags nothing."""
     return {
         name: math.inf if choice.threshold is None else choice.threshold
-        for each in together.values()
+        for each in choices.values()
         for name, choice in each.items()
     }

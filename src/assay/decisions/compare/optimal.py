@@ -94,20 +94,22 @@ def optimal(tallies: Mapping[str, Resolved]) -> Optimal | None:
     """Where each model is the best; None for several classes, or where one of both has no rows."""
     if any(tally.positive is None for tally in tallies.values()):
         return None
-    hulls = {name: _own(tally) for name, tally in tallies.items()}
+    hulls = {name: _hull_of(tally) for name, tally in tallies.items()}
     first = next(iter(hulls.values()))
     if not (first.positives and first.negatives):
         return None
-    own = {name: _corners(swept) for name, swept in hulls.items()}
-    corners = sorted({corner for each in own.values() for corner in each})
+    corners_of = {name: _corners(swept) for name, swept in hulls.items()}
+    corners = sorted({corner for each in corners_of.values() for corner in each})
     fp, tp = (np.array(part, object) for part in zip(*corners, strict=True))
     joint = [corners[i] for i in upper_hull(fp, tp)]
     breaks = _breaks(joint, int(first.positives), int(first.negatives))
-    owners = [tuple(name for name, each in own.items() if corner in each) for corner in joint]
+    owners = [
+        tuple(name for name, each in corners_of.items() if corner in each) for corner in joint
+    ]
     return Optimal(
         tuple(
             BestOf(name, _ranges(name, owners, breaks), _ties(each, joint, breaks))
-            for name, each in own.items()
+            for name, each in corners_of.items()
         ),
         breaks[1],
         breaks[-2],
@@ -115,7 +117,7 @@ def optimal(tallies: Mapping[str, Resolved]) -> Optimal | None:
     )
 
 
-def _own(tally: Resolved) -> Sweep:
+def _hull_of(tally: Resolved) -> Sweep:
     """The hull of one model: of all its thresholds, or of the decisions that it gave."""
     if tally.scores is not None:
         return vertices(tally.scores[0])
@@ -161,7 +163,7 @@ def _ranges(
 
 
 def _ties(
-    own: Mapping[Corner, None], joint: Sequence[Corner], breaks: Sequence[float]
+    own_corners: Mapping[Corner, None], joint: Sequence[Corner], breaks: Sequence[float]
 ) -> tuple[float, ...]:
     """Where a model's corner lies on an edge of the joint hull: as good at one cost, never better.
 
@@ -169,7 +171,7 @@ def _ties(
     """
     ties = set()
     across = [fp for fp, _ in joint]
-    for fp, tp in own:
+    for fp, tp in own_corners:
         i = bisect_left(across, fp)
         if 0 < i < len(joint) and across[i - 1] < fp < across[i]:
             (ax, ay), (bx, by), pc = joint[i - 1], joint[i], breaks[i]

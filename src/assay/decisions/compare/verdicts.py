@@ -62,8 +62,8 @@ class Size:
         if self.lasting == 0:
             return self.count * ((normal(level) + more) * error / target) ** 2
         for folds in range(self.count + 1, _MOST_FOLDS + 1):
-            left = (1 / folds + self.lasting) / (1 / self.count + self.lasting)
-            if (student(level, folds - 1) + more) * error * math.sqrt(left) <= target:
+            ratio = (1 / folds + self.lasting) / (1 / self.count + self.lasting)
+            if (student(level, folds - 1) + more) * error * math.sqrt(ratio) <= target:
                 return folds
         return math.inf
 
@@ -84,11 +84,11 @@ def verdict(
     name = difference.measure if at is None else f"{difference.measure} at {at}"
     if difference.measure == RECALL.name and at is not None:
         name = f"the {RECALL.title} at {at}"
-    outcome, text, enough = _judged(difference, name, margin, pairs, size)
+    outcome, text, enough = _judged_difference(difference, name, margin, pairs, size)
     return Verdict(difference.a, difference.b, text, outcome, difference.measure, enough)
 
 
-def _judged(
+def _judged_difference(
     difference: Difference, name: str, margin: float, pairs: int, size: Size
 ) -> tuple[str, str, int | None]:
     gap, a, b = difference.difference, difference.a, difference.b
@@ -99,34 +99,36 @@ def _judged(
             None,
         )
     if math.isnan(gap.low):
-        said = f"{a} and {b} can't be told apart: the spread of {name} is not known here"
+        sentence = f"{a} and {b} can't be told apart: the spread of {name} is not known here"
         why = "" if gap.note is None else f" ({gap.note.removeprefix('no interval: ')})"
-        return UNDECIDED, f"{said}{why}.", None
+        return UNDECIDED, f"{sentence}{why}.", None
     if gap.low == gap.high == 0:
-        return _alike(difference, name, margin, size)
-    told = gap.low > 0 or gap.high < 0
+        return _no_difference(difference, name, margin, size)
+    excludes_zero = gap.low > 0 or gap.high < 0
     shown = pairs == 1 or (
         difference.p_adjusted is not None and difference.p_adjusted < 1 - gap.level
     )
-    if told and shown:
-        return _told(difference, name, margin, pairs)
+    if excludes_zero and shown:
+        return _better_or_worse(difference, name, margin, pairs)
     if -margin < gap.low and gap.high < margin:
         return (
             EQUIVALENT,
             f"{a} and {b} are equivalent: {name} differs by less than {margin:g}.",
             None,
         )
-    said = f"Not enough data to tell {a} from {b}: the difference in {name} lies between "
-    said += f"{decimal(gap.low, sign='+')} and {decimal(gap.high, sign='+')}"
-    if told and difference.p_adjusted is not None:
-        said += (
+    sentence = f"Not enough data to tell {a} from {b}: the difference in {name} lies between "
+    sentence += f"{decimal(gap.low, sign='+')} and {decimal(gap.high, sign='+')}"
+    if excludes_zero and difference.p_adjusted is not None:
+        sentence += (
             f", which {pairs} pairs may show by chance ({p_text(difference.p_adjusted)} by Holm)"
         )
     enough, hope = rows_enough(gap, margin, pairs, size)
-    return UNDECIDED, f"{said}. {hope}", enough
+    return UNDECIDED, f"{sentence}. {hope}", enough
 
 
-def _told(difference: Difference, name: str, margin: float, pairs: int) -> tuple[str, str, None]:
+def _better_or_worse(
+    difference: Difference, name: str, margin: float, pairs: int
+) -> tuple[str, str, None]:
     """The later of two models as better or worse; of more, whichever is better stands first."""
     gap, sign = difference.difference, direction(difference.measure)
     higher = gap.low > 0
@@ -143,22 +145,22 @@ def _told(difference: Difference, name: str, margin: float, pairs: int) -> tuple
     return outcome, f"{first} is {word} than {second}: {by}.", None
 
 
-def _alike(
+def _no_difference(
     difference: Difference, name: str, margin: float, size: Size
 ) -> tuple[str, str, int | None]:
     """No row tells a difference, which many rows make sure of and few don't."""
     one = size.unit.removesuffix("s")
     a, b = difference.a, difference.b
-    said = f"{a} and {b} can't be told apart: no {one} tells a difference in {name}."
+    sentence = f"{a} and {b} can't be told apart: no {one} tells a difference in {name}."
     if not size.resting:
-        return UNDECIDED, said, None
+        return UNDECIDED, sentence, None
     # So large a share of rows that differ would have shown one among as many rows.
     share = 1 - difference.difference.level
     if 1 - share ** (1 / size.resting) < margin:
-        return EQUIVALENT, f"{said} They are equivalent within {margin:g}.", None
-    needed = _rounded(math.log(share) / math.log1p(-margin)) if margin < 1 else 1
+        return EQUIVALENT, f"{sentence} They are equivalent within {margin:g}.", None
+    needed = _rounded_up(math.log(share) / math.log1p(-margin)) if margin < 1 else 1
     more = f"About {needed:,} {size.unit} alike would call them equivalent within {margin:g}."
-    return UNDECIDED, f"{said} {more}", needed
+    return UNDECIDED, f"{sentence} {more}", needed
 
 
 def rows_enough(gap: Estimate, margin: float, pairs: int, size: Size) -> tuple[int | None, str]:
@@ -179,24 +181,24 @@ def rows_enough(gap: Estimate, margin: float, pairs: int, size: Size) -> tuple[i
     if off < margin:
         # Either end may leave the margin.
         more = float(ndtri((1 + POWER) / 2))
-        what = f"call them equivalent within {margin:g}"
-        ways.append((size.needed(error, level, more, margin - off), what))
-    least, what = min(ways)
+        aim = f"call them equivalent within {margin:g}"
+        ways.append((size.needed(error, level, more, margin - off), aim))
+    least, aim = min(ways)
     needed = max(least, 1.2 * size.count)
     if not needed < _MOST_ROWS:
         hint = "; more rows might" if size.lasting else ""
-        return None, f"No number of {size.unit} like these would be enough to {what}{hint}."
-    enough = _rounded(needed)
+        return None, f"No number of {size.unit} like these would be enough to {aim}{hint}."
+    enough = _rounded_up(needed)
     return enough, (
-        f"About {enough:,} {size.unit} like these would be enough to {what}, if the difference "
+        f"About {enough:,} {size.unit} like these would be enough to {aim}, if the difference "
         f"stays at {signed(float(gap), 3)}."
     )
 
 
-def _rounded(number: float) -> int:
+def _rounded_up(number: float) -> int:
     """Rounded up to two digits.
 
-    >>> _rounded(12345), _rounded(7)
+    >>> _rounded_up(12345), _rounded_up(7)
     (13000, 7)
     """
     step: int = 10 ** max(len(str(math.ceil(number))) - 2, 0)
@@ -322,7 +324,7 @@ def _mode_notes(pairs: Sequence[Pair], differences: Sequence[Difference]) -> Ite
         yield f"a grid does not tell {', '.join(missing)}, which the scores themselves decide"
 
 
-def _least(pairs: int, level: float) -> int:
+def _least_resamples(pairs: int, level: float) -> int:
     """The fewest resamples that may show a difference between any of the pairs.
 
     p of a bootstrap is never below 2/(resamples + 1), and Holm multiplies it by the pairs.
@@ -331,15 +333,19 @@ def _least(pairs: int, level: float) -> int:
 
 
 def _resamples(asked: int | None, pairs: int, level: float) -> int:
-    return min(max(RESAMPLES, _least(pairs, level)), _MOST_RESAMPLES) if asked is None else asked
+    return (
+        min(max(RESAMPLES, _least_resamples(pairs, level)), _MOST_RESAMPLES)
+        if asked is None
+        else asked
+    )
 
 
 def _too_few(resamples: int, pairs: int, level: float) -> Iterator[str]:
-    if resamples < _least(pairs, level):
+    if resamples < _least_resamples(pairs, level):
         of = "two models" if pairs == 1 else f"one of {pairs:,} pairs"
         yield (
             f"{resamples:,} resamples are too few to show a difference between {of}: it takes "
-            f"{_least(pairs, level):,}"
+            f"{_least_resamples(pairs, level):,}"
         )
 
 
@@ -397,15 +403,17 @@ def _adjusted(differences: Sequence[Difference]) -> list[Difference]:
         if difference.measure not in families:
             like = [d.p for d in differences if d.measure == difference.measure]
             families[difference.measure] = iter(holm([p for p in like if not math.isnan(p)]))
-        known = families[difference.measure]
+        adjusted_ps = families[difference.measure]
         adjusted.append(
-            difference if math.isnan(difference.p) else replace(difference, p_adjusted=next(known))
+            difference
+            if math.isnan(difference.p)
+            else replace(difference, p_adjusted=next(adjusted_ps))
         )
     return adjusted
 
 
 def adjusted_by_holm(tests: Sequence[Significance]) -> Iterator[Significance]:
     """Tests with Holm's p over all of them."""
-    known = iter(holm([test.p for test in tests if not math.isnan(test.p)]))
+    adjusted_ps = iter(holm([test.p for test in tests if not math.isnan(test.p)]))
     for test in tests:
-        yield test if math.isnan(test.p) else test.adjusted(next(known))
+        yield test if math.isnan(test.p) else test.adjusted(next(adjusted_ps))

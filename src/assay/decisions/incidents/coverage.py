@@ -104,15 +104,15 @@ class Ranges:
         """Positions of all pairs, one of these and one of the others, that share a step."""
         first = np.searchsorted(other.end, self.start, side="right")
         count = np.searchsorted(other.start, self.end, side="left") - first
-        mine = np.repeat(np.arange(len(self)), count)
+        places = np.repeat(np.arange(len(self)), count)
         skipped = np.repeat(np.cumsum(count) - count, count)
-        return mine, np.arange(len(mine)) - skipped + first[mine]
+        return places, np.arange(len(places)) - skipped + first[places]
 
     def within(self, other: Ranges) -> int:
         """How many steps lie in both."""
-        mine, theirs = self.overlaps(other)
-        low = np.maximum(self.start[mine], other.start[theirs])
-        return int(np.sum(np.minimum(self.end[mine], other.end[theirs]) - low))
+        places, other_places = self.overlaps(other)
+        low = np.maximum(self.start[places], other.start[other_places])
+        return int(np.sum(np.minimum(self.end[places], other.end[other_places]) - low))
 
 
 class Bias(Enum):
@@ -160,13 +160,13 @@ def range_scores(
     """
     if not 0 <= alpha <= 1:
         raise InputError(f"alpha must lie between 0 and 1; found {alpha!r}")
-    mine, theirs = judged.overlaps(by)
-    start = judged.start[mine]
-    low = np.maximum(start, by.start[theirs]) - start
-    high = np.minimum(judged.end[mine], by.end[theirs]) - start
-    share = bias.share(low.astype(float), high.astype(float), judged.length[mine].astype(float))
-    covered = np.bincount(mine, share, len(judged))
-    sharing = np.bincount(mine, minlength=len(judged)).astype(float)
+    places, by_places = judged.overlaps(by)
+    start = judged.start[places]
+    low = np.maximum(start, by.start[by_places]) - start
+    high = np.minimum(judged.end[places], by.end[by_places]) - start
+    share = bias.share(low.astype(float), high.astype(float), judged.length[places].astype(float))
+    covered = np.bincount(places, share, len(judged))
+    sharing = np.bincount(places, minlength=len(judged)).astype(float)
     overlap = cardinality.factor(sharing) * np.minimum(covered, 1.0)
     scores: Floats = alpha * (sharing > 0) + (1 - alpha) * overlap
     return scores
@@ -300,8 +300,8 @@ def affiliation(incidents: Ranges, alarms: Ranges, observed: tuple[int, int]) ->
     zones = Zones.of(incidents, observed)
     pieces = Pieces.of(zones, alarms, observed[0])
     precision, recall = _precision(zones, pieces), _recall(zones, pieces)
-    known = precision[~np.isnan(precision)]
-    overall = float(known.mean()) if len(known) else math.nan
+    defined = precision[~np.isnan(precision)]
+    overall = float(defined.mean()) if len(defined) else math.nan
     return Affiliation(PrecisionRecall(overall, float(recall.mean())), precision, recall)
 
 
@@ -317,14 +317,14 @@ def _precision(zones: Zones, pieces: Pieces) -> Floats:
         return np.bincount(zone, total, len(zones.start)) / under_alarm
 
 
-def _outside(zones: Zones, zone: Integers, near: Floats, far: Floats) -> Floats:
+def _outside(zones: Zones, zone: Integers, nearest: Floats, farthest: Floats) -> Floats:
     """The integral, over distances from an incident, of the share of its zone that is as far.
 
     At the distance t that is all but the incident and what lies within t on both of its sides.
     """
     left, right = (zones.start - zones.low)[zone], (zones.high - zones.end)[zone]
-    farther = (left + right) * (far - near)
-    nearer = _capped(near, far, left) + _capped(near, far, right)
+    farther = (left + right) * (farthest - nearest)
+    nearer = _capped(nearest, farthest, left) + _capped(nearest, farthest, right)
     return (farther - nearer) / zones.length[zone]
 
 
@@ -343,20 +343,20 @@ def _recall(zones: Zones, pieces: Pieces) -> Floats:
     length = zones.length[zone]
     total = (
         covered
-        + _beside(*before, pieces.start - low, length)
-        + _beside(*after, high - pieces.end, length)
+        + _beside_alarm(*before, pieces.start - low, length)
+        + _beside_alarm(*after, high - pieces.end, length)
     )
     return np.bincount(zone, total, count) / (zones.end - zones.start)
 
 
-def _beside(near: Floats, far: Floats, room: Floats, length: Floats) -> Floats:
+def _beside_alarm(nearest: Floats, farthest: Floats, room: Floats, length: Floats) -> Floats:
     """The integral, over distances from the edge of an alarm, of the share that is as far.
 
     Within t of a moment at the distance t lies what is between the edge and its mirror image, or
     the border of the zone where that comes first.
     """
-    far = np.maximum(far, near)
-    return (far - near) - 2 * _capped(near, far, room / 2) / length
+    farthest = np.maximum(farthest, nearest)
+    return (farthest - nearest) - 2 * _capped(nearest, farthest, room / 2) / length
 
 
 def _capped(low: Floats, high: Floats, cap: Floats) -> Floats:
@@ -408,8 +408,8 @@ def point_adjusted(incidents: Ranges, alarms: Ranges, steps: int) -> PointAdjust
     >>> round(judged.unadjusted, 3), round(judged.f1, 3), round(judged.random, 3)
     (0.013, 0.992, 0.735)
     """
-    held = [ranges for ranges in (incidents, alarms) if len(ranges)]
-    if any(ranges.start[0] < 0 or ranges.end[-1] > steps for ranges in held):
+    nonempty = [ranges for ranges in (incidents, alarms) if len(ranges)]
+    if any(ranges.start[0] < 0 or ranges.end[-1] > steps for ranges in nonempty):
         raise InputError(f"ranges must lie in the steps 0 to {steps}; count them from the first")
     flagged, total = int(alarms.length.sum()), int(incidents.length.sum())
     if not total:
@@ -458,15 +458,15 @@ def expected_at_random(incidents: Ranges, steps: int, alarm_rate: float) -> floa
     either = _log_mean(missed, met, s * length)
     gain = np.sum(count * met * length * np.exp(-s * length - either), axis=1)
     outside = _log_mean(silent, alarm_rate, s[:, 0])
-    rest = np.exp(-s[:, 0] * total + (steps - total) * outside + either @ count)
-    return min(2 * _STEP * float(np.sum(s[:, 0] * rest * gain)), 1.0)
+    unflagged = np.exp(-s[:, 0] * total + (steps - total) * outside + either @ count)
+    return min(2 * _STEP * float(np.sum(s[:, 0] * unflagged * gain)), 1.0)
 
 
 def _log_mean(log_rest: Any, chance: Any, x: Floats) -> Floats:
     """log(1 - chance + chance exp(-x)), where log_rest is log(1 - chance); to all digits."""
-    near = chance * np.expm1(-x)
+    growth = chance * np.expm1(-x)
     far = np.logaddexp(log_rest, np.log(chance) - x)
-    mean: Floats = np.where(near > -0.5, np.log1p(np.maximum(near, -0.5)), far)
+    mean: Floats = np.where(growth > -0.5, np.log1p(np.maximum(growth, -0.5)), far)
     return mean
 
 
@@ -498,11 +498,11 @@ def coverage_of(tally: IncidentTally, windows: Sequence[tuple[int, int]]) -> Cov
     observed = _in_seconds(tally.observed[START], tally.observed[END])
     parts = [part for part in (incidents, alarms, observed) if len(part)]
     since, until = (min(int(p.start[0]) for p in parts), max(int(p.end[-1]) for p in parts))
-    own, flagged = (Ranges(p.start - since, p.end - since) for p in (incidents, alarms))
+    truth, flagged = (Ranges(p.start - since, p.end - since) for p in (incidents, alarms))
     return Coverage(
-        range_based(own, flagged),
-        affiliation(own, flagged, (0, until - since)).overall,
-        point_adjusted(own, flagged, until - since),
+        range_based(truth, flagged),
+        affiliation(truth, flagged, (0, until - since)).overall,
+        point_adjusted(truth, flagged, until - since),
     )
 
 

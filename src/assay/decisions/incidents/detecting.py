@@ -60,8 +60,8 @@ def duration(given: Duration, name: str) -> int:
         text = given.strip()
         sign = -1 if text.startswith("-") else 1
         parts = _PART.findall(text.lstrip("+-"))
-        whole = "".join(number + unit for number, unit in parts)
-        if not parts or whole != re.sub(r"\s", "", text.lstrip("+-")):
+        understood = "".join(number + unit for number, unit in parts)
+        if not parts or understood != re.sub(r"\s", "", text.lstrip("+-")):
             raise InputError(f"{name}={given!r} is no length of time; write 60s, 10m or 1h30m")
         seconds = sign * sum(float(n) * _UNITS[u or "s"] for n, u in parts)
     else:
@@ -229,20 +229,20 @@ def _is_read(log: Log | None) -> bool:
 def _column_names(name: str, given: Any) -> tuple[str, ...]:
     """Some columns by their names."""
     names = [given] if isinstance(given, str) else as_list(name, given, "the name of a column each")
-    odd = [each for each in names if not isinstance(each, str)]
-    if isinstance(given, str) or odd:
-        raise InputError(f"{name} is a list of names of columns; found {(odd or names)[0]!r}")
+    no_names = [each for each in names if not isinstance(each, str)]
+    if isinstance(given, str) or no_names:
+        raise InputError(f"{name} is a list of names of columns; found {(no_names or names)[0]!r}")
     return tuple(names)
 
 
 def _must_belong(*, logs: bool, of_rows: Mapping[str, Any], of_logs: Mapping[str, Any]) -> None:
     """Refuse what is asked of the other kind of input, and what is missing of this one."""
     kind, needed = ("logs", ("schedule",)) if logs else ("a table", ("incident", "time"))
-    own, others = (of_logs, of_rows) if logs else (of_rows, of_logs)
+    wanted, others = (of_logs, of_rows) if logs else (of_rows, of_logs)
     for name in needed:
-        if own[name] is None:
-            what = "the attacks" if logs else "the column that tells it"
-            raise InputError(f"incidents of {kind} need {name}=, {what}")
+        if wanted[name] is None:
+            meaning = "the attacks" if logs else "the column that tells it"
+            raise InputError(f"incidents of {kind} need {name}=, {meaning}")
     for name, value in others.items():
         if value is not None:
             other = "a table, whose rows name their incidents" if logs else "logs with a schedule"
@@ -367,7 +367,7 @@ class LogReading:
             on_bad_row=self.on_bad_row,
             progress=self.progress,
         )
-        yield from _told(log_events, sources, [str(path) for path in paths])
+        yield from _batches_with_notes(log_events, sources, [str(path) for path in paths])
 
 
 def _completed(frame: pl.DataFrame) -> pl.DataFrame:
@@ -390,7 +390,9 @@ def _completed(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.lit(None, kind).alias(name) for name, kind in kinds.items())
 
 
-def _told(events: Any, sources: LogSources, names: Iterable[str]) -> Iterator[pl.DataFrame]:
+def _batches_with_notes(
+    events: Any, sources: LogSources, names: Iterable[str]
+) -> Iterator[pl.DataFrame]:
     """The batches of a log; what was read is told at the end."""
     yield from events
     sources.files += names
@@ -416,7 +418,7 @@ def judged_rows(
     """The answer for files, or for a frame of any library."""
     notes: tuple[str, ...] = ()
     if isinstance(rows, str | os.PathLike | list | tuple):
-        tally, source, notes = _counted(
+        tally, source, notes = _counted_rows(
             given_names(rows), columns, ask, request or Request(), progress
         )
     else:
@@ -439,8 +441,8 @@ def judged_rows(
     if not tally.volume.size:
         raise EmptyInput(f"{source['name']}: there are no rows that can be used")
     if columns.decision is None:
-        threshold, taken = _threshold(tally, columns, threshold)
-        notes = (*notes, *taken)
+        threshold, threshold_notes = _threshold(tally, columns, threshold)
+        notes = (*notes, *threshold_notes)
     elif threshold is not None and columns.score is None:
         raise InputError("threshold= is of a score; name its column with score=")
     above = tally if threshold is None else tally.at(threshold)
@@ -473,7 +475,7 @@ def _threshold(
     )
 
 
-def _counted(
+def _counted_rows(
     names: Sequence[str], columns: Columns, ask: Ask, request: Request, progress: Progress
 ) -> tuple[IncidentTally, dict[str, Any], tuple[str, ...]]:
     counting = IncidentCounter(columns, ask)

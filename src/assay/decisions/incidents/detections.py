@@ -17,7 +17,7 @@ from assay.errors import InputError, UnknownMeasure
 from assay.evaluation.findings import Finding
 from assay.evaluation.snapshot import EstimateRecord
 from assay.inference import Estimate
-from assay.inference.fields import Recorded, Result, odd, stored
+from assay.inference.fields import Recorded, Result, field_error, stored
 from assay.sources.files.request import RowSource
 from assay.sources.logs import Clock
 from assay.tally.incident_tally import DAY, END, SECOND, START, Cells, IncidentTally
@@ -38,7 +38,7 @@ def _time_read(given: Any, at: str) -> int | None:
     try:
         return moments([given], Clock(), "time", [at])[0]
     except InputError as wrong:
-        raise odd(at, given, "a moment in UTC") from wrong
+        raise field_error(at, given, "a moment in UTC") from wrong
 
 
 TIME = stored(write=_time_written, read=_time_read)
@@ -312,10 +312,10 @@ class Incidents(Result, Recorded):
 
     def __getitem__(self, name: str) -> Estimate:
         """An estimate over all incidents, as ``incidents["false_incidents_per_day"]``."""
-        known = {each.measure: each.estimate for each in self.estimates if each.slice is None}
-        if name not in known:
-            raise UnknownMeasure(f"incidents have no {name!r}; they have {', '.join(known)}")
-        return known[name]
+        estimates = {each.measure: each.estimate for each in self.estimates if each.slice is None}
+        if name not in estimates:
+            raise UnknownMeasure(f"incidents have no {name!r}; they have {', '.join(estimates)}")
+        return estimates[name]
 
     def of(self, column: str) -> dict[str, Estimate]:
         """The share detected by ``attack`` or by ``family``."""
@@ -419,25 +419,28 @@ def estimated_skew(
     differences a whole number of hours is taken, as of a wrong zone, else the largest, at which
     the quickest detection took no time.
     """
-    taken = applied / SECOND
+    seconds = applied / SECOND
     runs = tally.nearby
     if not runs.size:
         reason = "no alert has the addresses of an incident within a day of it"
-        return Skew(applied=taken, reason=reason)
+        return Skew(applied=seconds, reason=reason)
     by_name = {incident.id: incident for incident in incidents}
     names = np.array([[by_name[n].start, by_name[n].end + grace] for n in runs.texts("incident")])
     edges: list[tuple[int, int]] = []
     for number in np.unique(runs["incident"]).tolist():
-        own = runs["incident"] == number
-        shifts = Ranges.union(runs[START][own] - names[own, 1], runs[END][own] - names[own, 0] + 1)
+        of_incident = runs["incident"] == number
+        shifts = Ranges.union(
+            runs[START][of_incident] - names[of_incident, 1],
+            runs[END][of_incident] - names[of_incident, 0] + 1,
+        )
         edges += [(start, -1) for start in shifts.start.tolist()]
         edges += [(end - 1, 1) for end in shifts.end.tolist()]
     best, without, low, high = _deepest(sorted(edges))
     if best < without + _MORE or best < _LEAST:
-        return Skew(taken, 0.0, 0.0, 0.0, detected=without, detected_without=without)
-    shift = _whole(low, high)
+        return Skew(seconds, 0.0, 0.0, 0.0, detected=without, detected_without=without)
+    shift = _whole_hours(low, high)
     return Skew(
-        applied=taken,
+        applied=seconds,
         estimated=shift / SECOND,
         low=low / SECOND,
         high=high / SECOND,
@@ -461,7 +464,7 @@ def _deepest(edges: list[tuple[int, int]]) -> tuple[int, int, int, int]:
     return best, without, low, high
 
 
-def _whole(low: int, high: int) -> int:
+def _whole_hours(low: int, high: int) -> int:
     for unit in _ZONES:
         nearest = round(min(max(0, low), high) / unit) * unit
         for shift in (nearest, math.ceil(low / unit) * unit, math.floor(high / unit) * unit):

@@ -46,7 +46,7 @@ from assay.errors import InputError
 from assay.evaluation.snapshot import EstimateRecord, Slice
 from assay.inference import ClopperPearson, Estimate
 from assay.inference.delta import FayFeuer, WeightedSum
-from assay.inference.time_courses import kaplan_meier
+from assay.inference.time_courses import KaplanMeier, kaplan_meier
 from assay.sources.times import must_be_a_span
 from assay.tally.incident_tally import DAY, SECOND, START, IncidentTally
 
@@ -227,8 +227,8 @@ def _estimates(
     for column in (ATTACK, FAMILY):
         values = dict.fromkeys(getattr(each, column) for each in incidents)
         for value in sorted(each for each in values if each is not None):
-            own = tuple(each for each in incidents if getattr(each, column) == value)
-            yield of(DETECTED, _share_detected(own, level), Slice(column, value))
+            of_value = tuple(each for each in incidents if getattr(each, column) == value)
+            yield of(DETECTED, _share_detected(of_value, level), Slice(column, value))
 
 
 def _share_detected(incidents: Sequence[Detection], level: float) -> Estimate:
@@ -240,7 +240,7 @@ def _share_detected(incidents: Sequence[Detection], level: float) -> Estimate:
     return Estimate(detected / total, low, high, method=method.name, n=total, level=level)
 
 
-def _curve(incidents: Sequence[Detection], asked: JudgingOptions) -> Any:
+def _curve(incidents: Sequence[Detection], asked: JudgingOptions) -> KaplanMeier:
     """Kaplan-Meier of the time to detect; an incident that was missed is censored at its end."""
     times = [
         (each.end + asked.grace - each.start) / SECOND if each.delay is None else each.delay

@@ -123,7 +123,7 @@ def findings_of(
     """All findings, warnings first, then by code; ``windows`` are None for rows of a table."""
     findings = [
         *(_not_observed(tally, incidents, observed) if windows is not None else ()),
-        *_shared(incidents),
+        *_shared_alerts(incidents),
         *_skewed(skew),
         *(_by_time(tally, windows, grace, ranges) if windows and not match else ()),
         *_never_right(rules),
@@ -142,7 +142,7 @@ def _not_observed(
     if outside:
         others, detected = len(incidents) - len(outside), sum(each.detected for each in incidents)
         yield NOT_OBSERVED.found(
-            f"{_named(outside)} lie{_s(outside)} where nothing was observed; of the other "
+            f"{_attacks(outside)} lie{_s(outside)} where nothing was observed; of the other "
             f"{count(others)} {plural(others, 'incident', 'incidents')} {count(detected)} "
             f"{plural(detected, 'was', 'were')} detected."
         )
@@ -151,24 +151,25 @@ def _not_observed(
     silent = [each for each in incidents if not each.lines and each not in outside]
     if silent:
         yield NOT_OBSERVED.found(
-            f"No line in the logs belongs to {_named(silent)}, though other lines were seen then."
+            f"No line in the logs belongs to {_attacks(silent)}, though other lines were seen then."
         )
 
 
-def _shared(incidents: tuple[Detection, ...]) -> Iterator[Finding]:
+def _shared_alerts(incidents: tuple[Detection, ...]) -> Iterator[Finding]:
     shared = [each for each in incidents if each.shared]
     if not shared:
         return
     only = [each for each in shared if each.shared == each.alerts]
     surely = sum(each.detected for each in incidents) - len(only)
-    told = (
-        f" {_named(only)} ha{'ve' if len(only) > 1 else 's'} no other: without such alerts "
-        f"{count(surely)} {plural(surely, 'incident is', 'incidents are')} detected."
+    example = (
+        f" {_attacks(only)} ha{'ve' if len(only) > 1 else 's'} no other: without such "
+        f"alerts {count(surely)} {plural(surely, 'incident is', 'incidents are')} detected."
         if only
         else ""
     )
     yield SHARED_ALERTS.found(
-        f"Alerts of {_named(shared)} fit another incident too, and count for each of them.{told}"
+        f"Alerts of {_attacks(shared)} fit another incident too, and count for each of "
+        f"them.{example}"
     )
 
 
@@ -257,7 +258,7 @@ def _no_alerts(tally: IncidentTally) -> Iterator[Finding]:
         )
 
 
-def _named(incidents: list[Detection]) -> str:
+def _attacks(incidents: list[Detection]) -> str:
     return some([f"{each.attack} ({each.id})" for each in incidents])
 
 
@@ -271,13 +272,13 @@ def span(seconds: float) -> str:
     >>> span(90), span(5400), span(-30), span(0.25)
     ('1m30s', '1h30m', '-30s', '0.25s')
     """
-    sign, left = ("-" if seconds < 0 else ""), abs(seconds)
-    if left < 60:
-        return f"{sign}{significant(left)}s"
-    left = round(left)
+    sign, remaining = ("-" if seconds < 0 else ""), abs(seconds)
+    if remaining < 60:
+        return f"{sign}{significant(remaining)}s"
+    remaining = round(remaining)
     parts = []
     for unit, size in (("d", 86_400), ("h", 3600), ("m", 60), ("s", 1)):
-        if left >= size:
-            parts.append(f"{left // size}{unit}")
-            left %= size
+        if remaining >= size:
+            parts.append(f"{remaining // size}{unit}")
+            remaining %= size
     return sign + "".join(parts[:2])

@@ -103,19 +103,19 @@ class Matching:
     ) -> tuple[Array, Array]:
         rows, numbers, pairs = [], [], 0
         for number, incident in enumerate(self.incidents):
-            near = lines.between(incident.start - before, incident.end + after)
-            if len(near) and self.columns:
-                near = near[self._fits(incident, lines, near)]
-            pairs += len(near)
+            nearby = lines.between(incident.start - before, incident.end + after)
+            if len(nearby) and self.columns:
+                nearby = nearby[self._fits(incident, lines, nearby)]
+            pairs += len(nearby)
             if pairs > most:
                 raise InputError(
                     f"{self.schedule.name}: attacks overlap so much that {len(lines.time):,} lines "
                     f"belong to more than {most:,} of them together; join the attacks that run at "
                     f"the same time, or tell which hosts they are of"
                 )
-            if len(near):
-                rows.append(near)
-                numbers.append(np.full(len(near), number, np.int64))
+            if len(nearby):
+                rows.append(nearby)
+                numbers.append(np.full(len(nearby), number, np.int64))
         if not rows:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         return np.concatenate(rows), np.concatenate(numbers)
@@ -202,10 +202,10 @@ class Lines:
             texts = self.frame[column].cast(pl.String)
             distinct = texts.drop_nulls().unique()
             halves = [_number(text) for text in distinct.to_list()]
-            known = [i for i, number in enumerate(halves) if number is not None]
-            numbers = np.array([halves[i] for i in known], np.uint64).reshape(-1, 2)
+            numbered = [i for i, number in enumerate(halves) if number is not None]
+            numbers = np.array([halves[i] for i in numbered], np.uint64).reshape(-1, 2)
             place = pl.DataFrame(
-                {"text": distinct[known], "place": np.arange(len(known))},
+                {"text": distinct[numbered], "place": np.arange(len(numbered))},
                 schema={"text": pl.String, "place": pl.Int64},
             )
             joined = (
@@ -213,7 +213,7 @@ class Lines:
                 .to_frame()
                 .join(place, on="text", how="left", maintain_order="left")
             )
-            code = joined["place"].fill_null(len(known)).to_numpy()
+            code = joined["place"].fill_null(len(numbered)).to_numpy()
             self._addresses[column] = code, numbers[:, 0].copy(), numbers[:, 1].copy()
         return self._addresses[column]
 
@@ -380,7 +380,7 @@ class LogCounter:
             refused, frame, score = int(bad.sum()), frame.filter(~bad), score[~bad]
         lines = Lines(frame, self.skew)
         rows, numbers = self.matching.within(lines)
-        near, near_numbers = self.matching.nearby(lines)
+        nearby, nearby_numbers = self.matching.nearby(lines)
         raised = Alerts(
             time=lines.time,
             score=score,
@@ -395,10 +395,10 @@ class LogCounter:
             nearby=Cells.of(
                 FORMS["nearby"],
                 {
-                    "incident": near_numbers,
-                    "start": lines.time[near],
-                    "end": lines.time[near],
-                    "alerts": np.ones(len(near), np.int64),
+                    "incident": nearby_numbers,
+                    "start": lines.time[nearby],
+                    "end": lines.time[nearby],
+                    "alerts": np.ones(len(nearby), np.int64),
                 },
                 {"incident": self._names},
                 SECOND,

@@ -112,9 +112,9 @@ class FalseAlarms:
         A run begins a group unless an earlier one of its key reaches it. So it begins one exactly
         at thresholds above the best score of those that reach it, up to its own.
         """
-        own, reaching = self._heads(gap)
-        begun = len(own) - np.searchsorted(np.sort(own), thresholds, side="left")
-        joined = len(own) - np.searchsorted(np.sort(reaching), thresholds, side="left")
+        heads, reaching = self._heads(gap)
+        begun = len(heads) - np.searchsorted(np.sort(heads), thresholds, side="left")
+        joined = len(heads) - np.searchsorted(np.sort(reaching), thresholds, side="left")
         return np.asarray(begun - joined, np.int64)
 
     def _heads(self, gap: int) -> tuple[Floats, Floats]:
@@ -285,8 +285,8 @@ def _of_one_length(table: Any, **kinds: Any) -> None:
     columns = {name: np.asarray(getattr(table, name), kind) for name, kind in kinds.items()}
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise LengthMismatch(f"columns must be of one length: {told}")
+        lengths_text = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise LengthMismatch(f"columns must be of one length: {lengths_text}")
     for name, column in columns.items():
         object.__setattr__(table, name, column)
 
@@ -368,16 +368,20 @@ def choose_operating_point(
         raise InputError("nothing was asked; give max_false_incidents= or max_delay=, or both")
     confidence = check_level(confidence, "confidence=")
     risk = (1 - Fraction(str(confidence))) / len(constraints)
-    held = {name: _HELD[name](characteristic, limit) for name, limit in constraints.items()}
+    satisfied = {name: _HELD[name](characteristic, limit) for name, limit in constraints.items()}
     promised = {
         name: _PROMISED[name](characteristic, limit, risk) for name, limit in constraints.items()
     }
     most_detected = max_false_incidents is not None
-    empirical = _best(characteristic, list(held.values()), most_detected=most_detected)
-    guaranteed = _best(characteristic, list(promised.values()), most_detected=most_detected)
+    empirical = _best_threshold(
+        characteristic, list(satisfied.values()), most_detected=most_detected
+    )
+    guaranteed = _best_threshold(
+        characteristic, list(promised.values()), most_detected=most_detected
+    )
     infeasible = None
     if empirical is None:
-        infeasible = _not_found(characteristic, constraints, held)
+        infeasible = _not_found(characteristic, constraints, satisfied)
     elif guaranteed is None:
         infeasible = _not_promised(characteristic, constraints, promised, risk)
     return OperatingChoice(
@@ -439,7 +443,7 @@ _PROMISED: Mapping[str, Any] = {
 }
 
 
-def _best(
+def _best_threshold(
     of: OperatingCharacteristic, kept: list[Bools], *, most_detected: bool
 ) -> OperatingPoint | None:
     """The best of the thresholds that all keep; of equals the highest."""
@@ -455,13 +459,13 @@ def _best(
 
 
 def _not_found(
-    of: OperatingCharacteristic, constraints: Mapping[str, float], held: Mapping[str, Bools]
+    of: OperatingCharacteristic, constraints: Mapping[str, float], satisfied: Mapping[str, Bools]
 ) -> str:
     if not len(of.thresholds):
         return "Not possible on this data: there are no alerts."
     lead = "Not possible on this data: no threshold keeps"
     for name, limit in constraints.items():
-        if held[name].any():
+        if satisfied[name].any():
             continue
         if name == "max_delay":
             within, total = int(of.within(limit).max()), of.first_alerts.total
@@ -476,14 +480,14 @@ def _not_found(
             f"{significant(fewest)} a day at the least. A higher limit, or leaving out rules that "
             f"are never right, would help."
         )
-    few, prompt = held["max_false_incidents"], held["max_delay"]
+    few_enough, prompt = satisfied["max_false_incidents"], satisfied["max_delay"]
     in_time = of.within(constraints["max_delay"])
     cheapest = float(of.false_incidents[prompt].min()) / of.days
     return (
         f"{lead} both constraints at once: with {constraints['max_false_incidents']:g} false "
-        f"incidents a day {int(in_time[few].max())} of {of.first_alerts.total} are detected within "
-        f"{constraints['max_delay']:g} s, and half of them take {significant(cheapest)} a day. "
-        f"Relax one of them."
+        f"incidents a day {int(in_time[few_enough].max())} of {of.first_alerts.total} are detected "
+        f"within {constraints['max_delay']:g} s, and half of them take {significant(cheapest)} a "
+        f"day. Relax one of them."
     )
 
 

@@ -154,21 +154,22 @@ def _incidents(
     rows: Sequence[tuple[str, Mapping[str, Any] | Incident]], clock: Clock
 ) -> list[Incident]:
     """The incidents of rows, each with its place; the first that is wrong is named."""
-    told = [row if isinstance(row, Incident) else _told(row, place) for place, row in rows]
-    read = [i for i, each in enumerate(told) if isinstance(each, dict)]
-    places = [rows[i][0] for i in read]
-    times = {
-        column: moments([told[i][column] for i in read], clock, column, places)  # type: ignore[index]
-        for column in ("start", "end")
+    fields = {
+        i: _attack_fields(row, place)
+        for i, (place, row) in enumerate(rows)
+        if not isinstance(row, Incident)
     }
-    starts, ends = (dict(zip(read, times[column], strict=True)) for column in ("start", "end"))
+    places = [rows[i][0] for i in fields]
+    starts, ends = (
+        moments([values[column] for values in fields.values()], clock, column, places)
+        for column in ("start", "end")
+    )
+    windows = dict(zip(fields, zip(starts, ends, strict=True), strict=True))
     by_id: dict[str, Incident] = {}
-    for i, (place, each) in enumerate(zip((place for place, _ in rows), told, strict=True)):
+    for i, (place, row) in enumerate(rows):
         try:
             incident = (
-                each
-                if isinstance(each, Incident)
-                else _incident(each, str(i + 1), starts[i], ends[i])
+                row if isinstance(row, Incident) else _incident(fields[i], str(i + 1), *windows[i])
             )
         except InputError as wrong:
             raise InputError(f"{place}: {wrong}") from wrong
@@ -180,7 +181,7 @@ def _incidents(
     return list(by_id.values())
 
 
-def _told(row: Mapping[str, Any], place: str) -> dict[str, Any]:
+def _attack_fields(row: Mapping[str, Any], place: str) -> dict[str, Any]:
     """What a row tells, by role; an attack without a window is refused."""
     values: dict[str, Any] = {}
     exact = {column.strip().lower() for column in row} & set(ALIASES)

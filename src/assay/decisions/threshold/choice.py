@@ -18,7 +18,7 @@ from assay.evaluation.findings import Finding, urgent_first
 from assay.evaluation.findings.finding import Code
 from assay.evaluation.wording import listed, name, some
 from assay.inference import Estimate
-from assay.inference.fields import Recorded, Result, codec_of, odd, stored
+from assay.inference.fields import Recorded, Result, codec_of, field_error, stored
 from assay.measures import EXPECTED_COST, parse
 from assay.number_text import count, rate_percent, threshold_text
 from assay.sources.files.request import RowSource
@@ -42,7 +42,7 @@ def _slice_read(given: Any, at: str) -> str | None:
     if given is None:
         return None
     if not isinstance(given, dict) or not isinstance(given.get("value"), str):
-        raise odd(at, given, "a slice, with its column and value")
+        raise field_error(at, given, "a slice, with its column and value")
     return str(given["value"])
 
 
@@ -91,21 +91,21 @@ class Point(Recorded):
 
     def __getitem__(self, measure: str) -> Estimate:
         """The estimate of a measure over all rows, at the base rate where there is one."""
-        known = {e.measure: e.estimate for e in self.estimates if e.family is None}
+        estimates = {e.measure: e.estimate for e in self.estimates if e.family is None}
         # Estimates at the base rate come after those of the test set, and so win.
-        if measure in known:
-            return known[measure]
+        if measure in estimates:
+            return estimates[measure]
         name = parse(measure)[0].name
-        if name in known:
-            return known[name]
-        raise UnknownMeasure(f"a point has no {measure!r}; it has {', '.join(known)}")
+        if name in estimates:
+            return estimates[name]
+        raise UnknownMeasure(f"a point has no {measure!r}; it has {', '.join(estimates)}")
 
     def of_family(self, family: str) -> Estimate:
         """The detection rate of one family."""
-        known = {e.family: e.estimate for e in self.estimates if e.family is not None}
-        if family not in known:
-            raise UnknownMeasure(f"there is no family {family!r}; there are {list(known)}")
-        return known[family]
+        estimates = {e.family: e.estimate for e in self.estimates if e.family is not None}
+        if family not in estimates:
+            raise UnknownMeasure(f"there is no family {family!r}; there are {list(estimates)}")
+        return estimates[family]
 
 
 class HeldConstraint(TypedDict):
@@ -299,7 +299,7 @@ def _same_rows(swept: ThresholdSweep, holdout: ThresholdSweep | None) -> Iterato
             "not a change of the data: judge it on rows that it has not seen (a holdout).",
         )
         return
-    shared = _shared(swept, holdout)
+    shared = _shared_rows(swept, holdout)
     if shared:
         all_ = "All" if shared == holdout.rows else count(shared)
         yield SEEN_HOLDOUT.found(
@@ -309,42 +309,44 @@ def _same_rows(swept: ThresholdSweep, holdout: ThresholdSweep | None) -> Iterato
         )
 
 
-def _shared(swept: ThresholdSweep, holdout: ThresholdSweep) -> int:
+def _shared_rows(swept: ThresholdSweep, holdout: ThresholdSweep) -> int:
     """How many rows of the holdout are rows that the threshold was chosen on."""
-    here, there = swept.tally, holdout.tally
-    if np.array_equal(here.scores, there.scores) and np.array_equal(here.counts, there.counts):
+    chosen_on, held_out = swept.tally, holdout.tally
+    if np.array_equal(chosen_on.scores, held_out.scores) and np.array_equal(
+        chosen_on.counts, held_out.counts
+    ):
         return holdout.rows
     if min(swept.tally.size / swept.rows, holdout.tally.size / holdout.rows) < _MOST_DIFFER:
         return 0
-    _, mine, theirs = np.intersect1d(
-        here.scores, there.scores, assume_unique=True, return_indices=True
+    _, places, holdout_places = np.intersect1d(
+        chosen_on.scores, held_out.scores, assume_unique=True, return_indices=True
     )
-    both = np.minimum(here.counts[:, mine], there.counts[:, theirs])
+    both = np.minimum(chosen_on.counts[:, places], held_out.counts[:, holdout_places])
     shared = int(both.sum(dtype=np.int64))
     return shared if 2 * shared > holdout.rows else 0
 
 
 def _few(swept: ThresholdSweep, wanted: Requirements) -> Iterator[Finding]:
     positives, negatives = swept.positives, swept.negatives
-    few = (
+    rare = (
         [f"{count(positives)} {plural(positives, 'positive', 'positives')}"]
         if positives < FEWEST
         else []
     )
-    few += (
+    rare += (
         [f"{count(negatives)} {plural(negatives, 'negative', 'negatives')}"]
         if negatives < FEWEST
         else []
     )
-    few += [
+    rare += [
         f"{count(family.size)} of {name(family.name)}"
         for family in swept.families
         if family.name in wanted.families and family.size < FEWEST
     ]
-    if few:
+    if rare:
         fewest = positives if positives < FEWEST else negatives
         yield FEW_ROWS.found(
-            f"There {plural(fewest, 'is', 'are')} only {some(few)}: a single row moves such a "
+            f"There {plural(fewest, 'is', 'are')} only {some(rare)}: a single row moves such a "
             f"share by more than three "
             f"points, so the threshold is a matter of chance.",
         )
@@ -399,7 +401,7 @@ def _nothing_is_cheaper(
 def _broken(judged: Mapping[str, Any] | None) -> Iterator[Finding]:
     broken = [each for each in judged["constraints"] if each["held"] is False] if judged else []
     if broken:
-        said = listed(
+        promises = listed(
             [
                 f"{each['constraint']} ({rate(each['value'])} where {rate(each['limit'])} was "
                 f"asked)"
@@ -407,10 +409,10 @@ def _broken(judged: Mapping[str, Any] | None) -> Iterator[Finding]:
             ]
         )
         if any(each["sure"] for each in broken):
-            yield BROKEN_ON_HOLDOUT.found(f"On the holdout the threshold breaks {said}.")
+            yield BROKEN_ON_HOLDOUT.found(f"On the holdout the threshold breaks {promises}.")
         else:
             yield BROKEN_ON_HOLDOUT.found(
-                f"On the holdout the threshold does not keep {said}, by no more than chance "
+                f"On the holdout the threshold does not keep {promises}, by no more than chance "
                 f"allows.",
                 "info",
             )

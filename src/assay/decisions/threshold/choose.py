@@ -124,7 +124,7 @@ def choose_threshold(
     >>> choice.empirical["detection_rate"].value
     0.65
     """
-    said: dict[str, Any] = {"positive": positive, "negative": negative, "labels": labels}
+    labelling: dict[str, Any] = {"positive": positive, "negative": negative, "labels": labels}
     asked = {
         "max_far": max_far,
         "max_fpr": max_fpr,
@@ -150,7 +150,7 @@ def choose_threshold(
         if isinstance(y_true, Tally):
             # Of a frame they were refused before.
             named |= arrays
-        tallies, unseen = _counted_elsewhere(y_true, holdout, named, said)
+        tallies, unseen = _counted_elsewhere(y_true, holdout, named, labelling)
         return choose_of_tallies(
             tallies, asked, family=FAMILY, method=method, holdout=unseen, progress=progress
         )
@@ -158,13 +158,13 @@ def choose_threshold(
     given |= {"counts": counts, "clusters": clusters}
     must_share_index(given)
     rows, reasons = _coded(given, on_bad_row)
-    tallies = tallies_of(rows, said, reasons)
+    tallies = tallies_of(rows, labelling, reasons)
     unseen = None
     if holdout is not None:
         columns = _holdout(holdout)
         must_share_index({f"holdout {name}": column for name, column in columns.items()})
         others, reasons = _coded(columns, on_bad_row)
-        like = labelled_like(rows.truth, others.truth, tallies.resolved.positive, said)
+        like = labelled_like(rows.truth, others.truth, tallies.resolved.positive, labelling)
         unseen = tallies_of(others, like, reasons)
     return choose_of_tallies(
         tallies, asked, family=FAMILY, method=method, holdout=unseen, progress=progress
@@ -200,7 +200,7 @@ def choose_of_tallies(
             promised=guaranteed is not None,
             wanted=want,
             level=method.level,
-            source=_counted(holdout.source if holdout else {}, unseen),
+            source=_row_source(holdout.source if holdout else {}, unseen),
         )
     if judged is not None and holdout is not None:
         judged["mode"] = keeping(holdout.resolved).name
@@ -224,7 +224,7 @@ def choose_of_tallies(
             (*_mistakes(tallies), *findings_of(swept, want, chosen, unseen, judged))
         ),
         notes=(*tallies.notes, *_notes(tallies, want, holdout)),
-        source=_counted(tallies.source, swept),
+        source=_row_source(tallies.source, swept),
         mode=keeping(tallies.resolved).name,
         sweep=thinned(swept, [p.threshold for p in points if p and p.threshold is not None]),
     )
@@ -294,8 +294,8 @@ class _Choosing:
         ]
         empirical = point("empirical", explanations.empirical(self.wanted))
         if empirical is not None and empirical.threshold is not None:
-            told = worth(self.swept, empirical.threshold, self.wanted, empirical.estimates)
-            empirical = replace(empirical, rule=f"{empirical.rule} {told}", worth=told)
+            note = worth(self.swept, empirical.threshold, self.wanted, empirical.estimates)
+            empirical = replace(empirical, rule=f"{empirical.rule} {note}", worth=note)
         return (
             empirical,
             guaranteed,
@@ -306,13 +306,13 @@ class _Choosing:
         """Why nothing was found, or nothing can be promised."""
         if not self.wanted.size:
             return None
-        said = []
+        reasons = []
         if empirical is None:
-            said.append(explanations.not_found(self.swept, self.wanted, self.empirical))
+            reasons.append(explanations.not_found(self.swept, self.wanted, self.empirical))
         if self.swept.sample is not None:
-            said.append(explanations.CLUSTERS)
+            reasons.append(explanations.CLUSTERS)
         elif guaranteed is None:
-            said.append(
+            reasons.append(
                 explanations.not_promised(
                     self.swept,
                     self.wanted,
@@ -320,9 +320,9 @@ class _Choosing:
                     on_these_rows=empirical is not None,
                 )
             )
-        if any(said):
-            said.append(untried(self.swept.tally.kept.name))
-        return " ".join(filter(None, said)) or None
+        if any(reasons):
+            reasons.append(untried(self.swept.tally.kept.name))
+        return " ".join(filter(None, reasons)) or None
 
 
 def _notes(tallies: ScoredTallies, want: Requirements, holdout: ScoredTallies | None) -> list[str]:
@@ -345,7 +345,7 @@ def _notes(tallies: ScoredTallies, want: Requirements, holdout: ScoredTallies | 
     return notes
 
 
-def _counted(source: Mapping[str, Any], swept: ThresholdSweep) -> RowSource:
+def _row_source(source: Mapping[str, Any], swept: ThresholdSweep) -> RowSource:
     read, refused = source.get("rows_read", 0), source.get("rows_refused", 0)
     return {
         "name": source.get("name", ""),
@@ -388,8 +388,8 @@ def _counted_elsewhere(
 
 def _holdout(given: Any) -> dict[str, Any]:
     if isinstance(given, Mapping):
-        odd = [name for name in given if name not in _HOLDOUT]
-        if odd or not {"y_true", "y_score"} <= set(given):
+        unknown = [name for name in given if name not in _HOLDOUT]
+        if unknown or not {"y_true", "y_score"} <= set(given):
             raise InputError(
                 f"a holdout has y_true and y_score, and may have {', '.join(_HOLDOUT[2:])}; found "
                 f"{', '.join(map(str, given)) or 'nothing'}"

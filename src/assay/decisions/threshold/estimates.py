@@ -227,7 +227,9 @@ class _EstimatesAt:
         yield MISSED, _scaled(self._measured(FALSE_NEGATIVE_RATE.name), attacks)
         if self.wanted.max_alerts is not None:
             most = math.floor(self.wanted.max_alerts)
-            share = [_above(most, round(volume), end) for end in (alerts, alerts.low, alerts.high)]
+            share = [
+                _chance_above(most, round(volume), end) for end in (alerts, alerts.low, alerts.high)
+            ]
             yield DAYS_OVER_BUDGET, alerts.changed(share[0], low=share[1], high=share[2])
 
     def _cost(self, false_alarm: Fraction, miss: Fraction) -> Estimate:
@@ -258,7 +260,7 @@ def _scaled(rate: Estimate, size: float) -> Estimate:
     return rate.changed(rate * size, low=rate.low * size, high=rate.high * size)
 
 
-def _above(most: int, rows: int, rate: float) -> float:
+def _chance_above(most: int, rows: int, rate: float) -> float:
     """The chance of more than ``most`` alerts among independent rows."""
     return math.nan if math.isnan(rate) else 1 - float(tail(most, rows, rate))
 

@@ -95,9 +95,9 @@ def empirical(wanted: Requirements) -> str:
 def guaranteed(wanted: Requirements, swept: ThresholdSweep) -> str:
     """How the guaranteed threshold was found."""
     said = _bounds(wanted, swept)
-    together = ""
+    shared = ""
     if wanted.size > 1:
-        together = (
+        shared = (
             f" The {wanted.size} constraints hold together: they share the error, each fails with "
             f"a chance of at most {rate(wanted.risk)} (Bonferroni)."
         )
@@ -106,9 +106,7 @@ def guaranteed(wanted: Requirements, swept: ThresholdSweep) -> str:
         best = "the highest of these thresholds, which raises the fewest alarms"
     if wanted.objective == LOWEST_COST:
         best = f"of these thresholds the one with the {wanted.objective} on these rows"
-    return (
-        f"{'; '.join(said)}; {best}. Fixed by the number of rows before scores are seen.{together}"
-    )
+    return f"{'; '.join(said)}; {best}. Fixed by the number of rows before scores are seen.{shared}"
 
 
 def _bounds(wanted: Requirements, swept: ThresholdSweep) -> list[str]:
@@ -170,7 +168,7 @@ _ANY_FAR = ThresholdRule((), LowestFar())
 _NO_FALSE_ALARM = ThresholdRule((FprAtMost(Fraction(0)),), LowestThreshold())
 
 
-def _seen(swept: ThresholdSweep, rule: ThresholdRule) -> ThresholdCounts:
+def _ends_of_limits(swept: ThresholdSweep, rule: ThresholdRule) -> ThresholdCounts:
     """Where each constraint of a rule begins and ends to be kept by itself."""
     asked_for: list[Chooser] = [rule]
     for limit in rule.limits:
@@ -184,7 +182,7 @@ def _seen(swept: ThresholdSweep, rule: ThresholdRule) -> ThresholdCounts:
 
 def not_found(swept: ThresholdSweep, wanted: Requirements, rule: ThresholdRule) -> str:
     """Why no threshold keeps the constraints on the rows at hand."""
-    seen = _seen(swept, rule)
+    seen = _ends_of_limits(swept, rule)
     counts = seen.counts
     alone = [limit for limit in rule.limits if limit.kept(counts).empty]
     lead = f"Not possible on this data: no threshold keeps {listed(asked(wanted))}"
@@ -200,7 +198,7 @@ def not_found(swept: ThresholdSweep, wanted: Requirements, rule: ThresholdRule) 
             )
     if alone:
         return f"{lead}: even the highest score flags too many rows."
-    return f"{lead}. {_apart(seen, rule)}"
+    return f"{lead}. {_conflict(seen, rule)}"
 
 
 def not_promised(
@@ -210,14 +208,16 @@ def not_promised(
 
     ``on_these_rows`` is whether one keeps them on the rows at hand.
     """
-    seen = _seen(swept, rule)
+    seen = _ends_of_limits(swept, rule)
     counts = seen.counts
     promises = promises_of(wanted)
     said = [_why(promise, counts) for promise in promises if promise.kept(counts).empty]
     if not on_these_rows:
         return " ".join(said)
     if not said:
-        said = [f"Each constraint alone can be promised, all together can't. {_apart(seen, rule)}"]
+        said = [
+            f"Each constraint alone can be promised, all together can't. {_conflict(seen, rule)}"
+        ]
     if wanted.size > 1:
         said.append(
             f"The {wanted.size} constraints share the error, so that each has a risk of "
@@ -355,7 +355,7 @@ def _alerts_not_shown(limit: AlertsPromised, counts: SweepCounts) -> str:
     return f"{lead}: too many negatives score as high as the highest attack."
 
 
-def _apart(seen: ThresholdCounts, rule: ThresholdRule) -> str:
+def _conflict(seen: ThresholdCounts, rule: ThresholdRule) -> str:
     """Which thresholds the constraints ask for, where they don't meet."""
     counts = seen.counts
     kept = [limit.kept(counts) for limit in rule.limits]

@@ -59,7 +59,7 @@ class HighestDetection:
 
     def undecided(self, blocks: Blocks, kept: KeptPositions, possible: Array) -> Array:
         """Blocks below the lowest end that is kept, and the one where as many are detected."""
-        unclear = _below(blocks, kept, possible)
+        unclear = _blocks_below(blocks, kept, possible)
         if not kept.empty:
             tp = blocks.high.tp
             unclear[int(np.searchsorted(tp, tp[kept.lowest]))] = True
@@ -76,7 +76,7 @@ class LowestThreshold:
 
     def undecided(self, blocks: Blocks, kept: KeptPositions, possible: Array) -> Array:
         """Blocks below the lowest end that is kept, and its own where it stands for a rank."""
-        unclear = _below(blocks, kept, possible)
+        unclear = _blocks_below(blocks, kept, possible)
         if not kept.empty and kept.among is not None:
             unclear[kept.lowest] = True
         return unclear & blocks.drawn
@@ -199,7 +199,7 @@ class ThresholdRule:
         return unclear | self.objective.undecided(blocks, kept, possible)
 
 
-def _below(blocks: Blocks, kept: KeptPositions, possible: Array) -> Array:
+def _blocks_below(blocks: Blocks, kept: KeptPositions, possible: Array) -> Array:
     """Blocks that may keep the constraints below the lowest end that does."""
     return np.asarray(possible & (blocks.order > (NOTHING if kept.empty else kept.lowest)))
 
@@ -210,8 +210,8 @@ def first_best(near: Array, counts: SweepCounts, exact: Any) -> int:
     fresh = np.ones(len(near), bool)
     # Scores that were not drawn repeat the counts of the one before.
     fresh[1:] = (tp[1:] != tp[:-1]) | (fp[1:] != fp[:-1])
-    few = near[fresh].tolist()
-    return int(few[0] if len(few) == 1 else max(few, key=exact))
+    positions = near[fresh].tolist()
+    return int(positions[0] if len(positions) == 1 else max(positions, key=exact))
 
 
 def empirical_rule(wanted: Requirements) -> ThresholdRule:
@@ -250,7 +250,7 @@ class Youden:
         """The position in a sweep that is chosen."""
         if not (counts.positives and counts.negatives):
             return NOTHING
-        return _best(
+        return _best_position(
             self._value(counts.tp, counts.fp, counts),
             counts,
             lambda hit, false: Fraction(hit, counts.positives) - Fraction(false, counts.negatives),
@@ -273,7 +273,7 @@ class BestF1:
         """The position in a sweep that is chosen."""
         if not counts.positives:
             return NOTHING
-        return _best(
+        return _best_position(
             self._value(counts.tp, counts.fp, counts),
             counts,
             lambda hit, false: Fraction(hit, false + counts.positives),
@@ -308,7 +308,7 @@ class BestMcc:
             lead = hit * counts.negatives - false * counts.positives
             return Fraction(lead * abs(lead), flagged * (rows - flagged))
 
-        return _best(values, counts, squared) if np.isfinite(values).any() else NOTHING
+        return _best_position(values, counts, squared) if np.isfinite(values).any() else NOTHING
 
     def undecided(self, blocks: Blocks) -> Array:
         """The blocks that may hold a better threshold than the ends."""
@@ -394,7 +394,7 @@ def _may_be_best(
     return np.asarray(inside & (value(high.tp, low.fp, high) >= ends.max() - _CLOSE))
 
 
-def _best(values: Floats, counts: SweepCounts, exact: Any) -> int:
+def _best_position(values: Floats, counts: SweepCounts, exact: Any) -> int:
     """The first position with the largest value, which is exact where several are close."""
     near = np.flatnonzero(values >= values.max() - _CLOSE)
     return first_best(near, counts, lambda i: exact(int(counts.tp[i]), int(counts.fp[i])))

@@ -328,20 +328,20 @@ def _starts(negatives: int, most: Array, least: Array, risk: float) -> list[tupl
         # What is allowed grows from rank to rank.
         return int(np.searchsorted(most, rate)), int(np.searchsorted(least, rate))
 
-    starts = [first(rate) for rate in _enough(negatives, STARTS, risk / len(STARTS))]
+    starts = [first(rate) for rate in _shown_rate(negatives, STARTS, risk / len(STARTS))]
     if min(starts[1]) == len(most):
         # So few rows allow next to no false alarm: one sequence with all of the risk.
-        starts = [first(rate) for rate in _enough(negatives, STARTS[:1], risk)]
+        starts = [first(rate) for rate in _shown_rate(negatives, STARTS[:1], risk)]
     return sorted({start for start in starts if min(start) < len(most)})
 
 
 @lru_cache(maxsize=4096)
-def _enough(negatives: int, errors: tuple[int, ...], risk: float) -> tuple[float, ...]:
+def _shown_rate(negatives: int, errors: tuple[int, ...], risk: float) -> tuple[float, ...]:
     """The rate that so few errors show, each; infinite where there are no more rows than errors."""
     from scipy.special import betainccinv
 
-    few = np.array([error for error in errors if error < negatives])
-    rates = betainccinv(few + 1, negatives - few, risk).tolist()
+    errors_possible = np.array([error for error in errors if error < negatives])
+    rates = betainccinv(errors_possible + 1, negatives - errors_possible, risk).tolist()
     return (*rates, *[math.inf] * (len(errors) - len(rates)))
 
 

@@ -82,8 +82,8 @@ def findings_of(evaluation: Evaluation, *, mistakes: bool = False) -> tuple[Find
         and (check.mistake or not mistakes)
     ]
     findings = {check.code: check(evaluation) for check in checks}
-    told = {code for code, finding in findings.items() if finding is not None}
-    kept = (findings[check.code] for check in checks if not told.intersection(check.unless))
+    codes = {code for code, finding in findings.items() if finding is not None}
+    kept = (findings[check.code] for check in checks if not codes.intersection(check.unless))
     return urgent_first(
         finding for finding in kept if finding is not None and (finding.mistake or not mistakes)
     )

@@ -31,30 +31,31 @@ def look(evaluation: Evaluation) -> str | None:
     """
     confusion = evaluation.confusion
     never = [
-        f"{name(label)} ({rows(own)})"
-        for label, own, decided in zip(
+        f"{name(label)} ({rows(size)})"
+        for label, size, decided in zip(
             evaluation.labels, confusion.rows, confusion.columns, strict=True
         )
-        if own and not decided
+        if size and not decided
     ]
     if not never:
         return None
     if evaluation.positive is None:
-        whose = "Its" if len(never) == 1 else "Their"
+        their = "Its" if len(never) == 1 else "Their"
         return (
-            f"Never decided: {some(never)}. {whose} detection rate is 0 and {whose.lower()} "
-            f"precision undefined: check how the labels are spelt, or train on more such rows."
+            f"Never decided: {some(never)}. {their} detection rate is 0 and "
+            f"{their.lower()} precision undefined: check how the labels are spelt, or train on "
+            f"more such rows."
         )
     nothing = not confusion.columns[1]
-    how = "Nothing is" if nothing else "Every row is"
-    where = ""
+    subject = "Nothing is" if nothing else "Every row is"
+    at_threshold = ""
     if evaluation.tally.scores is not None and evaluation.tally.threshold is not None:
         end, at = ("highest", -1) if nothing else ("lowest", 0)
-        where = (
+        at_threshold = (
             f" The {end} score is {rate(evaluation.tally.scores[0].scores[at])}, the threshold "
             f"{rate(evaluation.tally.threshold)}: choose another one, on other rows."
         )
-    return f"{how} flagged, which is wrong for {never[0]}.{where}"
+    return f"{subject} flagged, which is wrong for {never[0]}.{at_threshold}"
 
 
 def _sure(evaluation: Evaluation) -> bool:

@@ -52,12 +52,12 @@ def look(evaluation: Evaluation) -> str | None:
         ]
     ranges = [0.0 if math.isnan(auc) else _tied(table, i, total) for table, i, auc, _ in rankings]
     widest = int(np.argmax(ranges))
-    (table, _, auc, whose), reach = rankings[widest], ranges[widest]
+    (table, _, auc, of_label), reach = rankings[widest], ranges[widest]
     if reach <= LEAST_RANGE or reach <= SHARE_OF_WIDTH * (auc.high - auc.low):
         return None
     return (
         f"{rows(total)} share {count(table.size)} distinct score{'' if table.size == 1 else 's'}: "
-        f"as ties are broken, the AUC{whose} lies anywhere from {fixed(auc - reach / 2, 4)} to "
+        f"as ties are broken, the AUC{of_label} lies anywhere from {fixed(auc - reach / 2, 4)} to "
         f"{fixed(auc + reach / 2, 4)} ({fixed(auc, 4)} with ties as halves). Give scores with all "
         f"digits, or quote the bounds."
     )

@@ -69,9 +69,9 @@ class Code:
 
     def found(self, message: str, severity: Severity | None = None) -> Finding:
         """The finding of this code that a message tells."""
-        told = severity or self.severity
+        rank = severity or self.severity
         common = (self.title, self.why, self.remedy)
-        return Finding(self.code, told, message, *common, mistake=self.mistake)
+        return Finding(self.code, rank, message, *common, mistake=self.mistake)
 
 
 @dataclass(frozen=True)

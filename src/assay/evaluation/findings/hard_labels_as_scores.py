@@ -33,14 +33,16 @@ def look(evaluation: Evaluation) -> str | None:
         # Of 0 and 1 a grid has cells of their own.
         if any(table.size > 2 or set(table.scores.tolist()) - {0.0, 1.0} for table in tables):
             return None
-        what = f"The probabilities of all {rows(total)} are 0 or 1"
+        observation = f"The probabilities of all {rows(total)} are 0 or 1"
     else:
         if tables[0].size != 2 or not tables[0].tied().all():
             return None
         low, high = tables[0].scores.tolist()
-        what = f"The scores of {rows(total)} take only two values, {rate(low)} and {rate(high)}"
+        observation = (
+            f"The scores of {rows(total)} take only two values, {rate(low)} and {rate(high)}"
+        )
     return (
-        f"{what}: they are decisions, so AUC, average precision and curves rest on a single "
+        f"{observation}: they are decisions, so AUC, average precision and curves rest on a single "
         f"threshold. Give the model's scores, such as predict_proba instead of predict."
     )
 

@@ -63,12 +63,12 @@ def look(evaluation: Evaluation) -> str | None:
     if table.kept != Exact() or not (low.is_integer() and high.is_integer()):
         return None
     differ = table.size >= _MOST_DIFFER * total
-    if column is not None and names_rows(column) and differ and _whole(table):
+    if column is not None and names_rows(column) and differ and _are_integers(table):
         return (
             f"Column {name(column)} was taken as the score, and holds {count(table.size)} whole "
             f"numbers for {count(total)} rows, as names of rows or moments do. {advice}"
         )
-    run = table.size == total and high - low == total - 1 and _whole(table)
+    run = table.size == total and high - low == total - 1 and _are_integers(table)
     if not run or not _tells_nothing(evaluation):
         return None
     return (
@@ -84,7 +84,7 @@ def names_rows(column: str) -> bool:
     return bool(words & _NAMES) and not words & _MEASURED
 
 
-def _whole(table: ScoreTally) -> bool:
+def _are_integers(table: ScoreTally) -> bool:
     return bool(np.array_equal(table.scores, np.floor(table.scores)))
 
 

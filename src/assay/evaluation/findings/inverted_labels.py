@@ -123,37 +123,37 @@ def reassigned(shares: Floats, tally: Resolved) -> Reassignment | None:
     large for labels and for rows, and beyond what the luckiest of all permutations would reach by
     chance (Hoeffding's bound).
     """
-    own = np.diagonal(shares)
+    diagonal = np.diagonal(shares)
     amounts = np.array(tally.confusion.rows, np.float64)
     # Two labels at least have to gain; this spares most evaluations the search.
-    if (shares.max(axis=1) - own).sum() <= 2 * LEAST_GAIN:
+    if (shares.max(axis=1) - diagonal).sum() <= 2 * LEAST_GAIN:
         return None
     from scipy.optimize import linear_sum_assignment
 
     permuted = linear_sum_assignment(shares, maximize=True)[1].tolist()
-    gains = shares[np.arange(len(own)), permuted] - own
-    moved = [i for cycle in _cycles(permuted) if (gains[cycle] >= 0).all() for i in cycle]
-    held = [i for i in sorted(moved) if amounts[i] > 0]
-    if len(held) < 2 or gains[held].mean() <= LEAST_GAIN:
+    gains = shares[np.arange(len(diagonal)), permuted] - diagonal
+    cycling = [i for cycle in _cycles(permuted) if (gains[cycle] >= 0).all() for i in cycle]
+    labels = [i for i in sorted(cycling) if amounts[i] > 0]
+    if len(labels) < 2 or gains[labels].mean() <= LEAST_GAIN:
         return None
-    gain = float((amounts[held] * gains[held]).sum() / amounts[held].sum())
-    chances = math.lgamma(len(own) + 1) - math.log(RARE)
-    if gain <= LEAST_GAIN or _effective(tally, held) * gain**2 / 2 <= chances:
+    gain = float((amounts[labels] * gains[labels]).sum() / amounts[labels].sum())
+    chances = math.lgamma(len(diagonal) + 1) - math.log(RARE)
+    if gain <= LEAST_GAIN or _effective(tally, labels) * gain**2 / 2 <= chances:
         return None
-    before = float((amounts * own).sum() / amounts.sum())
-    after = before + gain * float(amounts[held].sum() / amounts.sum())
-    return Reassignment({i: permuted[i] for i in held}, before, after)
+    before = float((amounts * diagonal).sum() / amounts.sum())
+    after = before + gain * float(amounts[labels].sum() / amounts.sum())
+    return Reassignment({i: permuted[i] for i in labels}, before, after)
 
 
 def _cycles(permuted: Sequence[int]) -> list[list[int]]:
     """The cycles of a permutation, without the labels that stay."""
-    left = {i for i, j in enumerate(permuted) if i != j}
+    unvisited = {i for i, j in enumerate(permuted) if i != j}
     cycles = []
-    while left:
-        cycle = [min(left)]
+    while unvisited:
+        cycle = [min(unvisited)]
         while permuted[cycle[-1]] != cycle[0]:
             cycle.append(permuted[cycle[-1]])
-        left -= set(cycle)
+        unvisited -= set(cycle)
         cycles.append(cycle)
     return cycles
 

@@ -29,21 +29,24 @@ def look(evaluation: Evaluation) -> str | None:
         return None
     confusion = evaluation.confusion
     table = list(zip(evaluation.labels, confusion.rows, confusion.columns, strict=True))
-    odd = [
-        f"{name(label)} ({rows(decided)})" for label, own, decided in table if decided and not own
+    unseen = [
+        f"{name(label)} ({rows(decided)})" for label, size, decided in table if decided and not size
     ]
-    if not odd:
+    if not unseen:
         return None
     f1 = per_label(evaluation, F1)
     averaged = ""
     with_it = [float(f1[label]) for label, *_ in table]
-    without = [float(f1[label]) for label, own, _ in table if own]
+    without = [float(f1[label]) for label, size, _ in table if size]
     if evaluation.positive is None and not math.isnan(sum(with_it)):
         averaged = (
             f" F1 averaged over classes is {rate(sum(with_it) / len(with_it))} with "
-            f"{'it' if len(odd) == 1 else 'them'} and {rate(sum(without) / len(without))} without."
+            f"{'it' if len(unseen) == 1 else 'them'} and "
+            f"{rate(sum(without) / len(without))} without."
         )
-    return f"Decided, but no row is of it: {some(odd)}.{averaged} Check how the labels are spelt."
+    return (
+        f"Decided, but no row is of it: {some(unseen)}.{averaged} Check how the labels are spelt."
+    )
 
 
 CHECK = FindingCheck(

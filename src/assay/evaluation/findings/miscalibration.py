@@ -47,13 +47,13 @@ def look(evaluation: Evaluation) -> str | None:
         return None
     error = evaluation[EXPECTED_CALIBRATION_ERROR]
     # As little as it can be, where scores are kept as a grid.
-    least = float(error) if error.bound is None else error.bound[0]
+    lowest_error = float(error) if error.bound is None else error.bound[0]
     usual = error.parts.get("if_calibrated", np.nan)
     share = float(min(evaluation.confusion.rows)) / float(evaluation.confusion.total)
-    if not least - usual > min(LEAST_EXCESS, SHARE_OF_RARER * share):
+    if not lowest_error - usual > min(LEAST_EXCESS, SHARE_OF_RARER * share):
         return None
     errors = _if_calibrated(evaluation)
-    if errors is None or np.mean(errors >= least) > RARE:
+    if errors is None or np.mean(errors >= lowest_error) > RARE:
         return None
     return (
         f"The expected calibration error is {rate(error)}; a calibrated model of this size shows "

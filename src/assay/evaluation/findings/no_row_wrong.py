@@ -36,15 +36,16 @@ def look(evaluation: Evaluation) -> str | None:
         if tables is None or tables[0].size < FEWEST_SCORES or float(evaluation[ROC_AUC]) < 1:
             return None
         negative, positive = (name(label) for label in evaluation.labels)
-        what = f"Every row of {positive} scores above every row of {negative}"
+        observation = f"Every row of {positive} scores above every row of {negative}"
     else:
         cells = confusion.cells
         if any(rows for i, row in enumerate(cells) for j, rows in enumerate(row) if i != j):
             return None
-        what = f"All {count(confusion.total)} decisions are right"
+        observation = f"All {count(confusion.total)} decisions are right"
     return (
-        f"{what}. On rows that a model has not seen that is rare: check that these are not the "
-        f"rows it learned from, and that no column gives the label away (assay check TRAIN TEST)."
+        f"{observation}. On rows that a model has not seen that is rare: check that these are not "
+        f"the rows it learned from, and that no column gives the label away (assay check "
+        f"TRAIN TEST)."
     )
 
 

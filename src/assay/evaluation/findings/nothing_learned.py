@@ -37,9 +37,9 @@ def look(evaluation: Evaluation) -> str | None:
         and sum(decided > 0 for decided in evaluation.confusion.columns) == 1
     ):
         return None
-    where = "lies below" if comparison.below else "contains"
+    relation = "lies below" if comparison.below else "contains"
     return (
-        f"The interval of {comparison.measure}, {rate_interval(comparison.estimate)}, {where} "
+        f"The interval of {comparison.measure}, {rate_interval(comparison.estimate)}, {relation} "
         f"{rate(comparison.chance)}: on these rows the model can't be told from chance. Check "
         f"that labels and what the model said belong to the same rows, or test on more."
     )

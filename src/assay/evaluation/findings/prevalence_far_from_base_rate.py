@@ -37,10 +37,10 @@ def look(evaluation: Evaluation) -> str | None:
     far = max(evaluation.base_rates, key=lambda given: abs(odds - math.log(given / (1 - given))))
     if abs(odds - math.log(far / (1 - far))) <= math.log(FAR_ODDS):
         return None
-    here, there = evaluation[PRECISION], evaluation.at(far)[PRECISION]
+    tested, deployed = evaluation[PRECISION], evaluation.at(far)[PRECISION]
     precise = ""
-    if not (math.isnan(here) or math.isnan(there)):
-        precise = f", so that a precision of {rate(here)} here is {rate(there)} there"
+    if not (math.isnan(tested) or math.isnan(deployed)):
+        precise = f", so that a precision of {rate(tested)} here is {rate(deployed)} there"
     return (
         f"{rate_percent(prevalence)} of the rows are {name(evaluation.positive)}, but "
         f"{rate_percent(far)} where the detector runs{precise}. Quote precision, FAR, F1 and "

@@ -42,13 +42,13 @@ def look(evaluation: Evaluation) -> str | None:
         return None
     negative, positive = (name(label) for label in evaluation.labels)
     heavy = TIMES_THE_AVERAGE * evaluation.tally.confusion.total / table.size
-    said = []
+    sentences = []
     at_top, hits = (share.item() for share in table.counts[:, -1])
     large = max(at_top / negatives, hits / positives) > LARGE_SHARE
     squares = at_top if table.squares is None else table.squares[0, -1].item()
     enough = at_top**2 >= FEWEST_FALSE_ALARMS * squares > 0
     if large and enough and at_top + hits > heavy and table.tied()[-1]:
-        said.append(
+        sentences.append(
             f"{rate_percent(hits / positives)} of {positive} and {rows(at_top)} of {negative} have "
             f"the highest score, {rate(table.scores[-1])}: no threshold that flags anything has a "
             f"false positive rate below {rate(at_top / negatives)}"
@@ -56,13 +56,15 @@ def look(evaluation: Evaluation) -> str | None:
     at_bottom, missed = (share.item() for share in table.counts[:, 0])
     low = missed / positives > LARGE_SHARE and at_bottom + missed > heavy
     if low and table.tied()[0]:
-        said.append(
+        sentences.append(
             f"{rate_percent(missed / positives)} of {positive} have the lowest score, "
             f"{rate(table.scores[0])}: no threshold short of flagging every row detects more than "
             f"{rate_percent(1 - missed / positives)}"
         )
     return (
-        f"{'; '.join(said)}. Give the scores before they are clipped or rounded." if said else None
+        f"{'; '.join(sentences)}. Give the scores before they are clipped or rounded."
+        if sentences
+        else None
     )
 
 

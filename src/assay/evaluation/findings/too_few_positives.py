@@ -38,27 +38,27 @@ def look(evaluation: Evaluation) -> str | None:
     watched = evaluation.labels if evaluation.positive is None else evaluation.labels[1:]
     # A label that was only decided is another finding.
     by_threshold = evaluation.tally.threshold is not None
-    few = [
+    short = [
         label
         for label in watched
         if _scarce(recalls[label])
         and (by_threshold or not (math.isnan(recalls[label]) and decided[label]))
     ]
-    if not few:
+    if not short:
         return None
     if evaluation.positive is None:
-        return _classes(few, recalls)
-    positive, recall = name(few[0]), recalls[few[0]]
+        return _classes(short, recalls)
+    positive, recall = name(short[0]), recalls[short[0]]
     if math.isnan(recall):
         return (
             f"No row is {positive}: detection rate, AUC and FAR say nothing. Test on attacks too."
         )
-    more = f"about {count(4 * round(recall.n))} would"
+    remedy = f"about {count(4 * round(recall.n))} would"
     if evaluation.tally.clusters is not None:
-        more = "four times as many clusters would"
+        remedy = "four times as many clusters would"
     return (
         f"Only {_amount(recall)} {positive}, so the detection rate is {rate_interval(recall)}; "
-        f"{more} halve the width of that interval."
+        f"{remedy} halve the width of that interval."
     )
 
 
@@ -71,12 +71,12 @@ def _amount(recall: Estimate) -> str:
     return f"{count(number)} {'row is' if number == 1 else 'rows are'}"
 
 
-def _classes(few: list[str], recalls: dict[str, Estimate]) -> str:
-    counts = [0 if math.isnan(recalls[label]) else recalls[label].n for label in few]
-    shown = [f"{name(label)} ({count(n)})" for label, n in zip(few, counts, strict=True)]
-    widths = [recalls[label].high - recalls[label].low for label in few]
-    known = [width for width in widths if not math.isnan(width)]
-    worst = f", their detection rates as uncertain as {rate(max(known))} wide" if known else ""
+def _classes(short: list[str], recalls: dict[str, Estimate]) -> str:
+    counts = [0 if math.isnan(recalls[label]) else recalls[label].n for label in short]
+    shown = [f"{name(label)} ({count(n)})" for label, n in zip(short, counts, strict=True)]
+    widths = [recalls[label].high - recalls[label].low for label in short]
+    defined = [width for width in widths if not math.isnan(width)]
+    worst = f", their detection rates as uncertain as {rate(max(defined))} wide" if defined else ""
     return (
         f"Few rows are {some(shown)}{worst}. Four times as many would halve the width of an "
         f"interval."

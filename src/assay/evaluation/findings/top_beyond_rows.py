@@ -30,11 +30,11 @@ def look(evaluation: Evaluation) -> str | None:
     if top is None:
         return None
     if top.short_days and top.days is not None:
-        which = f"{count(top.short_days)} of {count(top.days)} days, which have"
+        days = f"{count(top.short_days)} of {count(top.days)} days, which have"
         if top.days == 1:
-            which = "the only day, which has"
+            days = "the only day, which has"
         return (
-            f"The top {count(top.k)} alerts are all rows of {which} fewer: there the precision is "
+            f"The top {count(top.k)} alerts are all rows of {days} fewer: there the precision is "
             f"the share of positives, whatever the scores."
         )
     if top.volume is None or (top.days is not None and not evaluation.base_rates):

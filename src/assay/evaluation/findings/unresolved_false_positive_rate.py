@@ -46,16 +46,16 @@ def look(evaluation: Evaluation) -> str | None:
         return (
             f"{count(false) if false else 'None'} of {rows(negatives)} of {negative} raised an "
             f"alarm: the false positive rate of {rate(fpr)} may be up to {rate(fpr.high)}."
-            f"{_asked(rarest, negative)}"
+            f"{_asked_rate(rarest, negative)}"
         )
     unknown = [reach for reach in evaluation.deployment if reach.held is None]
     if not evaluation.base_rates or not unknown:
         return None
     rarest = min(unknown, key=lambda reach: reach.base_rate)
-    return f"The false positive rate is {rate_interval(fpr)}.{_asked(rarest, negative)}"
+    return f"The false positive rate is {rate_interval(fpr)}.{_asked_rate(rarest, negative)}"
 
 
-def _asked(reach: Reach | None, negative: str) -> str:
+def _asked_rate(reach: Reach | None, negative: str) -> str:
     if reach is None:
         return ""
     if reach.held is False:

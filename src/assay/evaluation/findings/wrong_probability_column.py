@@ -46,10 +46,14 @@ def look(evaluation: Evaluation) -> str | None:
         return None
     if isinstance(keeping(evaluation.tally), Cuts):
         return None
-    return _one(evaluation, tables[0]) if len(tables) == 1 else _many(evaluation, tables)
+    return (
+        _of_one_table(evaluation, tables[0])
+        if len(tables) == 1
+        else _of_many_tables(evaluation, tables)
+    )
 
 
-def _one(evaluation: Evaluation, table: ScoreTally) -> str | None:
+def _of_one_table(evaluation: Evaluation, table: ScoreTally) -> str | None:
     if not any(each.below for each in against_chance(evaluation)):
         return None
     brier, share = evaluation[BRIER], float(evaluation[PREVALENCE])
@@ -66,7 +70,7 @@ def _one(evaluation: Evaluation, table: ScoreTally) -> str | None:
     )
 
 
-def _many(evaluation: Evaluation, tables: tuple[ScoreTally, ...]) -> str | None:
+def _of_many_tables(evaluation: Evaluation, tables: tuple[ScoreTally, ...]) -> str | None:
     # Exchanged columns rank their own classes last; this spares most evaluations the search.
     if not any(auc < 0.5 for auc in per_label(evaluation, ROC_AUC).values()):
         return None

@@ -231,11 +231,13 @@ CHECKS: tuple[CodedCheck, ...] = (
 )
 
 
-def findings_of(case: Case, told: Callable[[int, int], None] = silent) -> tuple[CheckFinding, ...]:
+def findings_of(
+    case: Case, progress: Callable[[int, int], None] = silent
+) -> tuple[CheckFinding, ...]:
     """Every finding that applies, leaks first, then by code."""
     findings = []
     for done, coded in enumerate(CHECKS):
-        told(done, len(CHECKS))
+        progress(done, len(CHECKS))
         finding = coded(case)
         if finding is not None:
             findings.append(finding)
@@ -272,8 +274,8 @@ def _snooping(case: Case) -> PitfallStatus:
     looked = ["copies", "made-up rows"]
     looked += ["groups"] * bool(case.groups) + ["times"] * (case.time is not None)
     missed = ["groups (--group)"] * (not case.groups) + ["times (--time)"] * (case.time is None)
-    rest = f"; not looked for: {' and '.join(missed)}" if missed else ""
-    return NOT_FOUND, f"looked for {', '.join(looked)} on both sides{rest}"
+    missing_checks = f"; not looked for: {' and '.join(missed)}" if missed else ""
+    return NOT_FOUND, f"looked for {', '.join(looked)} on both sides{missing_checks}"
 
 
 def _baseline(case: Case) -> PitfallStatus:
@@ -340,14 +342,16 @@ TEN: tuple[tuple[str, str, PitfallStatus | Callable[[Case], PitfallStatus]], ...
 
 def pitfalls_of(case: Case, findings: Sequence[CheckFinding]) -> tuple[Pitfall, ...]:
     """Each pitfall: found where a warning or a leak belongs to it, and else what can be said."""
-    said = []
+    pitfalls = []
     for code, name, otherwise in TEN:
-        mine = [finding for finding in findings if finding.pitfall == code]
-        shown = tuple(finding.code for finding in mine if finding.severity != "info")
+        own_findings = [finding for finding in findings if finding.pitfall == code]
+        shown = tuple(finding.code for finding in own_findings if finding.severity != "info")
         if shown:
-            why = next(finding.message for finding in mine if finding.severity != "info")
-            said.append(Pitfall(code, name, FOUND, why, shown))
+            why = next(finding.message for finding in own_findings if finding.severity != "info")
+            pitfalls.append(Pitfall(code, name, FOUND, why, shown))
             continue
         status, why = otherwise(case) if callable(otherwise) else otherwise
-        said.append(Pitfall(code, name, status, why, tuple(finding.code for finding in mine)))
-    return tuple(said)
+        pitfalls.append(
+            Pitfall(code, name, status, why, tuple(finding.code for finding in own_findings))
+        )
+    return tuple(pitfalls)

@@ -172,8 +172,8 @@ class Case:
         for label in range(len(self.labels)):
             at = np.flatnonzero(self.train.truth == label)
             place[at] = (generator.permutation(len(at)) + 0.5) / max(len(at), 1)
-        held = place < HELD_OUT
-        return ColumnSplit(self.train.truth, None, len(self.labels), held=held)
+        held_out = place < HELD_OUT
+        return ColumnSplit(self.train.truth, None, len(self.labels), held=held_out)
 
     @cached_property
     def signals(self) -> Mapping[str, Signal]:
@@ -297,12 +297,14 @@ def _labels(given: Sequence[Data]) -> tuple[str, ...]:
         return first.labels
     if _both_binary(given):
         # What stands against the one label may have several names in one part and one in another.
-        whole = [data.labels for data in given if any(x.startswith("not ") for x in data.labels)]
+        against_rest = [
+            data.labels for data in given if any(x.startswith("not ") for x in data.labels)
+        ]
         # A part of one class alone names the other after it.
         full = [data.labels for data in given if len(np.unique(data.truth)) > 1]
         if len(full) == 1:
             return full[0]
-        return whole[0] if whole else first.labels
+        return against_rest[0] if against_rest else first.labels
     return tuple(sorted({*first.labels, *last.labels}))
 
 
@@ -409,8 +411,8 @@ def nearness_text(dropped: Sequence[str], *, numbers: bool) -> str:
     """
     if dropped and not numbers:
         return f"without {columns_text(dropped)}"
-    how = f"after rounding to {COARSE} digits" if numbers else "but for case and punctuation"
-    return f"{how} without {columns_text(dropped)}" if dropped else how
+    equality = f"after rounding to {COARSE} digits" if numbers else "but for case and punctuation"
+    return f"{equality} without {columns_text(dropped)}" if dropped else equality
 
 
 def share_text(part: float, whole: float) -> str:

@@ -78,11 +78,11 @@ def facts_of(values: pl.Series) -> Facts:
     import polars as pl
 
     rows, missing = len(values), values.null_count()
-    there = values.drop_nulls() if missing else values
+    present = values.drop_nulls() if missing else values
     if values.dtype != pl.Float64:
-        first = tuple(there.head(_LOOKED_AT).to_list())
-        return Facts(values.name, rows, missing, there.n_unique(), first=first)
-    numbers = there.to_numpy()
+        first = tuple(present.head(_LOOKED_AT).to_list())
+        return Facts(values.name, rows, missing, present.n_unique(), first=first)
+    numbers = present.to_numpy()
     ordered = np.sort(numbers)
     distinct = int(np.count_nonzero(ordered[1:] != ordered[:-1])) + 1 if len(ordered) else 0
     if not distinct:
@@ -157,7 +157,7 @@ def identifier(facts: Facts) -> str | None:
     return _of_numbers(facts) if facts.number else _of_texts(facts)
 
 
-def _named(facts: Facts, kind: str) -> bool:
+def _has_name_of(facts: Facts, kind: str) -> bool:
     parts = {part.lower() for part in _PARTS.findall(facts.column)}
     return not parts.isdisjoint(_NAME_PARTS[kind].split())
 
@@ -169,7 +169,7 @@ def _of_texts(facts: Facts) -> str | None:
     if facts.distinct < _MANY:
         return None
     for kind in (ADDRESS, ID):
-        if _named(facts, kind) and not _sentences(facts):
+        if _has_name_of(facts, kind) and not _sentences(facts):
             return kind
     if facts.unique_share >= _NEARLY_ALL and not _sentences(facts):
         return ID
@@ -179,21 +179,25 @@ def _of_texts(facts: Facts) -> str | None:
 def _of_numbers(facts: Facts) -> str | None:
     if facts.counts_on and facts.distinct >= _MANY:
         return ID
-    follows = facts.rises and not _named(facts, ADDRESS)
-    if _is_epoch(facts) and (_named(facts, TIME) or follows):
+    follows = facts.rises and not _has_name_of(facts, ADDRESS)
+    if _is_epoch(facts) and (_has_name_of(facts, TIME) or follows):
         return TIME
     if facts.distinct < _MANY:
         return None
-    if facts.rises and _named(facts, TIME):
+    if facts.rises and _has_name_of(facts, TIME):
         return TIME
     if not facts.whole:
         return None
-    if _named(facts, PORT) and facts.low >= 0 and _WELL_KNOWN_PORT < facts.high <= _LARGEST_PORT:
+    if (
+        _has_name_of(facts, PORT)
+        and facts.low >= 0
+        and _WELL_KNOWN_PORT < facts.high <= _LARGEST_PORT
+    ):
         return PORT
-    if _named(facts, ADDRESS) and facts.high > _LARGEST_PORT:
+    if _has_name_of(facts, ADDRESS) and facts.high > _LARGEST_PORT:
         return ADDRESS
     plainly = facts.column.strip().lower() in _PLAIN_IDS
-    if plainly or (_named(facts, ID) and facts.unique_share >= _OFTEN_DIFFERENT):
+    if plainly or (_has_name_of(facts, ID) and facts.unique_share >= _OFTEN_DIFFERENT):
         return ID
     return None
 
@@ -250,8 +254,8 @@ class ColumnSplit:
     @cached_property
     def inside(self) -> ColumnSplit:
         """The training rows alone: one half of them to learn from, the other to judge."""
-        held = np.random.default_rng(0).permutation(len(self.train)) % 2 == 0
-        return ColumnSplit(self.train, None, self.classes, held=held)
+        held_out = np.random.default_rng(0).permutation(len(self.train)) % 2 == 0
+        return ColumnSplit(self.train, None, self.classes, held=held_out)
 
     def parted(self, codes: Sequence[Array]) -> tuple[Array, Array]:
         """What is known of each part, for the rows that are learned from and those that judge."""
@@ -309,8 +313,8 @@ def _ranked(columns: Sequence[pl.Series], learned: ColumnSplit, level: float) ->
         judged = _auc(columns[1], learned.test, level)
         if judged is None:
             return None
-        judged_auc, trained = judged, _turned(first[0], up=up)
-    auc = _turned(judged_auc[0], up=up)
+        judged_auc, trained = judged, _oriented(first[0], up=up)
+    auc = _oriented(judged_auc[0], up=up)
     return Signal("", auc, "ranked", judged_auc[1], auc, trained)
 
 
@@ -318,8 +322,8 @@ def _auc(column: pl.Series, truth: Array, level: float) -> tuple[Estimate, float
     """The AUC of a column's values for the second label, and how likely it is by chance."""
     numbers = column.to_numpy()
     if column.null_count():
-        there = ~np.isnan(numbers)
-        numbers, truth = numbers[there], truth[there]
+        present = ~np.isnan(numbers)
+        numbers, truth = numbers[present], truth[present]
     if not len(numbers):
         return None
     if not max(abs(numbers.min()), abs(numbers.max())) < _LARGE:
@@ -342,7 +346,7 @@ def auc_of(tally: ScoreTally, level: float) -> tuple[Estimate, float] | None:
     return estimate, normal_p((ranking.auc.value - 0.5) / error)
 
 
-def _turned(auc: Estimate, *, up: bool) -> Estimate:
+def _oriented(auc: Estimate, *, up: bool) -> Estimate:
     return auc if up else auc.changed(1 - auc, low=1 - auc.high, high=1 - auc.low)
 
 
@@ -367,12 +371,15 @@ def _rated(
     """The AUC of the rates of values, and how likely it is by chance."""
     known, judged = learned.parted(codes)
     rates = _rates(_table(known, learned.known, bins, learned.classes))
-    there = _table(judged, learned.judged, bins, learned.classes)
-    right, n = int(there[np.arange(bins), rates.argmax(axis=1)].sum()), int(there.sum())
+    judged_table = _table(judged, learned.judged, bins, learned.classes)
+    right, n = (
+        int(judged_table[np.arange(bins), rates.argmax(axis=1)].sum()),
+        int(judged_table.sum()),
+    )
     accuracy = share_of(right, n, level)
     classes = {}
     for label in range(learned.classes) if learned.classes > 2 else (1,):
-        pair = np.stack([there.sum(axis=1) - there[:, label], there[:, label]])
+        pair = np.stack([judged_table.sum(axis=1) - judged_table[:, label], judged_table[:, label]])
         auc_and_p = auc_of(_tally(rates[:, label], pair), level)
         if auc_and_p is not None:
             classes[label] = auc_and_p
@@ -390,7 +397,7 @@ def _rated(
         for end in ("value", "low", "high")
     )
     auc = Estimate(mean, low, high, method="mean of the classes", n=n, level=level)
-    majority = float(there.sum(axis=0).max() / n)
+    majority = float(judged_table.sum(axis=0).max() / n)
     spread = math.sqrt(max(majority * (1 - majority), 1e-12) / n)
     p = normal_p(max(accuracy - majority, 0.0) / spread)
     return Signal(column, auc, "by value", p, accuracy, classes=classes)
@@ -419,9 +426,9 @@ def _table(codes: Array, truth: Array, bins: int, classes: int) -> Array:
 
 
 def _tally(scores: Array, pair: Array) -> ScoreTally:
-    there = pair.sum(axis=0) > 0
-    distinct, at = np.unique(scores[there], return_inverse=True)
-    pair = pair[:, there]
+    occupied = pair.sum(axis=0) > 0
+    distinct, at = np.unique(scores[occupied], return_inverse=True)
+    pair = pair[:, occupied]
     counts = np.stack([np.bincount(at, row, minlength=len(distinct)) for row in pair])
     return ScoreTally(_NAMES, distinct, counts.astype(np.int64))
 
@@ -450,10 +457,10 @@ def _codes(columns: Sequence[pl.Series], facts: Facts) -> tuple[list[Array], int
 
 def _binned(columns: Sequence[pl.Series]) -> tuple[list[Array], int]:
     numbers = [column.to_numpy() for column in columns]
-    there = np.sort(numbers[0])
-    there = there[: np.searchsorted(there, np.nan)]
-    at = np.arange(1, BINS) * len(there) // BINS
-    edges = np.unique(there[at])
+    present = np.sort(numbers[0])
+    present = present[: np.searchsorted(present, np.nan)]
+    at = np.arange(1, BINS) * len(present) // BINS
+    edges = np.unique(present[at])
     codes = [np.searchsorted(edges, part, side="right") for part in numbers]
     for code, part in zip(codes, numbers, strict=True):
         code[np.isnan(part)] = len(edges) + 1

@@ -39,7 +39,7 @@ def look(case: Case) -> Sighting | None:
     best = int(most.sum())
     conflicting = mixed[alike.codes[-1]]
     chance = alike.must_repeat
-    said = (
+    message = (
         f"{count(number)} of {count(total)} rows ({share_text(number, total)}) "
         f"{plural(number, 'shares its', 'share their')} "
         f"features with a row of another label: no model of these columns can be right on more "
@@ -47,7 +47,7 @@ def look(case: Case) -> Sighting | None:
     )
     evidence = {"rows": number, "of": total, "kinds": int(mixed.sum()), "ceiling": best / total}
     numbers = case.last.numbers(np.asarray(conflicting))
-    return Sighting("info" if chance else "warning", said, rows=numbers, evidence=evidence)
+    return Sighting("info" if chance else "warning", message, rows=numbers, evidence=evidence)
 
 
 CHECK = CodedCheck(

@@ -29,12 +29,12 @@ def look(case: Case) -> Sighting | None:
         return None
     total = len(case.test)
     chance = case.equal.by_chance(case.equal.pairs_across, total * len(case.train))
-    said = (
+    message = (
         f"{count(number)} of {count(total)} test rows ({share_text(number, total)}) "
         f"{'is' if number == 1 else 'are'} in the training part too, label and all"
     )
     if chance:
-        said += ", as chance makes them where columns have so few values"
+        message += ", as chance makes them where columns have so few values"
     evidence = {
         "test_rows": number,
         "of": total,
@@ -42,7 +42,7 @@ def look(case: Case) -> Sighting | None:
         "by_chance": chance,
     }
     numbers = case.test.numbers(copied)
-    return Sighting("info" if chance else "leak", f"{said}.", rows=numbers, evidence=evidence)
+    return Sighting("info" if chance else "leak", f"{message}.", rows=numbers, evidence=evidence)
 
 
 CHECK = CodedCheck(

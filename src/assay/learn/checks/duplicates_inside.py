@@ -44,18 +44,18 @@ def look(case: Case) -> Sighting | None:
         chance = chance and equal.by_chance(equal.pairs_inside(i), total * (total - 1) // 2)
     if not sentences:
         return None
-    said = (
+    message = (
         f"{listed(sentences)}{', as chance makes them where columns have so few values' * chance}."
     )
     if case.test is None:
         apart = case.split_apart(equal.size(0))
         evidence["training"]["random_split"] = apart
-        said += (
+        message += (
             f" A random split would let a model learn a copy of {share_text(apart, 1)} of the rows "
             f"that judge it."
         )
     evidence["by_chance"] = chance
-    return Sighting("info" if chance else "warning", said, rows=listed_rows, evidence=evidence)
+    return Sighting("info" if chance else "warning", message, rows=listed_rows, evidence=evidence)
 
 
 CHECK = CodedCheck(

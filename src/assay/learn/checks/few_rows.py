@@ -26,26 +26,26 @@ def look(case: Case) -> Sighting | None:
     """
     rows = np.bincount(case.last.truth, minlength=len(case.labels))
     judged = rows if case.test is not None else np.floor(HELD_OUT * rows).astype(np.int64)
-    few = [i for i in range(len(rows)) if rows[i] > 0 and judged[i] < FEWEST]
-    if not few:
+    rare = [i for i in range(len(rows)) if rows[i] > 0 and judged[i] < FEWEST]
+    if not rare:
         return None
-    few.sort(key=lambda i: int(rows[i]))
-    shown = some([f"{name(case.labels[i])} ({count(int(rows[i]))})" for i in few])
-    width = _width(int(judged[few[0]]), case.level)
+    rare.sort(key=lambda i: int(rows[i]))
+    shown = some([f"{name(case.labels[i])} ({count(int(rows[i]))})" for i in rare])
+    width = _width(int(judged[rare[0]]), case.level)
     wide = (
-        f"the interval of {'its' if len(few) == 1 else 'a'} detection rate is up to "
+        f"the interval of {'its' if len(rare) == 1 else 'a'} detection rate is up to "
         f"{significant(width, 1)}"
     )
-    how = ""
+    split = ""
     if case.test is None:
-        by = count(int(judged[few[0]]))
-        whom = "it" if len(few) == 1 else "the first"
-        how = f"a split that holds out {exact_percent(HELD_OUT)} judges {whom} by {by}, and "
+        by = count(int(judged[rare[0]]))
+        subject = "it" if len(rare) == 1 else "the first"
+        split = f"a split that holds out {exact_percent(HELD_OUT)} judges {subject} by {by}, and "
     of = "test rows" if case.test is not None else "rows"
     return Sighting(
         "warning",
-        f"Few {of} are {shown}: {how}{wide} wide.",
-        evidence={case.labels[i]: {"rows": int(rows[i]), "judged": int(judged[i])} for i in few},
+        f"Few {of} are {shown}: {split}{wide} wide.",
+        evidence={case.labels[i]: {"rows": int(rows[i]), "judged": int(judged[i])} for i in rare},
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from assay.evaluation.wording import name
 from assay.learn.checks.case import (
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
     import polars as pl
 
 _GROUP = "group"
+
+# Rows of the same group, and which rows of each part have one.
+GroupRows: TypeAlias = "tuple[EqualRows, tuple[npt.NDArray[np.bool_], ...]]"
+# Numbers for the evidence, the rows that were seen, and the sentence.
+Seen: TypeAlias = "tuple[dict[str, Any], npt.NDArray[np.bool_], str]"
 
 
 def look(case: Case) -> Sighting | None:
@@ -45,14 +51,14 @@ def look(case: Case) -> Sighting | None:
     sentences, evidence = [], {}
     chosen = np.zeros(len(case.last), bool)
     for column in case.groups:
-        there = grouped(case, column)
-        seen = _across(case, there) if case.test is not None else _inside(case, there)
+        in_groups = grouped(case, column)
+        seen = _across(case, in_groups) if case.test is not None else _inside(case, in_groups)
         if seen is None:
             continue
-        numbers, mask, said = seen
+        numbers, mask, sentence = seen
         evidence[column] = numbers
         chosen |= mask
-        sentences.append(f"column {name(column)}: {said}")
+        sentences.append(f"column {name(column)}: {sentence}")
     if not sentences:
         return None
     message = f"{'; '.join(sentences)}."
@@ -65,7 +71,7 @@ def look(case: Case) -> Sighting | None:
     )
 
 
-def grouped(case: Case, column: str) -> tuple[EqualRows, tuple[Any, ...]]:
+def grouped(case: Case, column: str) -> GroupRows:
     """Rows of the same group, and which rows have one."""
     values = [values_of(case, part, column) for part in case.parts]
     return equal_rows([series.to_frame() for series in values]), tuple(
@@ -80,12 +86,12 @@ def values_of(case: Case, part: CheckedPart, column: str) -> pl.Series:
     return texts_in(case.group(part, column)).alias(_GROUP)
 
 
-def _across(case: Case, grouped: tuple[EqualRows, tuple[Any, ...]]) -> Any:
-    equal, there = grouped
-    mask = equal.also_in(-1, TRAIN) & there[-1]
+def _across(case: Case, grouped: GroupRows) -> Seen | None:
+    equal, has_group = grouped
+    mask = equal.also_in(-1, TRAIN) & has_group[-1]
     if not mask.any():
         return None
-    groups, shared = (len(np.unique(equal.codes[-1][rows])) for rows in (there[-1], mask))
+    groups, shared = (len(np.unique(equal.codes[-1][rows])) for rows in (has_group[-1], mask))
     rows, total = int(mask.sum()), len(case.last)
     of = (
         f"{count(shared)} of {count(groups)} groups of the test part {is_or_are(shared)} in the "
@@ -96,13 +102,13 @@ def _across(case: Case, grouped: tuple[EqualRows, tuple[Any, ...]]) -> Any:
     return numbers, mask, of
 
 
-def _inside(case: Case, grouped: tuple[EqualRows, tuple[Any, ...]]) -> Any:
-    equal, there = grouped
-    size = np.where(there[0], equal.size(0), 1)
+def _inside(case: Case, grouped: GroupRows) -> Seen | None:
+    equal, has_group = grouped
+    size = np.where(has_group[0], equal.size(0), 1)
     mask = size > 1
     if not mask.any():
         return None
-    groups = len(np.unique(equal.codes[0][there[0]]))
+    groups = len(np.unique(equal.codes[0][has_group[0]]))
     apart = case.split_apart(size)
     of = (
         f"{count(len(case.train))} rows come in {count(groups)} groups. A random split that holds "

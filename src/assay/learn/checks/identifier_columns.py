@@ -44,16 +44,16 @@ def look(case: Case) -> Sighting | None:
             both = equal_rows([part.frame.select(column) for part in case.parts])
             shared[column] = int(both.also_in(TEST, TRAIN).sum())
             evidence[column]["test_rows_with_known_value"] = shared[column]
-    said = f"Features that name rows: {listed(groups)}."
+    message = f"Features that name rows: {listed(groups)}."
     if any(shared.values()) and case.test is not None:
         most = max(shared, key=lambda column: shared[column])
-        said += (
+        message += (
             f" {share_text(shared[most], len(case.test))} of the test rows have a value of "
             f"{name(most)} that the training part has; --group {name(most)} judges that."
         )
     return Sighting(
         "warning",
-        said,
+        message,
         columns=tuple(kinds),
         evidence=evidence,
     )

@@ -53,16 +53,16 @@ def look(case: Case) -> Sighting | None:
     if len(columns) < FEWEST_COLUMNS:
         return None
     lines = [_numbers(case, part, columns) for part in range(len(case.parts))]
-    whole = np.array([case.facts[column].whole for column in columns])
-    shares = _shares(case, lines, whole, judged=-1)
-    if case.test is not None and _most(shares) is None:
+    integral = np.array([case.facts[column].whole for column in columns])
+    shares = _shares(case, lines, integral, judged=-1)
+    if case.test is not None and _worst_class(shares) is None:
         # Made from training rows alone, as it should be: still to be known.
-        most = _most(_shares(case, lines, whole, judged=TRAIN))
-        return None if most is None else _seen(case, most, "info")
-    most = _most(shares)
+        most = _worst_class(_shares(case, lines, integral, judged=TRAIN))
+        return None if most is None else _sighting(case, most, "info")
+    most = _worst_class(shares)
     if most is None:
         return None
-    return _seen(case, most, "warning" if case.test is None else "leak")
+    return _sighting(case, most, "warning" if case.test is None else "leak")
 
 
 def made_up(case: Case, label: int) -> tuple[Array, ...] | None:
@@ -71,7 +71,7 @@ def made_up(case: Case, label: int) -> tuple[Array, ...] | None:
     A row that was made lies between those that it was made of; these lie at the ends.
     """
     columns = _columns(case)
-    whole = np.array([case.facts[column].whole for column in columns])
+    integral = np.array([case.facts[column].whole for column in columns])
     numbers = np.concatenate([_numbers(case, part, columns) for part in range(len(case.parts))])
     truth = np.concatenate([part.truth for part in case.parts])
     at = np.flatnonzero((truth == label) & np.isfinite(numbers).all(axis=1))
@@ -79,14 +79,16 @@ def made_up(case: Case, label: int) -> tuple[Array, ...] | None:
         return None
     rows, synthetic = numbers[at], np.zeros(len(truth), bool)
     for start in range(0, len(at), _ROWS):
-        some = rows[start : start + _ROWS]
-        near = nearest(some, rows, NEAREST + 1)
-        synthetic[at[start : start + _ROWS]] = on_lines(some, rows[near], whole, between=True)
+        block = rows[start : start + _ROWS]
+        neighbours = nearest(block, rows, NEAREST + 1)
+        synthetic[at[start : start + _ROWS]] = on_lines(
+            block, rows[neighbours], integral, between=True
+        )
     ends = np.cumsum([len(part) for part in case.parts])[:-1]
     return tuple(np.split(synthetic, ends))
 
 
-def _seen(case: Case, most: tuple[int, float], severity: Any) -> Sighting:
+def _sighting(case: Case, most: tuple[int, float], severity: Any) -> Sighting:
     label, share = case.labels[most[0]], most[1]
     where = {
         "leak": "test rows lie on straight lines between training rows",
@@ -106,7 +108,7 @@ def _seen(case: Case, most: tuple[int, float], severity: Any) -> Sighting:
     )
 
 
-def _most(shares: dict[int, float]) -> tuple[int, float] | None:
+def _worst_class(shares: dict[int, float]) -> tuple[int, float] | None:
     """The class with the most such rows, where another one has next to none."""
     if len(shares) < 2:
         return None
@@ -139,18 +141,18 @@ def _numbers(case: Case, part: int, columns: list[str]) -> Floats:
 def _shares(case: Case, lines: list[Floats], whole: Array, *, judged: int) -> dict[int, float]:
     """For each of the largest classes, how many rows lie on a line between training rows."""
     generator = np.random.default_rng(case.seed)
-    known, asked = case.train.truth, case.parts[judged].truth
+    train_truth, asked = case.train.truth, case.parts[judged].truth
     same = len(lines) == 1 or judged == TRAIN
-    often = np.bincount(known, minlength=len(case.labels))
+    often = np.bincount(train_truth, minlength=len(case.labels))
     shares = {}
     for label in np.argsort(-often, kind="stable")[:MOST_CLASSES]:
-        rows, others = lines[judged][asked == label], lines[TRAIN][known == label]
+        rows, others = lines[judged][asked == label], lines[TRAIN][train_truth == label]
         rows, others = (each[np.isfinite(each).all(axis=1)] for each in (rows, others))
         if min(len(rows), len(others)) < FEWEST_ROWS:
             continue
         at = generator.permutation(len(rows))[:ASKED]
-        near = nearest(rows[at], others, NEAREST + same)
-        shares[int(label)] = float(on_lines(rows[at], others[near], whole).mean())
+        neighbours = nearest(rows[at], others, NEAREST + same)
+        shares[int(label)] = float(on_lines(rows[at], others[neighbours], whole).mean())
     return shares
 
 

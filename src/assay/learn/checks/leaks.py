@@ -30,6 +30,8 @@ from assay.number_text import count
 if TYPE_CHECKING:
     import polars as pl
 
+    from assay.learn.validation import Scheme
+
 Array: TypeAlias = npt.NDArray[Any]
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
@@ -107,23 +109,23 @@ def _repeats(case: Case) -> Mask:
 
 
 def _copies(case: Case) -> tuple[Mask, Mask]:
-    return _shared(case.equal)
+    return _repeats_across(case.equal)
 
 
 def _near_copies(case: Case) -> tuple[Mask, Mask]:
-    return _shared(case.equal if case.near is None else case.near)
+    return _repeats_across(case.equal if case.near is None else case.near)
 
 
-def _shared(equal: EqualRows) -> tuple[Mask, Mask]:
+def _repeats_across(equal: EqualRows) -> tuple[Mask, Mask]:
     return equal.also_in(TRAIN, TEST), equal.also_in(TEST, TRAIN)
 
 
 def _grouped(case: Case) -> tuple[Mask, Mask]:
     train, test = np.zeros(len(case.train), bool), np.zeros(len(case.parts[TEST]), bool)
     for column in case.groups:
-        equal, there = groups_across.grouped(case, column)
-        train |= equal.also_in(TRAIN, TEST) & there[TRAIN]
-        test |= equal.also_in(TEST, TRAIN) & there[TEST]
+        equal, has_group = groups_across.grouped(case, column)
+        train |= equal.also_in(TRAIN, TEST) & has_group[TRAIN]
+        test |= equal.also_in(TEST, TRAIN) & has_group[TEST]
     return train, test
 
 
@@ -164,7 +166,7 @@ class HonestTraining:
         return {RANDOM: "at random"}.get(text, f"by {text}")
 
 
-def official(test: Data) -> Any:
+def official(test: Data) -> Scheme:
     """The scheme of a part that judges."""
     from assay.learn.validation import parse_scheme
 
@@ -175,25 +177,27 @@ def honest_of(case: Case, leaks: Leaks, data: Data, test: Data | None) -> Honest
     """What remains to be trained and judged, or None where nothing has to go."""
     removed = [columns_text(leaks.columns)] if leaks.columns else []
     if leaks.columns:
-        data = _without(data, leaks.columns)
-        test = None if test is None else _without(test, leaks.columns)
+        data = _without_columns(data, leaks.columns)
+        test = None if test is None else _without_columns(test, leaks.columns)
     if test is None:
         return _of_one(case, leaks, data, removed)
     total, judged = len(data), len(test)
     learned, real = np.ones(total, bool), np.ones(judged, bool)
     if leaks.made is not None:
-        if not (_enough(data, ~leaks.made[TRAIN]) and _enough(test, ~leaks.made[TEST])):
+        if not (
+            _has_every_class(data, ~leaks.made[TRAIN]) and _has_every_class(test, ~leaks.made[TEST])
+        ):
             removed.append("the split, in which too few rows are real; all others were split anew")
             return _anew(case, *_real(leaks, data, test), removed)
         learned, real = (~made for made in leaks.made)
-        gone = [_rows(~learned, "training row"), _rows(~real, "test row")]
-        removed.append(f"{' and '.join(gone)} that look made up")
+        removed_rows = [_rows(~learned, "training row"), _rows(~real, "test row")]
+        removed.append(f"{' and '.join(removed_rows)} that look made up")
     if (leaks.train & learned).any():
         unseen, unlike = learned & ~leaks.train, real & ~leaks.test
-        if _enough(data, unseen):
+        if _has_every_class(data, unseen):
             removed.append(f"{_rows(learned & ~unseen, 'training row')} that leak")
             learned = unseen
-        elif _enough(test, unlike):
+        elif _has_every_class(test, unlike):
             removed.append(f"{_rows(real & ~unlike, 'test row')} that leak")
             real = unlike
         else:
@@ -222,11 +226,15 @@ def _real(leaks: Leaks, data: Data, test: Data) -> tuple[Data, Array]:
 def _of_one(case: Case, leaks: Leaks, data: Data, removed: list[str]) -> HonestTraining | None:
     """One file: repeats go, and the split is by groups or time where those are named."""
     kept = np.ones(len(data), bool)
-    if leaks.made is not None and _enough(data, ~leaks.made[TRAIN]):
+    if leaks.made is not None and _has_every_class(data, ~leaks.made[TRAIN]):
         removed.append(f"{_rows(leaks.made[TRAIN], 'row')} that look made up")
         kept &= ~leaks.made[TRAIN]
     named_split = case.groups or case.time is not None
-    if not named_split and (leaks.repeats & kept).any() and _enough(data, kept & ~leaks.repeats):
+    if (
+        not named_split
+        and (leaks.repeats & kept).any()
+        and _has_every_class(data, kept & ~leaks.repeats)
+    ):
         removed.append(f"{_rows(leaks.repeats & kept, 'row')} that repeat another")
         kept &= ~leaks.repeats
     if named_split:
@@ -256,16 +264,16 @@ def _anew(case: Case, data: Data, numbers: Array, removed: list[str]) -> HonestT
     return HonestTraining(data, None, RANDOM, numbers, tuple(removed))
 
 
-def _rows(gone: Mask, called: str) -> str:
-    number = int(gone.sum())
+def _rows(mask: Mask, called: str) -> str:
+    number = int(mask.sum())
     return f"{count(number)} {called}{'' if number == 1 else 's'}"
 
 
-def _without(data: Data, columns: tuple[str, ...]) -> Data:
+def _without_columns(data: Data, columns: tuple[str, ...]) -> Data:
     return replace(data, frame=data.frame.drop(columns), dropped=(*data.dropped, *columns))
 
 
-def _enough(data: Data, kept: Mask) -> bool:
+def _has_every_class(data: Data, kept: Mask) -> bool:
     """Whether rows are left of every class that there was, and not too few of all."""
     if int(kept.sum()) < max(FEWEST_ROWS, LEAST_SHARE * len(data)):
         return False

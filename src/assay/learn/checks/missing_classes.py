@@ -24,24 +24,24 @@ def look(case: Case) -> Sighting | None:
         return None
     learned, judged = (np.bincount(part.truth, minlength=len(case.labels)) for part in case.parts)
     new = [i for i in range(len(case.labels)) if judged[i] and not learned[i]]
-    gone = [i for i in range(len(case.labels)) if learned[i] and not judged[i]]
-    said = []
+    only_learned = [i for i in range(len(case.labels)) if learned[i] and not judged[i]]
+    clauses = []
     if new:
         rows = int(judged[new].sum())
         of = f"{count(rows)} test row{'' if rows == 1 else 's'}"
-        said.append(f"no training row is {some([name(case.labels[i]) for i in new])} ({of})")
-    if gone:
-        said.append(f"no test row is {some([name(case.labels[i]) for i in gone])}")
-    if not said:
+        clauses.append(f"no training row is {some([name(case.labels[i]) for i in new])} ({of})")
+    if only_learned:
+        clauses.append(f"no test row is {some([name(case.labels[i]) for i in only_learned])}")
+    if not clauses:
         return None
-    text = f"{', and '.join(said)}."
+    text = f"{', and '.join(clauses)}."
     return Sighting(
         "warning",
         text[0].upper() + text[1:],
         rows=case.test.numbers(np.isin(case.test.truth, new)),
         evidence={
             "only_in_test": {case.labels[i]: int(judged[i]) for i in new},
-            "only_in_training": {case.labels[i]: int(learned[i]) for i in gone},
+            "only_in_training": {case.labels[i]: int(learned[i]) for i in only_learned},
         },
     )
 

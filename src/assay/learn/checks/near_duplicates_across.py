@@ -46,17 +46,17 @@ def look(case: Case) -> Sighting | None:
     kept = 0 if fine is None else int((fine.also_in(TEST, TRAIN) & copies).sum())
     sure = 2 * kept >= number or not case.dense(lambda equal: equal.pairs_across)
     dropped = tuple(case.identifiers)
-    how = nearness_text(dropped, numbers=case.rounds)
+    equality = nearness_text(dropped, numbers=case.rounds)
     verb = "equals" if number == 1 else "equal"
-    said = (
+    message = (
         f"{count(number)} of {count(total)} test rows ({share_text(number, total)}) {verb} a "
-        f"training row {how}."
+        f"training row {equality}."
     )
     if not sure:
-        said += f" With 5 digits {count(kept)} do, so the others may be alike by chance."
+        message += f" With 5 digits {count(kept)} do, so the others may be alike by chance."
     evidence = {"test_rows": number, "of": total, "with_5_digits": kept, "dropped": list(dropped)}
     numbers = case.test.numbers(np.asarray(copies))
-    return Sighting("leak" if sure else "info", said, rows=numbers, evidence=evidence)
+    return Sighting("leak" if sure else "info", message, rows=numbers, evidence=evidence)
 
 
 CHECK = CodedCheck(

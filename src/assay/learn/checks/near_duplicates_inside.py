@@ -52,17 +52,17 @@ def look(case: Case) -> Sighting | None:
     if not sentences:
         return None
     dropped = tuple(case.identifiers)
-    how = nearness_text(dropped, numbers=case.rounds)
-    said = f"{listed(sentences)} {how}."
+    equality = nearness_text(dropped, numbers=case.rounds)
+    message = f"{listed(sentences)} {equality}."
     if case.test is None:
         apart = case.split_apart(near.size(0))
         evidence["training"]["random_split"] = apart
-        said += (
+        message += (
             f" A random split would let a model learn a near copy of {share_text(apart, 1)} of the "
             f"rows that judge it."
         )
     return Sighting(
-        "warning", said, rows=listed_rows, evidence={**evidence, "dropped": list(dropped)}
+        "warning", message, rows=listed_rows, evidence={**evidence, "dropped": list(dropped)}
     )
 
 

@@ -40,24 +40,28 @@ def look(case: Case) -> Sighting | None:
     if case.retest is None:
         return None
     measure = headline_measure(case)
-    mine = case.retest.before.estimates[measure]
+    recipe_estimate = case.retest.before.estimates[measure]
     others = {
         baseline.name: value
         for baseline in case.baselines
         if not math.isnan(value := baseline.estimates[measure])
     }
-    if math.isnan(mine) or not others:
+    if math.isnan(recipe_estimate) or not others:
         return None
     best = max(others, key=lambda name: others[name])
-    if mine.low > others[best]:
+    if recipe_estimate.low > others[best]:
         return None
     called = find(measure).short
     return Sighting(
         "warning",
         f"{case.retest.recipe} has {'an' if called[0] in 'Aa' else 'a'} {called} of "
-        f"{measured(mine)}, the {best} one of {measured(others[best])}: no gain over it "
+        f"{measured(recipe_estimate)}, the {best} one of {measured(others[best])}: no gain over it "
         f"is shown.",
-        evidence={"measure": measure, "recipe": float(mine), "baseline": float(others[best])},
+        evidence={
+            "measure": measure,
+            "recipe": float(recipe_estimate),
+            "baseline": float(others[best]),
+        },
     )
 
 
@@ -109,16 +113,16 @@ def _baselines(case: Case) -> Iterator[Baseline]:
     learned = case.learned
     shares = np.bincount(learned.known, minlength=len(case.labels)) / len(learned.known)
     most = int(shares.argmax())
-    yield _judged(
+    yield _judged_rates(
         case,
         "majority",
         f"always {case.labels[most]!r}, the commonest label of the training rows",
         np.broadcast_to(shares, (len(learned.judged), len(shares))),
     )
-    best = _best(case)
+    best = _best_column(case)
     if best is not None:
         columns = [part.frame[best] for part in case.parts]
-        yield _judged(
+        yield _judged_rates(
             case,
             "best single column",
             f"the commonest label at each value of {best!r}, or in each of {BINS} bins"
@@ -137,21 +141,21 @@ def _chosen(case: Case) -> str:
     return f"; the best of {number} columns on the rows that judge, so a little flattered"
 
 
-def _best(case: Case) -> str | None:
+def _best_column(case: Case) -> str | None:
     """The column that tells most by itself."""
-    told = {
+    values = {
         name: signal.auc if case.positive is not None else signal.accuracy
         for name, signal in case.signals.items()
     }
-    told = {name: value for name, value in told.items() if not math.isnan(value)}
-    return max(told, key=lambda name: told[name]) if told else None
+    values = {name: value for name, value in values.items() if not math.isnan(value)}
+    return max(values, key=lambda name: values[name]) if values else None
 
 
 def _tree(case: Case) -> Baseline:
     from sklearn.tree import DecisionTreeClassifier
 
     learned = case.learned
-    known, judged = [], []
+    learned_columns, judged_columns = [], []
     names = list(case.signals)
     for name in names:
         columns = [part.frame[name] for part in case.parts]
@@ -163,21 +167,21 @@ def _tree(case: Case) -> Baseline:
                 rates_of(columns, case.facts[name], learned, of=part)[:, -1]
                 for part in range(len(columns))
             ]
-        known.append(numbers[0] if learned.held is None else numbers[0][~learned.held])
-        judged.append(numbers[-1] if learned.held is None else numbers[0][learned.held])
-    table, truth = np.column_stack(known), learned.known
+        learned_columns.append(numbers[0] if learned.held is None else numbers[0][~learned.held])
+        judged_columns.append(numbers[-1] if learned.held is None else numbers[0][learned.held])
+    table, truth = np.column_stack(learned_columns), learned.known
     if len(truth) > MOST_ROWS:
         at = np.random.default_rng(case.seed).choice(len(truth), MOST_ROWS, replace=False)
         table, truth = table[at], truth[at]
     tree = DecisionTreeClassifier(max_depth=2, random_state=case.seed).fit(table, truth)
     rates = np.zeros((len(learned.judged), len(case.labels)))
-    rates[:, tree.classes_] = tree.predict_proba(np.column_stack(judged))
+    rates[:, tree.classes_] = tree.predict_proba(np.column_stack(judged_columns))
     used = tuple(names[i] for i in np.unique(tree.tree_.feature) if i >= 0)
     asks = f"at most three questions about {', '.join(map(repr, used))}" if used else "no question"
-    return _judged(case, "tree of depth 2", asks, rates, used)
+    return _judged_rates(case, "tree of depth 2", asks, rates, used)
 
 
-def _judged(
+def _judged_rates(
     case: Case, name: str, says: str, rates: Floats, columns: tuple[str, ...] = ()
 ) -> Baseline:
     """The measures of rates of each class on the rows that judge."""

@@ -40,19 +40,19 @@ def look(case: Case) -> Sighting | None:
     pairs = _found(case)
     if not pairs:
         return None
-    said = [
-        f"{name(column)} in {name(label)}, with a value that {rate_percent(elsewhere)} of the "
+    columns = [
+        f"{name(column)} in {name(label)}, with a value that {rate_percent(share)} of the "
         f"other rows have"
-        for column, label, elsewhere in pairs
+        for column, label, share in pairs
     ]
     return Sighting(
         "info",
-        f"Columns that never change within a class: {some(said)}.",
+        f"Columns that never change within a class: {some(columns)}.",
         columns=tuple(dict.fromkeys(column for column, _, _ in pairs)),
         evidence={
             "found": [
-                {"column": column, "label": label, "elsewhere": elsewhere}
-                for column, label, elsewhere in pairs
+                {"column": column, "label": label, "elsewhere": share}
+                for column, label, share in pairs
             ]
         },
     )

@@ -40,12 +40,12 @@ def look(case: Case) -> Sighting | None:
     rows = np.bincount(label[present], total[present], minlength=len(case.labels))
     distinct = np.bincount(label[present], minlength=len(case.labels))
     for i in np.argsort(distinct, kind="stable"):
-        if _copied(i, rows, distinct, total[present & (label == i)]):
-            return _seen(case, int(i), rows, distinct)
+        if _is_oversampled(i, rows, distinct, total[present & (label == i)]):
+            return _sighting(case, int(i), rows, distinct)
     return None
 
 
-def _copied(i: int, rows: np.ndarray, distinct: np.ndarray, often: np.ndarray) -> bool:
+def _is_oversampled(i: int, rows: np.ndarray, distinct: np.ndarray, often: np.ndarray) -> bool:
     others = np.delete(np.arange(len(rows)), i)
     others = others[distinct[others] > 0]
     if not len(others) or distinct[i] < FEWEST or rows[i] - distinct[i] < FEWEST:
@@ -57,10 +57,10 @@ def _copied(i: int, rows: np.ndarray, distinct: np.ndarray, often: np.ndarray) -
     return bool(copies >= OFTEN and copies >= OFTEN * elsewhere and spread and smaller)
 
 
-def _seen(case: Case, i: int, rows: np.ndarray, distinct: np.ndarray) -> Sighting:
+def _sighting(case: Case, i: int, rows: np.ndarray, distinct: np.ndarray) -> Sighting:
     others = [j for j in range(len(rows)) if j != i and distinct[j]]
     copies, elsewhere = rows[i] / distinct[i], max(rows[j] / distinct[j] for j in others)
-    said = (
+    message = (
         f"{count(int(rows[i]))} rows are {name(case.labels[i])} and {count(int(distinct[i]))} of "
         f"them differ, each there {_times(copies)} on average, while rows of other labels come "
         f"{_times(elsewhere)}: this class looks copied to balance the file."
@@ -74,19 +74,19 @@ def _seen(case: Case, i: int, rows: np.ndarray, distinct: np.ndarray) -> Sightin
     }
     if case.test is None:
         repeats = case.equal.repeats(TRAIN) & (case.train.truth == i)
-        said += " Split first, and copy in the training part only."
-        return Sighting("warning", said, rows=case.train.numbers(repeats), evidence=evidence)
+        message += " Split first, and copy in the training part only."
+        return Sighting("warning", message, rows=case.train.numbers(repeats), evidence=evidence)
     mask = case.equal.also_in(TEST, TRAIN) & (case.test.truth == i)
     number, of = int(mask.sum()), int(np.count_nonzero(case.test.truth == i))
     evidence["test_rows"] = number
     if not number:
-        said += " The copies are in one part, as they should be."
-        return Sighting("info", said, evidence=evidence)
-    said += (
+        message += " The copies are in one part, as they should be."
+        return Sighting("info", message, evidence=evidence)
+    message += (
         f" {count(number)} of its {count(of)} test rows ({share_text(number, of)}) have a copy in "
         f"the training part."
     )
-    return Sighting("leak", said, rows=case.test.numbers(mask), evidence=evidence)
+    return Sighting("leak", message, rows=case.test.numbers(mask), evidence=evidence)
 
 
 def _times(number: float) -> str:

@@ -37,14 +37,16 @@ def look(case: Case) -> Sighting | None:
     off = math.log(share / (1 - share)) - math.log(base / (1 - base))
     if abs(off) <= math.log(NEAR_ODDS):
         return None
-    here, there = (0.01 * (1 - each) / (0.01 * (1 - each) + 0.99 * each) for each in (share, base))
+    tested, deployed = (
+        0.01 * (1 - each) / (0.01 * (1 - each) + 0.99 * each) for each in (share, base)
+    )
     part = "" if case.test is None else "test "
     return Sighting(
         "warning" if abs(off) > math.log(FAR_ODDS) else "info",
         f"{rate_percent(share)} of the {part}rows are {name(case.positive)}, but "
         f"{rate_percent(base)} where the detector runs: a test that is right on 99% of either "
-        f"class has a false alarm rate of {rate_percent(here)} here and of {rate_percent(there)} "
-        f"there.",
+        f"class has a false alarm rate of {rate_percent(tested)} here and of "
+        f"{rate_percent(deployed)} there.",
         evidence={"prevalence": share, "base_rate": base, "odds_ratio": math.exp(off)},
     )
 

@@ -96,8 +96,8 @@ def retest(case: Case, recipe: Recipe) -> Retest:
     removed = listed(honest.removed)
     try:
         second = trained(honest.data, honest.scheme, honest.test)
-    except InputError as odd:
-        return Retest(recipe.name, before, None, removed, note=f"it could not be trained: {odd}")
+    except InputError as error:
+        return Retest(recipe.name, before, None, removed, note=f"it could not be trained: {error}")
     after = _trained(second, honest.split)
     start = len(case.train) if test is not None else 0
     one = _judging(first, start + np.arange(len(case.last)))
@@ -106,7 +106,7 @@ def retest(case: Case, recipe: Recipe) -> Retest:
     if honest.group is not None:
         clusters = _clusters(case, honest.group)
     measures = tuple(before.estimates)
-    lost = drops(
+    dropped_measures = drops(
         one,
         other,
         measures,
@@ -115,8 +115,12 @@ def retest(case: Case, recipe: Recipe) -> Retest:
         level=case.level,
         seed=case.seed,
     )
-    gone = tuple(name for name in case.train.frame.columns if name not in honest.data.frame.columns)
-    return Retest(recipe.name, before, after, removed, lost, _note(one, other, clusters), gone)
+    columns = tuple(
+        name for name in case.train.frame.columns if name not in honest.data.frame.columns
+    )
+    return Retest(
+        recipe.name, before, after, removed, dropped_measures, _note(one, other, clusters), columns
+    )
 
 
 def _note(one: JudgedRows, other: JudgedRows, clusters: Array | None) -> str:
@@ -228,11 +232,11 @@ def drops(
         weights = [often[where] for where in at]
         for measure, (first, second) in values.items():
             drawn[measure][i] = first(weights[0]) - second(weights[1])
-    whole = [np.ones(len(judging.rows)) for judging in (before, after)]
+    unit_weights = [np.ones(len(judging.rows)) for judging in (before, after)]
     method = Bootstrap(level=level, resamples=resamples, seed=seed)
     estimates = {}
     for measure, (first, second) in values.items():
-        value = first(whole[0]) - second(whole[1])
+        value = first(unit_weights[0]) - second(unit_weights[1])
         averaged = measure == BALANCED_ACCURACY.name
         if math.isnan(value) or (averaged and not _all_there(before, after, classes)):
             why = "undefined before or after"

@@ -42,7 +42,7 @@ def look(case: Case) -> Sighting | None:
         if column not in good
         and signal.trained > TOO_GOOD
         and not signal.auc > TOO_GOOD
-        and _enough(case)
+        and _has_enough_rows(case)
     }
     partly = {
         (column, label): auc
@@ -53,18 +53,18 @@ def look(case: Case) -> Sighting | None:
     }
     if not good and not fading and not partly:
         return None
-    said = []
+    sentences = []
     if good:
         best = max(good, key=lambda column: good[column].auc.low)
         others = [column for column in good if column != best]
         do = "does" if len(others) == 1 else "do"
         more = f"; so {do} {columns_text(others)}" if others else ""
-        said.append(
+        sentences.append(
             f"Column {name(best)} alone has {_measure(case)} of {measured(good[best].auc)}{more}."
         )
     if fading:
         first = max(fading, key=lambda column: fading[column].trained)
-        said.append(
+        sentences.append(
             f"Column {name(first)} alone has {_measure(case)} of {rate(fading[first].trained)} in "
             f"the training part but of {measured(fading[first].auc)} in the test part."
         )
@@ -73,30 +73,30 @@ def look(case: Case) -> Sighting | None:
         others = list(dict.fromkeys(other for other, _ in partly if other != column))
         tell = "tells" if len(others) == 1 else "tell"
         more = f"; {columns_text(others)} {tell} one as well" if others else ""
-        said.append(
+        sentences.append(
             f"Column {name(column)} alone tells the class {name(case.labels[label])} from all "
             f"others with an AUC of {measured(partly[column, label])}{more}."
         )
-    told = dict.fromkeys([*good, *fading, *(column for column, _ in partly)])
+    columns = dict.fromkeys([*good, *fading, *(column for column, _ in partly)])
     return Sighting(
         "leak" if good else "warning",
-        " ".join(said),
-        columns=tuple(good) or tuple(told),
+        " ".join(sentences),
+        columns=tuple(good) or tuple(columns),
         evidence={
             column: {
-                **_plain(case.signals[column]),
+                **_evidence_of(case.signals[column]),
                 "classes": {
                     case.labels[label]: {"auc": auc.value, "low": auc.low, "high": auc.high}
                     for (other, label), auc in partly.items()
                     if other == column
                 },
             }
-            for column in told
+            for column in columns
         },
     )
 
 
-def _enough(case: Case) -> bool:
+def _has_enough_rows(case: Case) -> bool:
     """Whether the training part has rows enough of two classes for a perfect split to count."""
     import numpy as np
 
@@ -109,7 +109,7 @@ def _measure(case: Case) -> str:
     return "an AUC" if len(case.labels) == 2 else "a mean AUC of each class against the rest"
 
 
-def _plain(signal: Signal) -> dict[str, object]:
+def _evidence_of(signal: Signal) -> dict[str, object]:
     return {
         "auc": signal.auc.value,
         "low": signal.auc.low,

@@ -23,11 +23,11 @@ def look(case: Case) -> Sighting | None:
     if not agreement.telling:
         return None
     sorted_whole = agreement.runs <= len(case.labels)
-    how = "are sorted by label" if sorted_whole else "come in stretches of one label"
+    order = "are sorted by label" if sorted_whole else "come in stretches of one label"
     number = f"{count(agreement.runs)} stretches of one label in {count(len(case.train))} rows"
     return Sighting(
         "warning",
-        f"The rows {how}: {number}. A row has the label of the row before it in "
+        f"The rows {order}: {number}. A row has the label of the row before it in "
         f"{measured(agreement.agree)} of cases, by chance in {rate_percent(agreement.chance)}.",
         evidence={
             "stretches": agreement.runs,

@@ -32,29 +32,30 @@ def look(case: Case) -> Sighting | None:
     0.978 [0.922, 0.994] of cases, by chance in 55.1%.
     """
     telling = {
-        column: told
+        column: order
         for column, kind in case.identifiers.items()
-        if kind in ORDERED and (told := order_of(case, column)).telling
+        if kind in ORDERED and (order := order_of(case, column)).telling
     }
     if not telling:
         return None
     worst = max(telling, key=lambda column: telling[column].skill)
-    told = telling[worst]
+    order = telling[worst]
     more = f" ({columns_text([c for c in telling if c != worst])} too)" if len(telling) > 1 else ""
     return Sighting(
         "leak",
         f"Column {name(worst)} tells the label{more}: sorted by it a row has the label of the row "
-        f"before it in {measured(told.agree)} of cases, by chance in {rate_percent(told.chance)}.",
+        f"before it in {measured(order.agree)} of cases, by chance in "
+        f"{rate_percent(order.chance)}.",
         columns=tuple(telling),
         evidence={
             column: {
-                "agree": told.agree.value,
-                "low": told.agree.low,
-                "high": told.agree.high,
-                "chance": told.chance,
-                "stretches": told.runs,
+                "agree": order.agree.value,
+                "low": order.agree.low,
+                "high": order.agree.high,
+                "chance": order.chance,
+                "stretches": order.runs,
             }
-            for column, told in telling.items()
+            for column, order in telling.items()
         },
     )
 
@@ -65,8 +66,8 @@ def order_of(case: Case, column: str) -> Neighbours:
 
     values, truth = case.train.frame[column], case.train.truth
     if values.null_count():
-        there = values.is_not_null().to_numpy()
-        values, truth = values.drop_nulls(), truth[there]
+        present = values.is_not_null().to_numpy()
+        values, truth = values.drop_nulls(), truth[present]
     if values.dtype == pl.String:
         values = values.rank("dense")
     return by_column(np.asarray(values.to_numpy()), truth, case.level, case.seed)

@@ -28,42 +28,42 @@ def look(case: Case) -> Sighting | None:
     """
     if case.test is None:
         return None
-    known, judged = case.train.data.family, case.test.data.family
-    if known is None or judged is None:
+    learned, judged = case.train.data.family, case.test.data.family
+    if learned is None or judged is None:
         return None
-    seen = {known.names[code] for code in np.unique(known.codes)}
+    seen = {learned.names[code] for code in np.unique(learned.codes)}
     codes = judged.codes
     if case.positive is not None:
         # What is normal is no family of attacks.
         codes = codes[case.test.truth == 1]
     often = np.bincount(codes, minlength=len(judged.names))
-    there = [i for i in range(len(often)) if often[i]]
-    new = [i for i in there if judged.names[i] not in seen]
-    if not there:
+    present = [i for i in range(len(often)) if often[i]]
+    new = [i for i in present if judged.names[i] not in seen]
+    if not present:
         return None
-    rows, total, both = int(often[new].sum()), len(case.test), len(there) - len(new)
+    rows, total, both = int(often[new].sum()), len(case.test), len(present) - len(new)
     if new:
         named = [name(judged.names[i]) for i in sorted(new, key=lambda i: -int(often[i]))]
-        said = (
-            f"{count(len(new))} of {count(len(there))} families of the test part "
+        message = (
+            f"{count(len(new))} of {count(len(present))} families of the test part "
             f"{is_or_are(len(new))} not in the training part: {some(named)}, {count(rows)} of "
             f"{count(total)} test rows ({share_text(rows, total)}). "
             f"{count(both)} {is_or_are(both)} on both sides."
         )
     else:
         every = "The one family" if both == 1 else f"All {count(both)} families"
-        said = (
+        message = (
             f"{every} of the test part {is_or_are(both)} in the training part too: nothing is told "
             f"of how well unknown ones are found."
         )
     mask = np.isin(judged.codes, new)
     return Sighting(
         "info",
-        said,
+        message,
         rows=case.test.numbers(mask),
         evidence={
             "families": {judged.names[i]: int(often[i]) for i in new},
-            "both": {judged.names[i]: int(often[i]) for i in there if i not in new},
+            "both": {judged.names[i]: int(often[i]) for i in present if i not in new},
             "of": total,
         },
     )

@@ -325,13 +325,13 @@ def _blocks(seed: int, difficulty: float) -> Iterator[pl.DataFrame]:
         flows = flows[np.argsort(flows["time"], kind="stable")]
         now = flows["time"] < start + BLOCK
         waiting, flows = flows[~now], flows[now]
-        yield _frame(flows, _counted(seen, flows))
+        yield _frame(flows, _exported_counts(seen, flows))
         seen = np.concatenate([seen, flows])
         seen = seen[seen["time"] > start + BLOCK - WIDTH]
         number += 1
 
 
-def _counted(seen: Flows, flows: Flows) -> dict[str, Integers]:
+def _exported_counts(seen: Flows, flows: Flows) -> dict[str, Integers]:
     """What the exporter counted in the last half minute, up to each flow."""
     both = np.concatenate([seen, flows])
     time, client, server = (both[name] for name in ("time", "client", "server"))

@@ -168,15 +168,17 @@ def _false(number: int, rule: SensorRule, random: np.random.Generator) -> npt.ND
     times = np.repeat(bursts, sizes) + random.integers(0, 2 * MINUTE, int(sizes.sum()))
     alerts = np.zeros(len(times), ALERT)
     alerts["time"] = np.minimum(times, _LIMIT - 1)
-    alerts["src_ip"] = np.repeat(_named("10.0.3.", random.choice(_HOSTS, len(bursts))), sizes)
-    alerts["dst_ip"] = np.repeat(_named("10.0.1.", random.choice(_SERVERS, len(bursts))), sizes)
+    alerts["src_ip"] = np.repeat(_host_names("10.0.3.", random.choice(_HOSTS, len(bursts))), sizes)
+    alerts["dst_ip"] = np.repeat(
+        _host_names("10.0.1.", random.choice(_SERVERS, len(bursts))), sizes
+    )
     alerts["src_port"] = random.integers(32_768, 61_000, len(alerts))
     alerts["dst_port"] = rule.port
     alerts["rule"], alerts["attack"] = number, FALSE
     return alerts
 
 
-def _named(network: str, hosts: npt.NDArray[np.int64]) -> npt.NDArray[np.str_]:
+def _host_names(network: str, hosts: npt.NDArray[np.int64]) -> npt.NDArray[np.str_]:
     return np.char.add(network, hosts.astype(str))
 
 

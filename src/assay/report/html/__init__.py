@@ -95,7 +95,9 @@ def page_text(report: Report, limits: Limits) -> str:
 def content(report: Report, limits: Limits) -> dict[str, Any]:
     """What the template shows of a report, with no more of each thing than the limits allow."""
     panel = report.panel
-    findings = tuple(_told(finding, limits) for finding in (*report.warnings, *report.remarks))
+    findings = tuple(
+        _shown_finding(finding, limits) for finding in (*report.warnings, *report.remarks)
+    )
     parts, sections = parts_of(report, limits)
     return {
         "title": sentence(report.title, limits),
@@ -108,7 +110,7 @@ def content(report: Report, limits: Limits) -> dict[str, Any]:
         "panel": None if panel is None else operating_of(panel, limits),
         "parts": parts,
         "parts_left": left_out(sections, "sections"),
-        "made": _made(report.made, limits),
+        "made": _shown_provenance(report.made, limits),
     }
 
 
@@ -134,7 +136,7 @@ def environment(*packages: str) -> Environment:
     return templates
 
 
-def _told(finding: Finding, limits: Limits) -> ToldFinding:
+def _shown_finding(finding: Finding, limits: Limits) -> ToldFinding:
     return ToldFinding(
         sentence(finding.code, limits),
         finding.severity,
@@ -144,7 +146,7 @@ def _told(finding: Finding, limits: Limits) -> ToldFinding:
     )
 
 
-def _made(made: Provenance | None, limits: Limits) -> dict[str, object] | None:
+def _shown_provenance(made: Provenance | None, limits: Limits) -> dict[str, object] | None:
     if made is None:
         return None
     return {
@@ -196,7 +198,7 @@ class PartRank(Enum):
 def parts_of(report: Report, limits: Limits) -> tuple[tuple[PagePart, ...], int]:
     """The sections that there is room for, and how many are left out."""
     parts: list[PagePart] = []
-    room, left = limits.blocks, 0
+    room, hidden = limits.blocks, 0
     for rank in PartRank:
         if rank is PartRank.CALIBRATION and report.panel and report.panel.reliability:
             drawn = reliability_of(report.panel.reliability)
@@ -206,7 +208,7 @@ def parts_of(report: Report, limits: Limits) -> tuple[tuple[PagePart, ...], int]
             if not blocks:
                 continue
             if not room:
-                left += 1
+                hidden += 1
                 continue
             views: list[View] = [block_of(block, limits) for block in blocks[:room]]
             cut = left_out(len(blocks) - room, "tables and sentences")
@@ -216,7 +218,7 @@ def parts_of(report: Report, limits: Limits) -> tuple[tuple[PagePart, ...], int]
             shown = tuple(views)
             folded = rank is PartRank.DETAILS
             parts.append(PagePart(_anchor(parts), title, brief.shown, shown, folded=folded))
-    return tuple(parts), left
+    return tuple(parts), hidden
 
 
 def _anchor(parts: list[PagePart]) -> str:

@@ -237,7 +237,7 @@ def value_of(estimate: Estimate, limits: Limits, scale: Scale | None = None) -> 
     )
 
 
-def _said(text: str, limits: Limits) -> str:
+def _short_text(text: str, limits: Limits) -> str:
     """What is said beside a name, no longer than a few lines."""
     return named(text, 4 * limits.letters).shown if text else ""
 
@@ -247,14 +247,14 @@ def _said(text: str, limits: Limits) -> str:
 
 def _table(table: Table, limits: Limits) -> TableView | DotPlotView:
     """A table; one that gives each row an estimate is drawn."""
-    left = len(table.rows) - limits.rows
+    hidden = len(table.rows) - limits.rows
     notes = [sentence(note, limits) for note in table.notes[: limits.lines]]
-    if left > 0:
+    if hidden > 0:
         notes.append(
-            f"{count(left)} more {plural(left, 'row is', 'rows are')} left out here; JSON and CSV "
-            f"hold all."
+            f"{count(hidden)} more {plural(hidden, 'row is', 'rows are')} left out here; JSON and "
+            f"CSV hold all."
         )
-    drawn = None if table.as_rows else _drawn(table)
+    drawn = None if table.as_rows else _drawn_column(table)
     if drawn is not None:
         lines = tuple(_line(table, row, drawn, limits) for row in table.rows[: limits.rows])
         ticks = Scale().ticks()
@@ -276,7 +276,7 @@ def _classes(column: Column) -> str:
     return f"{kind} optional" if column.optional and not column.noted else kind
 
 
-def _bare(cell: Cell) -> Bare:
+def _cell_value(cell: Cell) -> Bare:
     return cell.cell if isinstance(cell, Marked) else cell
 
 
@@ -293,10 +293,10 @@ def _cell(cell: Cell, column: Column, limits: Limits, *, first: bool) -> ShownNa
     return Value(text, interval, title)
 
 
-def _drawn(table: Table) -> int | None:
+def _drawn_column(table: Table) -> int | None:
     """The one column of estimates, where each row is named and no cell of it is in words."""
     shares = [i for i, column in enumerate(table.columns) if column.kind is Kind.SHARE]
-    cells = {i: [_bare(row[i]) for row in table.rows] for i in shares}
+    cells = {i: [_cell_value(row[i]) for row in table.rows] for i in shares}
     places = [i for i in shares if any(isinstance(cell, Estimate) for cell in cells[i])]
     named_rows = bool(table.columns) and table.columns[0].kind is Kind.TEXT
     if len(places) != 1 or not named_rows:
@@ -313,9 +313,9 @@ def _line(table: Table, row: tuple[Cell, ...], drawn: int, limits: Limits) -> Do
         if i in (0, drawn) or cell is None or cell == "":
             continue
         text = " ".join(filter(None, cell_parts(cell, column.kind)))
-        remark = _said(text if column.kind is Kind.TEXT else f"{column.name} {text}", limits)
+        remark = _short_text(text if column.kind is Kind.TEXT else f"{column.name} {text}", limits)
         (asides if column.optional else remarks).append(remark)
-    number = _bare(row[drawn])
+    number = _cell_value(row[drawn])
     value = Value(*cell_parts(number, table.columns[drawn].kind))
     if isinstance(number, Estimate):
         value = value_of(number, limits, Scale() if not (number < 0 or number > 1) else None)
@@ -331,12 +331,12 @@ def _dots(dots: Dots, limits: Limits) -> DotPlotView:
     shown = dots.dots[: limits.dots]
     estimates = [dot.estimate for dot in shown]
     ends = [end for estimate in estimates for end in (estimate, estimate.low, estimate.high)]
-    whole = [] if dots.whole is None else [float(dots.whole)]
-    scale = around([*ends, *whole], dots.measure.range)
-    left = len(dots.dots) - len(shown)
+    overall = [] if dots.whole is None else [float(dots.whole)]
+    scale = around([*ends, *overall], dots.measure.range)
+    hidden = len(dots.dots) - len(shown)
     notes = [sentence(note, limits) for note in dots.notes[: limits.lines]]
-    if left > 0:
-        notes.append(f"{count(left)} more are left out here; JSON and CSV hold them.")
+    if hidden > 0:
+        notes.append(f"{count(hidden)} more are left out here; JSON and CSV hold them.")
     return DotPlotView(
         sentence(dots.caption, limits),
         dots.measure.better.value,
@@ -344,7 +344,7 @@ def _dots(dots: Dots, limits: Limits) -> DotPlotView:
             DotLine(
                 named(dot.name, limits.letters),
                 value_of(dot.estimate, limits, scale),
-                _said(dot.remark, limits),
+                _short_text(dot.remark, limits),
             )
             for dot in shown
         ),
@@ -360,10 +360,10 @@ def _dots(dots: Dots, limits: Limits) -> DotPlotView:
 def _forest(forest: ForestPlot, limits: Limits) -> ForestView:
     shown = forest.changes[: limits.rows]
     scale = Scale(*span_of(forest))
-    left = len(forest.changes) - len(shown)
+    hidden = len(forest.changes) - len(shown)
     notes = [sentence(note, limits) for note in forest.notes[: limits.lines]]
-    if left > 0:
-        notes.append(f"{count(left)} more are left out here; JSON and CSV hold them.")
+    if hidden > 0:
+        notes.append(f"{count(hidden)} more are left out here; JSON and CSV hold them.")
     lines = []
     for change in shown:
         difference, outcome = change.difference, change.outcome(forest.margin)
@@ -372,7 +372,7 @@ def _forest(forest: ForestPlot, limits: Limits) -> ForestView:
         if math.isnan(difference):
             text = UNDEFINED
         value = Value(text, interval, behind(difference, limits), strip)
-        name, remark = named(change.name, limits.letters), _said(change.remark, limits)
+        name, remark = named(change.name, limits.letters), _short_text(change.remark, limits)
         lines.append(DotLine(name, value, remark, outcome.value, outcome.name.lower()))
     band = None
     if forest.margin is not None:
@@ -408,12 +408,14 @@ def heat_of(matrix: Matrix, limits: Limits) -> HeatMap:
     names = [named(matrix.labels[i], limits.letters) for i in shown]
     notes = []
     if len(shown) < size:
-        rest = [i for i in range(size) if i not in set(shown)]
-        groups.append(rest)
-        names.append(ShownName(f"{count(len(rest))} {plural(len(rest), 'other', 'others')}", ""))
+        others = [i for i in range(size) if i not in set(shown)]
+        groups.append(others)
+        names.append(
+            ShownName(f"{count(len(others))} {plural(len(others), 'other', 'others')}", "")
+        )
         notes.append(
             f"The {count(len(shown))} of {count(size)} classes with most errors; the other "
-            f"{plural(len(rest), 'has', f'{count(len(rest))} share')} the last row and column."
+            f"{plural(len(others), 'has', f'{count(len(others))} share')} the last row and column."
         )
     elif size > 2:
         notes.append("Classes with most errors come first.")

@@ -123,7 +123,7 @@ class LineChart:
     are heights that it is held to, with their names and how far below them those stand.
     """
 
-    said: str
+    description: str
     step: str
     name: str
     lines: tuple[str, ...]
@@ -148,14 +148,14 @@ def drawn_of(course: Course) -> LineChart | None:
     up = around([0.0, *finite], (-math.inf, math.inf))
     first = columns[0]
     return LineChart(
-        said=f"{course.caption}: from {significant(first[0])} to {significant(first[-1])} "
+        description=f"{course.caption}: from {significant(first[0])} to {significant(first[-1])} "
         f"over {len(first)} steps",
         step=course.columns[0].name,
         name=course.columns[shares[0]].name,
         lines=tuple(_path(column, across, up) for column in columns),
         across=tuple(
             (FRAME.x(across.share(step)), str(step))
-            for step in _some(range(1, len(course.rows) + 1))
+            for step in _thinned(range(1, len(course.rows) + 1))
         ),
         up=tuple((FRAME.y(up.share(number)), text) for number, text in up.marks()),
         frame=FRAME,
@@ -172,18 +172,20 @@ def drawn_periods(course: PeriodCourse) -> tuple[LineChart, ...]:
 
 def _drawn_measure(course: PeriodCourse, column: int) -> LineChart | None:
     cells = [row[column] for row in course.rows]
-    known = [(i, e) for i, e in enumerate(cells, 1) if isinstance(e, Estimate) and math.isfinite(e)]
-    if len(known) < 2:
+    finite = [
+        (i, e) for i, e in enumerate(cells, 1) if isinstance(e, Estimate) and math.isfinite(e)
+    ]
+    if len(finite) < 2:
         return None
     across = Scale(0.5, len(cells) + 0.5)
     name = course.columns[column].name
-    bounds = [(value, text) for held, value, text in course.bounds if held == name]
-    ends = [end for _, e in known for end in (float(e), e.low, e.high)]
+    bounds = [(value, text) for bounded, value, text in course.bounds if bounded == name]
+    ends = [end for _, e in finite for end in (float(e), e.low, e.high)]
     up = around([*ends, *(value for value, _ in bounds)], (-math.inf, math.inf))
-    places = [(SMALL.x(across.share(i)), e) for i, e in known]
-    first, last = known[0][1], known[-1][1]
+    places = [(SMALL.x(across.share(i)), e) for i, e in finite]
+    first, last = finite[0][1], finite[-1][1]
     return LineChart(
-        said=f"{name}: from {significant(float(first))} to {significant(float(last))} over "
+        description=f"{name}: from {significant(float(first))} to {significant(float(last))} over "
         f"{len(cells)} "
         f"{course.columns[0].name}s" + "".join(f"; held to {text}" for _, text in bounds),
         step=course.columns[0].name,
@@ -191,7 +193,7 @@ def _drawn_measure(course: PeriodCourse, column: int) -> LineChart | None:
         lines=(_path([_number(cell) for cell in cells], across, up, SMALL),),
         across=tuple(
             (SMALL.x(across.share(i)), str(course.rows[i - 1][0]))
-            for i in _some(range(1, len(cells) + 1), _fitting(course))
+            for i in _thinned(range(1, len(cells) + 1), _fitting(course))
         ),
         up=tuple((SMALL.y(up.share(number)), text) for number, text in up.marks()),
         frame=SMALL,
@@ -237,7 +239,7 @@ def drawn_steps(curve: StepCurve) -> LineChart | None:
         marks = list(across.marks())
     last = points[-1]
     return LineChart(
-        said=f"{curve.caption}: {value} from {significant(points[0][1])} at "
+        description=f"{curve.caption}: {value} from {significant(points[0][1])} at "
         f"{significant(points[0][0])} to "
         f"{significant(last[1])} at {significant(last[0])}",
         step=name,
@@ -256,8 +258,8 @@ def drawn_steps(curve: StepCurve) -> LineChart | None:
 
 def _stairs(points: Sequence[tuple[str, str]]) -> str:
     """A line that keeps its height until the next point."""
-    (x, y), *rest = points
-    return f"M{x} {y}" + "".join(f"H{x}V{y}" for x, y in rest)
+    (x, y), *corners = points
+    return f"M{x} {y}" + "".join(f"H{x}V{y}" for x, y in corners)
 
 
 def _band(curve: StepCurve, at: Callable[[float, float], tuple[str, str]]) -> str:
@@ -276,7 +278,7 @@ def _number(cell: object) -> float:
     return float(cell) if isinstance(cell, int | float) else math.nan
 
 
-def _some(steps: Sequence[int], most: int = 10) -> Sequence[int]:
+def _thinned(steps: Sequence[int], most: int = 10) -> Sequence[int]:
     """At most about so many of the steps, the first among them."""
     return steps[:: max(1, math.ceil(len(steps) / most))]
 
@@ -322,7 +324,7 @@ class TimeRow:
 class TimelineChart:
     """The picture, and what it says in words."""
 
-    said: str
+    description: str
     rows: tuple[TimeRow, ...]
     ticks: tuple[tuple[str, str], ...]
     frame: Frame
@@ -339,15 +341,15 @@ def drawn_bars(block: Bars, limits: Limits) -> TimelineChart | None:
     frame = Frame(WIDTH, bottom + FOOT, LEFT, RIGHT, TOP, bottom)
     scale = Scale(0.0, block.seconds)
     rows = [_row(group, i, scale, frame, limits) for i, group in enumerate(shown)]
-    for i, (what, spans) in enumerate(below, len(shown)):
+    for i, (label, spans) in enumerate(below, len(shown)):
         path = "".join(_box(start, end, i, scale, frame) for start, end in spans)
-        name, kind = named(what, limits.letters), what.split(" ", maxsplit=1)[0]
+        name, kind = named(label, limits.letters), label.split(" ", maxsplit=1)[0]
         rows.append(TimeRow(name, _middle(i), detected=path, kind=kind))
     missed = sum(bar.first_alert is None for bar in block.bars)
     incidents = plural(len(block.bars), "incident", "incidents")
     return TimelineChart(
-        said=f"{count(len(block.bars))} {incidents} in time, {count(missed)} of them missed, above "
-        f"alerts and false incidents",
+        description=f"{count(len(block.bars))} {incidents} in time, {count(missed)} of them missed"
+        f", above alerts and false incidents",
         rows=tuple(rows),
         ticks=tuple(
             (frame.x(scale.share(at)), text) for at, text in time_ticks(block.since, block.seconds)
@@ -422,7 +424,7 @@ class RankLine:
 class RankChart:
     """The picture, and what it says in words; paths are in units of the drawing."""
 
-    said: str
+    description: str
     lines: tuple[RankLine, ...]
     bars: tuple[str, ...]
     critical: str
@@ -437,15 +439,15 @@ def drawn_ranks(block: MeanRanks, limits: Limits) -> RankChart | None:
     size = len(block.ranks)
     if not 2 <= size <= limits.rows:
         return None
-    left = math.ceil(size / 2)
+    left_size = math.ceil(size / 2)
     first = RANK_TOP + 18 + BAR * len(block.groups)
-    bottom = first + RANK_ROW * (left - 1)
+    bottom = first + RANK_ROW * (left_size - 1)
     frame = Frame(RANK_WIDTH, bottom + RANK_FOOT, RANK_LEFT, RANK_RIGHT, RANK_TOP, bottom)
     scale = Scale(1.0, float(max(size, math.ceil(block.ranks[-1][1]))))
     places = [frame.x(scale.share(rank)) for _, rank in block.ranks]
     lines = []
     for i, (model, rank) in enumerate(block.ranks):
-        at_left = i < left
+        at_left = i < left_size
         y = first + RANK_ROW * (i if at_left else size - 1 - i)
         end = RANK_LEFT - 8 if at_left else RANK_RIGHT + 8
         lines.append(
@@ -465,8 +467,8 @@ def drawn_ranks(block: MeanRanks, limits: Limits) -> RankChart | None:
     reach = frame.x(scale.share(1 + block.critical))
     label = f"critical difference {fixed(block.critical, 2)}"
     return RankChart(
-        said=f"Mean ranks of {size} models, the best at the left; a bar joins those that are not "
-        f"told apart",
+        description=f"Mean ranks of {size} models, the best at the left; a bar joins those that"
+        f" are not told apart",
         lines=tuple(lines),
         bars=bars,
         critical=f"M{RANK_LEFT} 16v8m0 -4H{reach}m0 -4v8",
@@ -532,9 +534,9 @@ def sentence(text: str, limits: Limits) -> str:
     return short(visible(short(text, 4 * limits.long)), limits.long, " \u2026 ")
 
 
-def left_out(number: int, what: str) -> str:
+def left_out(number: int, noun: str) -> str:
     """What is said of things that the page has no room for."""
-    return f"{count(number)} more {what} are left out here; JSON holds them." if number > 0 else ""
+    return f"{count(number)} more {noun} are left out here; JSON holds them." if number > 0 else ""
 
 
 def pieces(text: str, limits: Limits) -> tuple[tuple[str, str], ...]:

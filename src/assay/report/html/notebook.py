@@ -76,17 +76,17 @@ def render(report: Report) -> str:
     """The report as a cell of a notebook, no higher than 40 lines while it is folded."""
     from markupsafe import Markup
 
-    headline, cut = _within(report.headline, _HEADLINE)
+    headline, cut = _fitting_sentences(report.headline, _HEADLINE)
     findings = (*report.warnings, *report.remarks)
-    told, more = _within([each.line for each in findings], _FINDINGS, most=2)
+    finding_lines, more = _fitting_sentences([each.line for each in findings], _FINDINGS, most=2)
     kinds = [each.severity for each in findings]
     return _template().render(
         # A file of this package: no data is in it.
         style=Markup(read_asset("style", "cell.css")),  # noqa: S704
         title=name(report.title, _LETTERS),
         headline=headline,
-        findings=tuple(zip(kinds, told, strict=False)),
-        left=len(report.headline) - len(headline) + len(findings) - len(told),
+        findings=tuple(zip(kinds, finding_lines, strict=False)),
+        left=len(report.headline) - len(headline) + len(findings) - len(finding_lines),
         numbers=tuple(_numbers(report)),
         sections=tuple(_folded(report, whole=cut or more)),
         notes=tuple(map(sentence, report.notes)),
@@ -94,22 +94,22 @@ def render(report: Report) -> str:
     )
 
 
-def _within(
+def _fitting_sentences(
     texts: tuple[str, ...] | list[str], lines: int, most: int = 4
 ) -> tuple[list[str], bool]:
     """Sentences that take so many lines at most, each ``most``, and whether any was cut."""
     shown: list[str] = []
-    left = lines
+    lines_left = lines
     for text in map(sentence, texts):
-        room = min(most, left)
+        room = min(most, lines_left)
         if room < 1:
             return shown, True
-        shown.append(_cut(text, room))
-        left -= _lines(shown[-1])
+        shown.append(_cut_sentence(text, room))
+        lines_left -= _lines(shown[-1])
     return shown, any(len(text) > most * _LETTERS for text in map(sentence, texts))
 
 
-def _cut(text: str, lines: int) -> str:
+def _cut_sentence(text: str, lines: int) -> str:
     """The beginning of a sentence, up to a blank, in so many lines."""
     most = lines * _LETTERS
     if len(text) <= most:
@@ -127,15 +127,15 @@ def _lines(text: str) -> int:
 
 def _numbers(report: Report) -> Iterator[str | NotebookTable]:
     """The first numbers of the main results, or else sentences, in so many lines."""
-    known = [section for section in report.sections if not section.detail]
-    left, rows = _NUMBERS, _ROWS
-    for section in sorted(known, key=lambda section: section.tier is not Tier.MAIN):
+    sections = [section for section in report.sections if not section.detail]
+    lines_left, rows = _NUMBERS, _ROWS
+    for section in sorted(sections, key=lambda section: section.tier is not Tier.MAIN):
         for block in section.blocks:
             if isinstance(block, Prose):
-                text = _cut(sentence(block.text), 3)
+                text = _cut_sentence(sentence(block.text), 3)
                 # Sentences before the first numbers are what a report is about; others explain.
-                if _lines(text) <= left and rows == _ROWS:
-                    left -= _lines(text)
+                if _lines(text) <= lines_left and rows == _ROWS:
+                    lines_left -= _lines(text)
                     yield text
                 continue
             table = _fitting(block)
@@ -146,18 +146,18 @@ def _numbers(report: Report) -> Iterator[str | NotebookTable]:
             # A caption, the heads, and what is said of rows that are left out.
             others = 2 + table.heads
             high = list(accumulate(table.lines[:size]))
-            size = sum(lines <= left - others for lines in high)
+            size = sum(lines <= lines_left - others for lines in high)
             if size < 1:
                 continue
-            yield _first(table, size)
-            left -= high[size - 1] + others
+            yield _first_rows(table, size)
+            lines_left -= high[size - 1] + others
             rows -= 0 if small else size
 
 
 def _fitting(block: Table | Dots | ForestPlot | Matrix) -> NotebookTable | None:
     """The table as a notebook has room for it, optional columns going first; None if it has not."""
-    whole = _table(block)
-    layout = fitted(TextGrid(whole.columns, whole.rows), _ROOM)
+    full_table = _table(block)
+    layout = fitted(TextGrid(full_table.columns, full_table.rows), _ROOM)
     if layout is None:
         return None
     columns, widths = layout.grid.columns, layout.widths
@@ -173,7 +173,7 @@ def _fitting(block: Table | Dots | ForestPlot | Matrix) -> NotebookTable | None:
         lines.append(high)
     heads = (math.ceil(len(each.name) / width) for each, width in zip(columns, widths, strict=True))
     return replace(
-        whole,
+        full_table,
         columns=columns,
         rows=tuple(rows),
         notes=(),
@@ -196,9 +196,9 @@ def _folded(report: Report, *, whole: bool) -> Iterator[FoldedSection]:
         yield FoldedSection("In full", tuple(map(sentence, (*report.headline, *findings))))
     for section in report.sections[:_SECTIONS]:
         yield FoldedSection(name(section.title), tuple(_blocks(section)))
-    left = len(report.sections) - _SECTIONS
-    if left > 0:
-        yield FoldedSection(f"{left} more sections", ("save() writes them.",))
+    hidden = len(report.sections) - _SECTIONS
+    if hidden > 0:
+        yield FoldedSection(f"{hidden} more sections", ("save() writes them.",))
 
 
 def _blocks(section: Section) -> Iterator[str | NotebookTable]:
@@ -208,7 +208,7 @@ def _blocks(section: Section) -> Iterator[str | NotebookTable]:
         elif isinstance(block, Matrix) and len(block.labels) > _WIDEST:
             yield f"{len(block.labels)} classes are too many here; plot.confusion() draws them."
         else:
-            yield _first(_table(block), _FOLDED_ROWS)
+            yield _first_rows(_table(block), _FOLDED_ROWS)
     if len(section.blocks) > _BLOCKS:
         yield f"{len(section.blocks) - _BLOCKS} more tables and sentences: save() writes them."
 
@@ -220,12 +220,14 @@ def _table(block: Table | Dots | ForestPlot | Matrix) -> NotebookTable:
     return NotebookTable(sentence(block.caption).removesuffix("."), columns, grid.rows, notes)
 
 
-def _first(table: NotebookTable, rows: int) -> NotebookTable:
+def _first_rows(table: NotebookTable, rows: int) -> NotebookTable:
     """The first rows of a table, and how many it leaves out."""
-    left = len(table.rows) - rows
-    if left <= 0:
+    hidden = len(table.rows) - rows
+    if hidden <= 0:
         return table
-    text = f"{count(left)} more {'row' if left == 1 else 'rows'}: to_frame() and save() have them."
+    text = (
+        f"{count(hidden)} more {'row' if hidden == 1 else 'rows'}: to_frame() and save() have them."
+    )
     return replace(table, rows=table.rows[:rows], left=text)
 
 

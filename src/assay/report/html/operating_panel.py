@@ -123,13 +123,13 @@ def operating_of(panel: Panel, limits: Limits) -> OperatingPanel:
 
 
 def _percent(panel: Panel, name: str) -> str:
-    estimate = _bare(find(name), panel)
+    estimate = _panel_estimate(find(name), panel)
     return UNDEFINED if math.isnan(estimate) else percent(float(estimate))
 
 
-def _cell(here: float, rest: float) -> tuple[str, int]:
+def _cell(here: float, other: float) -> tuple[str, int]:
     """A count, and its shade by its share of the row."""
-    rows = here + rest
+    rows = here + other
     return count(here), shade(here / rows) if rows else 0
 
 
@@ -137,7 +137,7 @@ def _reading(measure: Measure, panel: Panel, limits: Limits) -> PanelReading:
     low, high = measure.range
     bounded = math.isfinite(low) and math.isfinite(high)
     # Where the report has no estimate there is still the bare value.
-    estimate = panel.shown_at.get(measure.name, _bare(measure, panel))
+    estimate = panel.shown_at.get(measure.name, _panel_estimate(measure, panel))
     return PanelReading(
         measure.name,
         measure_name(measure.name),
@@ -149,7 +149,7 @@ def _reading(measure: Measure, panel: Panel, limits: Limits) -> PanelReading:
     )
 
 
-def _bare(measure: Measure, panel: Panel) -> Estimate:
+def _panel_estimate(measure: Measure, panel: Panel) -> Estimate:
     formula = count_formula(measure)
     cells: dict[str, Any] = dict(zip(("TP", "FP", "FN", "TN"), panel.decided, strict=True))
     return Estimate(value(formula, cells), undefined=reason(formula, cells))
@@ -219,13 +219,13 @@ def deployed_of(panel: Panel, limits: Limits) -> DeployedPanel:
     rows = panel.positives + panel.negatives
     prevalence = panel.positives / rows if rows else math.nan
     rate = panel.base_rates[0] if panel.base_rates else prevalence
-    known = panel.deployed.get(rate, {})
+    estimates = panel.deployed.get(rate, {})
     shares, per_day = [], []
     for name in DEPLOYED:
-        estimate = known.get(name, _at(find(name), panel, rate))
+        estimate = estimates.get(name, _at(find(name), panel, rate))
         shares.append((name, measure_name(name), value_of(estimate, limits)))
     for name in PER_DAY:
-        estimate = known.get(name, _a_day(name, panel, rate, volume))
+        estimate = estimates.get(name, _a_day(name, panel, rate, volume))
         per_day.append((name, measure_name(name), _daily(estimate, limits)))
     words = exact_percent(rate) if panel.base_rates else percent(rate)
     return DeployedPanel(words, volume, count(volume), tuple(shares), tuple(per_day))
@@ -287,7 +287,7 @@ class ReliabilityChart:
     bins: tuple[Bin, ...]
     ticks: tuple[tuple[str, str, str], ...]
     most: str
-    said: str
+    description: str
     frame: Frame
     counts: Mapping[str, int]
     kind: str = "reliability"

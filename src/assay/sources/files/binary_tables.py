@@ -48,7 +48,7 @@ def parquet_table(path: Path, name: str, *, batch_rows: int, meter: Meter) -> Op
     with path.open("rb") as file:
         groups = row_groups(file, size, name)
     rows = sum(group.rows for group in groups)
-    with _typed(path, name):
+    with _naming_types(path, name):
         scanned = pl.scan_parquet(path.absolute(), glob=False, hive_partitioning=False)
         schema = dict(scanned.collect_schema())
 
@@ -81,14 +81,14 @@ def arrow_table(
             return pl.read_ipc_stream(source).lazy()
         return pl.scan_ipc(source, glob=False, hive_partitioning=False)
 
-    with _typed(path, name):
+    with _naming_types(path, name):
         scanned = scan(path.absolute())
         schema = dict(scanned.collect_schema())
-    held = batches.total if stream else batches.largest
+    batch_bytes = batches.total if stream else batches.largest
 
     def at_once(columns: Sequence[str]) -> int:
         copied = 2 * size if seconds.keys() & columns else 0
-        return held + copied + _WIDEST * len(columns) * min(batch_rows, batches.rows)
+        return batch_bytes + copied + _WIDEST * len(columns) * min(batch_rows, batches.rows)
 
     def read(columns: Sequence[str], step: int) -> Iterator[pl.DataFrame]:
         zones = {c: getattr(schema[c], "time_zone", None) for c in columns if c in seconds}
@@ -99,8 +99,8 @@ def arrow_table(
         for place, change in (seconds[column] for column in zones):
             content[place : place + len(change)] = change
         with guarded(name):
-            whole = scan(bytes(content))
-        for frame in _batches(whole, path, name, columns, step):
+            table = scan(bytes(content))
+        for frame in _batches(table, path, name, columns, step):
             yield frame.with_columns(
                 moments_of_seconds(frame[column].to_physical(), zone)
                 for column, zone in zones.items()
@@ -113,12 +113,12 @@ def arrow_table(
 
 
 @contextlib.contextmanager
-def _typed(path: Path, name: str) -> Iterator[None]:
+def _naming_types(path: Path, name: str) -> Iterator[None]:
     """What polars can't read is damaged, unless a column is of a type that it has not."""
     try:
         with guarded(name):
             yield
-    except InputError as odd:
+    except InputError as error:
         with path.open("rb") as file:
             column = unread_column(file, path.stat().st_size)
         if column is None:
@@ -127,16 +127,16 @@ def _typed(path: Path, name: str) -> Iterator[None]:
             f"{name} can't be read, since its column {column[0]!r} is of Arrow's type {column[1]}, "
             f"which is not read, asked for or not: write the file without that column, or make it "
             f"text, numbers or booleans"
-        ) from odd
+        ) from error
 
 
 def _batches(
     scanned: pl.LazyFrame, path: Path, name: str, columns: Sequence[str], step: int
 ) -> Iterator[pl.DataFrame]:
-    with _typed(path, name):
+    with _naming_types(path, name):
         frames = scanned.select(columns).collect_batches(chunk_size=step, engine="streaming")
     while True:
-        with _typed(path, name):
+        with _naming_types(path, name):
             frame = next(frames, None)
         if frame is None:
             return
@@ -162,7 +162,7 @@ def _table(
             yield Piece(frame, range(start + 1, start + 1 + frame.height))
             start += frame.height
             meter.add(size * frame.height // rows)
-        with _typed(path, name):
+        with _naming_types(path, name):
             if start != rows:
                 raise damaged(name, f"it claims {rows:,} rows and has {start:,}")
 
@@ -197,8 +197,8 @@ def archive(path: Path, name: str) -> Iterator[tuple[str, BinaryIO | None]]:
     """What a zip archive is: arrays, a workbook, or one file that is given open."""
     try:
         opened = zipfile.ZipFile(path)
-    except _DAMAGED_ZIP as odd:
-        raise damaged(name, odd) from odd
+    except _DAMAGED_ZIP as error:
+        raise damaged(name, error) from error
     with opened:
         members = [
             info
@@ -220,8 +220,8 @@ def archive(path: Path, name: str) -> Iterator[tuple[str, BinaryIO | None]]:
         else:
             try:
                 member = opened.open(members[0])
-            except _DAMAGED_ZIP as odd:
-                raise damaged(name, odd) from odd
+            except _DAMAGED_ZIP as error:
+                raise damaged(name, error) from error
             with member:
                 yield members[0].filename, cast(BinaryIO, _ZipMember(member, name))
 
@@ -236,8 +236,8 @@ class _ZipMember:
         """The next bytes."""
         try:
             return self._member.read(size)
-        except _DAMAGED_ZIP as odd:
-            raise damaged(self._name, odd) from odd
+        except _DAMAGED_ZIP as error:
+            raise damaged(self._name, error) from error
 
 
 def excel_table(
@@ -267,16 +267,16 @@ def _sheet(path: Path, name: str, sheet: str | None) -> pl.DataFrame:
 
     try:
         import fastexcel
-    except ImportError as odd:
+    except ImportError as error:
         raise InputError(
             f"{name} is an Excel file, which the extra excel reads: {install_line('excel')}; or "
             f"save it as CSV"
-        ) from odd
+        ) from error
     try:
         book = fastexcel.read_excel(str(path))
         sheets = book.sheet_names
-    except fastexcel.FastExcelError as odd:
-        raise damaged(name, odd) from odd
+    except fastexcel.FastExcelError as error:
+        raise damaged(name, error) from error
     if not sheets:
         raise EmptyInput(f"{name} is a workbook without a sheet")
     if sheet is None and len(sheets) > 1:
@@ -289,15 +289,19 @@ def _sheet(path: Path, name: str, sheet: str | None) -> pl.DataFrame:
     try:
         with guarded(name):
             frame = book.load_sheet(title).to_polars()
-    except fastexcel.FastExcelError as odd:
-        raise damaged(name, odd) from odd
+    except fastexcel.FastExcelError as error:
+        raise damaged(name, error) from error
     # A workbook has no whole numbers, only numbers that are whole: a label 1 is not 1.0.
-    whole = [
+    integer_columns = [
         column.name
         for column in frame.iter_columns()
         if column.dtype == pl.Float64 and (column == column.round(0)).fill_null(value=True).all()
     ]
-    return frame.with_columns(pl.col(whole).cast(pl.Int64, strict=False)) if whole else frame
+    return (
+        frame.with_columns(pl.col(integer_columns).cast(pl.Int64, strict=False))
+        if integer_columns
+        else frame
+    )
 
 
 # -- NumPy's files: an .npz with an array a column, and a structured .npy --------------------------
@@ -352,10 +356,10 @@ def npz_table(path: Path, name: str, *, batch_rows: int, meter: Meter) -> Opened
     """Open an .npz."""
     try:
         members = _members(path, name)
-    except _DAMAGED_ARRAYS as odd:
-        if isinstance(odd, InputError):
+    except _DAMAGED_ARRAYS as error:
+        if isinstance(error, InputError):
             raise
-        raise damaged(name, odd) from odd
+        raise damaged(name, error) from error
     size = path.stat().st_size
     flat = {key: member.shape[0] for key, member in members.items() if len(member.shape) == 1}
 
@@ -389,10 +393,10 @@ def npy_table(path: Path, name: str, *, batch_rows: int, meter: Meter) -> Opened
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it was written by an old version, which is no matter
             array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except _DAMAGED_ARRAYS as odd:
-        if "Python objects" in str(odd):
-            raise InputError(f"{name}: found an array of {_OBJECTS}") from odd
-        raise damaged(name, odd) from odd
+    except _DAMAGED_ARRAYS as error:
+        if "Python objects" in str(error):
+            raise InputError(f"{name}: found an array of {_OBJECTS}") from error
+        raise damaged(name, error) from error
     fields = array.dtype.names
     if fields is not None and array.ndim != 1:
         raise InputError(
@@ -426,10 +430,10 @@ def _guarded(pieces: Any, name: str) -> Any:
     def guarded(columns: Sequence[str]) -> Iterator[Piece]:
         try:
             yield from pieces(columns)
-        except _DAMAGED_ARRAYS as odd:
-            if isinstance(odd, InputError):
+        except _DAMAGED_ARRAYS as error:
+            if isinstance(error, InputError):
                 raise
-            raise damaged(name, odd) from odd
+            raise damaged(name, error) from error
 
     return guarded
 
@@ -440,8 +444,10 @@ def _members(path: Path, name: str) -> dict[str, _Member]:
         infos = archive.infolist()
         arrays = [info for info in infos if info.filename.endswith(".npy")]
         if not arrays:
-            what = "an Excel file" if any("xl/" in i.filename for i in infos) else "a zip archive"
-            raise InputError(f"{name} is no .npz: it looks like {what} without arrays in it")
+            likeness = (
+                "an Excel file" if any("xl/" in i.filename for i in infos) else "a zip archive"
+            )
+            raise InputError(f"{name} is no .npz: it looks like {likeness} without arrays in it")
         for info in arrays:
             key = info.filename.removesuffix(".npy")
             if key in members:
@@ -550,8 +556,10 @@ def _series(column: str, values: Array, name: str) -> pl.Series:
     if kind == "S":
         try:
             return pl.Series(column, [value.decode() for value in values.tolist()], pl.String)
-        except UnicodeDecodeError as odd:
-            raise InputError(f"{name}, column {column!r}: bytes that are no UTF-8: {odd}") from odd
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"{name}, column {column!r}: bytes that are no UTF-8: {error}"
+            ) from error
     if kind == "U":
         _must_be_unicode(values, column, name)
         return pl.Series(column, values.tolist(), pl.String)
@@ -559,8 +567,8 @@ def _series(column: str, values: Array, name: str) -> pl.Series:
         return moments_of(values, column)
     if kind == "f" and size > 8 and (values.astype(np.float64) != values).any():
         # Wider than float64: whole numbers stay exact, and others are the nearest float64.
-        whole = (np.floor(values) == values) & (np.abs(values) < _LARGEST_INT)
-        if whole.all():
+        integral = (np.floor(values) == values) & (np.abs(values) < _LARGEST_INT)
+        if integral.all():
             return pl.Series(column, values.astype(np.int64))
     if kind == "f":
         # Half precision and foreign byte orders become what polars knows.

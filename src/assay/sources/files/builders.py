@@ -146,10 +146,10 @@ class Codes:
         position = self._position
         table = np.array([position.setdefault(n, len(position)) for n in names], np.int64)
         if self._limit is not None and len(position) > self._limit:
-            what = "a score (say score=) or an id" if self._meaning == "decisions" else "an id"
+            likeness = "a score (say score=) or an id" if self._meaning == "decisions" else "an id"
             raise InputError(
                 f"column {self.column!r} has more than {self._limit:,} distinct values, which is "
-                f"too many for {self._meaning}: that is {what}"
+                f"too many for {self._meaning}: that is {likeness}"
             )
         dtype = np.min_scalar_type(len(position) - 1)
         if dtype.itemsize > self._codes.dtype.itemsize:
@@ -298,9 +298,9 @@ def series_of(name: str, values: Sequence[Any]) -> pl.Series:
         data_type = pl.Null
     elif kinds == {bool}:
         data_type = pl.Boolean
-    elif kinds == {int} and _within(values, _LARGEST_INT):
+    elif kinds == {int} and _are_within(values, _LARGEST_INT):
         data_type = pl.Int64
-    elif kinds == {float} or (kinds == {int, float} and _within(values, _EXACT)):
+    elif kinds == {float} or (kinds == {int, float} and _are_within(values, _EXACT)):
         data_type = pl.Float64
     elif kinds == {str}:
         data_type = pl.String
@@ -315,9 +315,9 @@ def series_of(name: str, values: Sequence[Any]) -> pl.Series:
     return pl.Series(name, values, dtype=data_type, strict=data_type != pl.Float64)
 
 
-def _within(values: Sequence[Any], bound: int) -> bool:
-    whole = [value for value in values if type(value) is int]
-    return -bound < min(whole, default=0) and max(whole, default=0) < bound
+def _are_within(values: Sequence[Any], bound: int) -> bool:
+    integers = [value for value in values if type(value) is int]
+    return -bound < min(integers, default=0) and max(integers, default=0) < bound
 
 
 def _number(value: Decimal | None) -> int | float | Decimal | None:
@@ -328,8 +328,8 @@ def _number(value: Decimal | None) -> int | float | Decimal | None:
     short = value.is_finite() and -_LARGEST_DECIMAL < value < _LARGEST_DECIMAL
     if short and value == value.to_integral_value():
         return int(value)
-    near = float(value)
-    return value if near.is_integer() and value != near else near
+    nearest = float(value)
+    return value if nearest.is_integer() and value != nearest else nearest
 
 
 def _times(name: str, values: Sequence[dt.datetime | None]) -> pl.Series:

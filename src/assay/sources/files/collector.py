@@ -168,17 +168,17 @@ def are_scores(values: pl.Series) -> bool:
     return column.only_numbers
 
 
-def decisions_of(said: BothReadings, truth: Labels, known: Collection[str]) -> Labels | None:
+def decisions_of(readings: BothReadings, truth: Labels, known: Collection[str]) -> Labels | None:
     """The column as decisions where all of its values are labels; None where it is scores.
 
     Names that are no numbers are decisions too: a model may name a label that never was true.
     """
-    if said.labels is None:
+    if readings.labels is None:
         return None
-    labels = written_like(said.labels, truth)
+    labels = written_like(readings.labels, truth)
     if set(labels.names) <= {*truth.names, *known}:
         return Labels(labels.codes, labels.names, truth.kind)
-    return None if np.isfinite(said.numbers).any() else labels
+    return None if np.isfinite(readings.numbers).any() else labels
 
 
 def written_like(labels: Labels, truth: Labels) -> Labels:
@@ -205,7 +205,7 @@ class ModelFile:
 
     name: str
     columns: Mapping[str, Any]
-    said: Mapping[str, ModelValues]
+    outputs: Mapping[str, ModelValues]
     rows: Array
     ids: pl.Series | None
     rows_read: int
@@ -220,38 +220,38 @@ class ModelFile:
         """
         columns = dict(read.columns)
         spoken = columns.pop("models", {})
-        said: dict[str, ModelValues] = {}
-        odd: Array = np.zeros(len(columns["rows"]), bool)
+        outputs: dict[str, ModelValues] = {}
+        bad_rows: Array = np.zeros(len(columns["rows"]), bool)
         reasons: list[Refused] = []
         for column, values in spoken.items():
             if isinstance(values, Mapping):
-                said[column] = values
+                outputs[column] = values
                 continue
             decisions = decisions_of(values, truth, known)
-            said[column] = values.numbers if decisions is None else decisions
+            outputs[column] = values.numbers if decisions is None else decisions
             if decisions is None:
-                odd |= ~np.isfinite(values.numbers)
+                bad_rows |= ~np.isfinite(values.numbers)
                 reasons += read.doubtful[column]
         if reasons and not skip:
             raise must_be_a_number(min(reasons, key=lambda at: at.row))
         rows, ids = columns.pop("rows"), columns.pop("ids", None)
         part = cls(
-            read.name, columns, said, rows, ids, read.rows_read, read.rows_refused, read.refused
+            read.name, columns, outputs, rows, ids, read.rows_read, read.rows_refused, read.refused
         )
         if ids is not None:
             _must_be_unique(ids, read)
-        if not odd.any():
+        if not bad_rows.any():
             return part
         listed = {(at.file, at.row): at for at in sorted(reasons, key=lambda at: at.row)}
-        return part.without(odd, list(listed.values()))
+        return part.without(bad_rows, list(listed.values()))
 
-    def without(self, odd: Array, reasons: list[Refused]) -> ModelFile:
+    def without(self, bad_rows: Array, reasons: list[Refused]) -> ModelFile:
         """The part with some rows refused, and why, as far as it is listed."""
-        if odd.all():
+        if bad_rows.all():
             raise EmptyInput(f"{self.name}: no row is left. The first reason: {reasons[0].reason}")
         return replace(
-            self.take(np.flatnonzero(~odd)),
-            rows_refused=self.rows_refused + int(odd.sum()),
+            self.take(np.flatnonzero(~bad_rows)),
+            rows_refused=self.rows_refused + int(bad_rows.sum()),
             refused=(*self.refused, *reasons)[:LISTED],
         )
 
@@ -259,16 +259,16 @@ class ModelFile:
         """Some rows, in an order."""
         return replace(
             self,
-            columns={name: _taken(column, at) for name, column in self.columns.items()},
-            said={name: _taken(column, at) for name, column in self.said.items()},
+            columns={name: _rows_at(column, at) for name, column in self.columns.items()},
+            outputs={name: _rows_at(column, at) for name, column in self.outputs.items()},
             rows=self.rows[at],
             ids=None if self.ids is None else self.ids.gather(at),
         )
 
 
-def _taken(column: Any, at: Array) -> Any:
+def _rows_at(column: Any, at: Array) -> Any:
     if isinstance(column, Mapping):
-        return {name: _taken(inner, at) for name, inner in column.items()}
+        return {name: _rows_at(inner, at) for name, inner in column.items()}
     if isinstance(column, Labels):
         return Labels(column.codes[at], column.names, column.kind)
     if isinstance(column, NameColumn):
@@ -469,17 +469,17 @@ class Collector:
 
     def add(self, piece: Piece, name: str) -> None:
         """Check the rows of a piece and keep the good ones."""
-        with _named(name):
+        with _naming_file(name):
             checked = self._checked(piece, place_in(piece, name))
         repeats = checked.values.get(("rows", ""))
         bad = self._bad.judge(piece, name, checked.problems, repeats)
         rows = piece.frame.height if repeats is None else int(repeats.sum())
         self.rows_read += rows + len(piece.broken)
-        with _named(name):
+        with _naming_file(name):
             self._keep(checked.values, bad, checked.missing)
         self._doubt(piece, name, checked.values, bad)
-        held = self.labelled.nbytes + (self.unlabelled.nbytes if self.unlabelled else 0)
-        self._budget.must_hold(held, name=name)
+        kept_bytes = self.labelled.nbytes + (self.unlabelled.nbytes if self.unlabelled else 0)
+        self._budget.must_hold(kept_bytes, name=name)
 
     def _doubt(
         self, piece: Piece, name: str, values: dict[tuple[str, str], Any], bad: Array
@@ -487,8 +487,8 @@ class Collector:
         """List what is no finite number; wrong only once the column is known to hold scores."""
         for column, listed in self.doubtful.items():
             readings = values["model", column]
-            odd = ~np.isfinite(readings[NUMBER].to_numpy()) & ~bad
-            for i in np.flatnonzero(odd)[: LISTED - len(listed)].tolist():
+            no_numbers = ~np.isfinite(readings[NUMBER].to_numpy()) & ~bad
+            for i in np.flatnonzero(no_numbers)[: LISTED - len(listed)].tolist():
                 reason = not_a_number(column, readings[VALUE][i])
                 line = None if piece.line is None else piece.line(i)
                 listed.append(Refused(int(piece.rows[i]), reason, name, line))
@@ -513,28 +513,28 @@ class Collector:
         if roles.models is not None:
             values["row", ""] = self._before + np.asarray(piece.rows, np.int64)
             for column in roles.models:
-                values["model", column], odd = check_model_column(frame[column])
-                problems += odd
+                values["model", column], column_problems = check_model_column(frame[column])
+                problems += column_problems
             for pattern, by_label in roles.model_classes.items():
-                numbers, odd = check_probabilities(frame, by_label)
+                numbers, column_problems = check_probabilities(frame, by_label)
                 values |= {(pattern, label): column for label, column in numbers.items()}
-                problems += odd
+                problems += column_problems
         if roles.id is not None:
-            values["id", ""], odd = check_ids(frame[roles.id])
-            problems += odd
+            values["id", ""], column_problems = check_ids(frame[roles.id])
+            problems += column_problems
         return checked
 
     def take(self) -> tuple[dict[str, Any], dict[str, Any] | None]:
         """The columns of the rows since the last time, labelled and not, which are let go."""
-        taken, rest = self.labelled, self.unlabelled
+        labelled, unlabelled = self.labelled, self.unlabelled
         self.labelled = ColumnStore(self._roles, labelled=True)
-        columns = taken.done()
+        columns = labelled.done()
         if "y_true" in columns:
             self.digest.add(columns["y_true"])
-        if rest is None or not rest.rows:
+        if unlabelled is None or not unlabelled.rows:
             return columns, None
         self.unlabelled = ColumnStore(self._roles, labelled=False)
-        return columns, rest.done(columns["y_true"].kind)
+        return columns, unlabelled.done(columns["y_true"].kind)
 
     def must_have_rows(self, names: Iterable[str]) -> None:
         """Refuse an input of which nothing is left."""
@@ -554,7 +554,7 @@ class Collector:
 
 
 @contextmanager
-def _named(name: str) -> Iterator[None]:
+def _naming_file(name: str) -> Iterator[None]:
     """Errors in here tell of which file they speak."""
     try:
         yield

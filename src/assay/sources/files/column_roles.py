@@ -58,7 +58,7 @@ def roles_of(table: OpenedTable, request: Request) -> Roles:
             )
         raise InputError(
             f"{table.name}: no column is known to hold the labels, such as "
-            f"{', '.join(WELL_KNOWN[LABEL])}. Say which with label=. {_listed(table)}"
+            f"{', '.join(WELL_KNOWN[LABEL])}. Say which with label=. {_listed_columns(table)}"
         )
     probabilities = dict(request.probabilities)
     if request.probability_pattern is not None:
@@ -66,8 +66,8 @@ def roles_of(table: OpenedTable, request: Request) -> Roles:
             **_matching(table, request.probability_pattern, claimed | {label}),
             **probabilities,
         }
-    taken = claimed | grouped | {label}
-    classes = {pattern: _matching(table, pattern, taken) for pattern in patterns}
+    excluded = claimed | grouped | {label}
+    classes = {pattern: _matching(table, pattern, excluded) for pattern in patterns}
     score, decision = request.score, request.decision
     if score is None and decision is None and not probabilities and models is None:
         score = _recognised(table, SCORE, claimed | {label}, grouped)
@@ -79,11 +79,11 @@ def roles_of(table: OpenedTable, request: Request) -> Roles:
             raise InputError(
                 f"{table.name}: no column is known to hold what the model said, such as "
                 f"{', '.join((*WELL_KNOWN[SCORE], *WELL_KNOWN[DECISION]))}. "
-                f"{_perhaps_probabilities(table, taken)}{_taken(table, claimed, request)}"
-                f"Say which with score=, decision= or probabilities=. {_listed(table)}"
+                f"{_perhaps_probabilities(table, excluded)}{_claimed_note(table, claimed, request)}"
+                f"Say which with score=, decision= or probabilities=. {_listed_columns(table)}"
             )
-    said = {"score": score, "decision": decision, "weight": request.weight}
-    must_have_one_role(table, label, said)
+    chosen = {"score": score, "decision": decision, "weight": request.weight}
+    must_have_one_role(table, label, chosen)
     for column in models or ():
         must_have_one_role(table, label, {"model's column": column})
     slices = dict.fromkeys(request.slices)
@@ -112,8 +112,8 @@ def roles_of(table: OpenedTable, request: Request) -> Roles:
 
 def _incident(table: OpenedTable, claimed: set[str | None]) -> str | None:
     """The column that names incidents, where one is called so and is nothing else."""
-    known = [column for column in well_known(table.columns, INCIDENT) if column not in claimed]
-    return known[0] if len(known) == 1 else None
+    candidates = [column for column in well_known(table.columns, INCIDENT) if column not in claimed]
+    return candidates[0] if len(candidates) == 1 else None
 
 
 def _models(
@@ -146,10 +146,10 @@ def _said_of(column: str, request: Request) -> str:
     return "what the model said" if role is None else f"the {role}"
 
 
-def _taken(table: OpenedTable, taken: set[str | None], request: Request) -> str:
+def _claimed_note(table: OpenedTable, claimed: set[str | None], request: Request) -> str:
     """That a column which would have been recognised was said to be something else."""
-    known = (*well_known(table.columns, SCORE), *well_known(table.columns, DECISION))
-    column = next((column for column in known if column in taken), None)
+    well_known_names = (*well_known(table.columns, SCORE), *well_known(table.columns, DECISION))
+    column = next((column for column in well_known_names if column in claimed), None)
     if column is None:
         return ""
     return f"Column {column!r} is {_said_of(column, request)}, as was said. "
@@ -159,11 +159,13 @@ def must_have(table: OpenedTable, column: str) -> None:
     """Refuse a column that a table does not have, with the nearest names."""
     if column in table.columns:
         return
-    near = difflib.get_close_matches(column, table.columns, n=3, cutoff=0.6)
+    suggestions = difflib.get_close_matches(column, table.columns, n=3, cutoff=0.6)
     folded = [c for c in table.columns if c.strip().casefold() == column.strip().casefold()]
-    near = list(dict.fromkeys([*folded, *near]))
-    advice = f"; did you mean {', '.join(map(repr, near))}?" if near else "."
-    raise MissingColumn(f"{table.name} has no column {column!r}{advice} {_listed(table)}", column)
+    suggestions = list(dict.fromkeys([*folded, *suggestions]))
+    advice = f"; did you mean {', '.join(map(repr, suggestions))}?" if suggestions else "."
+    raise MissingColumn(
+        f"{table.name} has no column {column!r}{advice} {_listed_columns(table)}", column
+    )
 
 
 def must_have_one_role(
@@ -192,7 +194,7 @@ def has_columns(names: Sequence[str], request: Request) -> bool:
     return all(column in names for column in wanted) if wanted else bool(well_known(names, LABEL))
 
 
-def _listed(table: OpenedTable) -> str:
+def _listed_columns(table: OpenedTable) -> str:
     shown = ", ".join(repr(column) for column in table.columns[:_LISTED])
     more = len(table.columns) - _LISTED
     listed = f"Its columns are {shown}" + (f" and {more:,} more" if more > 0 else "")
@@ -251,8 +253,8 @@ def _recognised(
     table: OpenedTable, role: str, claimed: set[str | None], grouped: set[str | None]
 ) -> str | None:
     """The column with a well-known name; rather one that nothing is grouped by."""
-    known = [column for column in well_known(table.columns, role) if column not in claimed]
-    candidates = [column for column in known if column not in grouped] or known
+    well_named = [column for column in well_known(table.columns, role) if column not in claimed]
+    candidates = [column for column in well_named if column not in grouped] or well_named
     if len(candidates) > 1:
         which = " or ".join(f"{role}={column!r}" for column in candidates)
         raise InputError(
@@ -277,7 +279,7 @@ def _matching(table: OpenedTable, pattern: str, claimed: set[str | None]) -> dic
         and column not in claimed
     }
     if not by_label:
-        raise InputError(f"{table.name}: no column matches {pattern!r}. {_listed(table)}")
+        raise InputError(f"{table.name}: no column matches {pattern!r}. {_listed_columns(table)}")
     return by_label
 
 
@@ -286,7 +288,7 @@ def same_roles(table: OpenedTable, roles: Roles, first: str) -> None:
     absent: Sequence[str] = [column for column in roles.columns if column not in table.columns]
     if absent:
         raise InputError(
-            f"{table.name} has no column {absent[0]!r}, which {first} has. {_listed(table)}"
+            f"{table.name} has no column {absent[0]!r}, which {first} has. {_listed_columns(table)}"
         )
 
 

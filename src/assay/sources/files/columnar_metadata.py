@@ -182,8 +182,8 @@ def row_groups(file: BinaryIO, size: int, name: str) -> list[Group]:
     """The row groups of a Parquet file."""
     try:
         return _groups(file, size)
-    except _ODD as odd:
-        raise _no_parquet(name, odd) from odd
+    except _ODD as error:
+        raise _no_parquet(name, error) from error
 
 
 def largest_reads(
@@ -193,19 +193,19 @@ def largest_reads(
     asked = set(columns)
     most = 0
     for group in groups:
-        held = 0
+        group_bytes = 0
         for chunk in group.chunks:
             if chunk.column in asked:
                 try:
-                    held += chunk.size + _largest_page(file, size, chunk)
-                except _ODD as odd:
-                    raise _no_parquet(name, odd) from odd
-        most = max(most, held)
+                    group_bytes += chunk.size + _largest_page(file, size, chunk)
+                except _ODD as error:
+                    raise _no_parquet(name, error) from error
+        most = max(most, group_bytes)
     return most
 
 
-def _no_parquet(name: str, odd: Exception) -> InputError:
-    why = str(odd) if isinstance(odd, Malformed) else "its description is incomplete"
+def _no_parquet(name: str, error: Exception) -> InputError:
+    why = str(error) if isinstance(error, Malformed) else "its description is incomplete"
     return InputError(f"{name} is no Parquet file that can be read, it seems to be damaged: {why}")
 
 
@@ -320,12 +320,14 @@ def record_batches(file: BinaryIO, size: int, name: str, limit: int) -> Batches:
             rows += records
             largest = max(largest, unpacked)
             total += unpacked
-    except _TooLarge as odd:
-        raise InputError(f"{name}: {odd}. It is damaged, or needs a larger max_memory=") from odd
-    except (struct.error, ValueError, IndexError) as odd:
+    except _TooLarge as error:
         raise InputError(
-            f"{name} is no Arrow IPC file that can be read, it seems to be damaged: {odd}"
-        ) from odd
+            f"{name}: {error}. It is damaged, or needs a larger max_memory="
+        ) from error
+    except (struct.error, ValueError, IndexError) as error:
+        raise InputError(
+            f"{name} is no Arrow IPC file that can be read, it seems to be damaged: {error}"
+        ) from error
     return Batches(rows, largest, total)
 
 
@@ -345,7 +347,7 @@ def _messages(file: BinaryIO, size: int, limit: int) -> Iterator[tuple[int, int]
             skipped = 8 if head[:4] == _CONTINUES else 4
             file.seek(place + skipped)
             message = _Table.root(file.read(about - skipped))
-            yield _checked(message, file, place + about, body, limit)
+            yield _checked_batch(message, file, place + about, body, limit)
 
 
 def _footer(file: BinaryIO, size: int) -> tuple[_Table, int]:
@@ -379,11 +381,13 @@ def _of_stream(file: BinaryIO, size: int, limit: int) -> Iterator[tuple[int, int
         at += 8 + length
         if body < 0 or at + body > size:
             raise ValueError("a batch lies outside of it")
-        yield _checked(message, file, at, body, limit)
+        yield _checked_batch(message, file, at, body, limit)
         at += body
 
 
-def _checked(message: _Table, file: BinaryIO, start: int, body: int, limit: int) -> tuple[int, int]:
+def _checked_batch(
+    message: _Table, file: BinaryIO, start: int, body: int, limit: int
+) -> tuple[int, int]:
     """The rows of a batch and its bytes unpacked; refuses claims that can't be true."""
     kind = message.number(1, "<B")
     if kind not in (_DICTIONARY_BATCH, _RECORD_BATCH):

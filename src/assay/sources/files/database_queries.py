@@ -68,10 +68,10 @@ def must_have_query(source: Source) -> None:
         raise InputError(f"{source.name} has no query: write {lead}{place}?QUERY with one SELECT")
     try:
         source.query.encode()
-    except UnicodeEncodeError as odd:
+    except UnicodeEncodeError as error:
         raise InputError(
-            f"{source.name}: the query is no text in UTF-8, at its character {odd.start + 1}"
-        ) from odd
+            f"{source.name}: the query is no text in UTF-8, at its character {error.start + 1}"
+        ) from error
 
 
 def sql_table(source: Source, *, batch_rows: int, limit: int, meter: Meter) -> OpenedTable:
@@ -105,8 +105,8 @@ def _must_be(engine: str, path: Path, name: str) -> None:
     try:
         with path.open("rb") as file:
             head = file.read(at + len(sign))
-    except OSError as odd:
-        raise InputError(f"{name} can't be opened: {odd.strerror}") from odd
+    except OSError as error:
+        raise InputError(f"{name} can't be opened: {error.strerror}") from error
     if head[at:] != sign:
         raise InputError(f"{name} is no {_NAMES[engine]} file: it begins with {head[:16]!r}")
 
@@ -133,10 +133,10 @@ def _rows(source: Source, batch_rows: int, limit: int) -> Iterator[Any]:
 def _duckdb(path: Path, query: str, name: str, limit: int) -> Iterator[Any]:
     try:
         import duckdb
-    except ImportError as odd:
+    except ImportError as error:
         raise InputError(
             f"{name} needs DuckDB, which is not installed: {install_line('sql')}"
-        ) from odd
+        ) from error
     if "?" in str(path.absolute()):
         raise InputError(f"{name}: DuckDB opens no path with a question mark in it; rename it")
     settings: dict[str, Any] = {
@@ -158,9 +158,9 @@ def _duckdb(path: Path, query: str, name: str, limit: int) -> Iterator[Any]:
             if [s.type for s in statements] != [duckdb.StatementType.SELECT]:
                 raise InputError(f"{name}: only one SELECT that reads this file is allowed")
             yield connection
-    except duckdb.Error as odd:
-        lines = str(odd).strip().splitlines() or ["unknown"]
-        raise InputError(f"{name}: DuckDB refuses the query: {lines[0]}") from odd
+    except duckdb.Error as error:
+        lines = str(error).strip().splitlines() or ["unknown"]
+        raise InputError(f"{name}: DuckDB refuses the query: {lines[0]}") from error
 
 
 # -- one SELECT ------------------------------------------------------------------------------------
@@ -267,8 +267,8 @@ def postgresql_address(given: str) -> tuple[Address, str]:
             unquote(split.username) if split.username else None,
             unquote(split.path[1:]) or None,
         )
-    except ValueError as odd:
-        if isinstance(odd, InputError):
+    except ValueError as error:
+        if isinstance(error, InputError):
             raise
         # What urllib says may show what was given.
         raise InputError(
@@ -295,11 +295,11 @@ def _must_hold_no_password(split: SplitResult) -> None:
 def must_only_read_postgresql(query: str, name: str) -> str:
     """The query, refused where it is no SELECT or reaches beyond the tables."""
     text = one_select(query, name)
-    beyond = _BEYOND_TABLES.search(text)
-    if beyond is not None:
+    forbidden = _BEYOND_TABLES.search(text)
+    if forbidden is not None:
         raise InputError(
-            f"{name}: the query names {beyond[0]!r}, which may reach beyond the tables. Only one "
-            f"SELECT that reads tables is allowed"
+            f"{name}: the query names {forbidden[0]!r}, which may reach beyond the tables. Only "
+            f"one SELECT that reads tables is allowed"
         )
     if _SPELLED.search(text):
         raise InputError(f"{name}: the query spells a name by numbers (U&); write it as it is")
@@ -311,10 +311,10 @@ def postgresql_connection(address: Address) -> Iterator[Any]:
     """A connection in one transaction that only reads, and sees one state of the tables."""
     try:
         import psycopg
-    except ImportError as odd:
+    except ImportError as error:
         raise InputError(
             f"{address.name} needs psycopg, which is not installed: {install_line('postgres')}"
-        ) from odd
+        ) from error
     places: dict[str, Any] = {
         "host": address.host,
         "port": address.port,
@@ -336,9 +336,9 @@ def postgresql_connection(address: Address) -> Iterator[Any]:
             connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
             connection.autocommit = False
             yield connection
-    except psycopg.Error as odd:
-        lines = str(odd).strip().splitlines() or ["unknown"]
-        raise InputError(f"{address.name}: PostgreSQL refuses: {lines[0]}") from odd
+    except psycopg.Error as error:
+        lines = str(error).strip().splitlines() or ["unknown"]
+        raise InputError(f"{address.name}: PostgreSQL refuses: {lines[0]}") from error
 
 
 def _drop_power(connection: Any) -> None:
@@ -408,30 +408,30 @@ def spark_query(given: str) -> tuple[str, str]:
     >>> spark_query("spark:select label, score from flows where day = 3")[0]
     'spark'
     """
-    rest = given.partition(":")[2].lstrip("?").strip()
-    if not rest:
+    address = given.partition(":")[2].lstrip("?").strip()
+    if not address:
         raise InputError(f"{SPARK}: names neither a table nor a query: write {_SPARK_FORM}")
-    if rest.lower().startswith(("sc://", "//")):
+    if address.lower().startswith(("sc://", "//")):
         raise InputError(
             f"the address of a Spark server may hold a token, which shells and logs would keep: "
             f"give it as {REMOTE}. Write {_SPARK_FORM}"
         )
-    if _TABLE.fullmatch(rest):
-        quoted = ".".join(f"`{part}`" for part in rest.split("."))
-        return f"{SPARK}:{rest}", f"select * from {quoted}"  # noqa: S608 - letters and digits
-    return SPARK, rest
+    if _TABLE.fullmatch(address):
+        quoted = ".".join(f"`{part}`" for part in address.split("."))
+        return f"{SPARK}:{address}", f"select * from {quoted}"  # noqa: S608 - letters and digits
+    return SPARK, address
 
 
 def must_only_read_spark(query: str, name: str) -> str:
     """The query, refused where it is no SELECT or reaches beyond the tables."""
     text = one_select(query, name)
     # What is a comment depends on where texts end, which settings change: both are looked at.
-    beyond = _BEYOND_SPARK_TABLES.search(text) or _BEYOND_SPARK_TABLES.search(
+    forbidden = _BEYOND_SPARK_TABLES.search(text) or _BEYOND_SPARK_TABLES.search(
         _COMMENT.sub(" ", text)
     )
-    if beyond is not None:
+    if forbidden is not None:
         raise InputError(
-            f"{name}: the query holds {beyond[0].strip()!r}, which may reach beyond the tables. "
+            f"{name}: the query holds {forbidden[0].strip()!r}, which may reach beyond the tables. "
             f"Only one SELECT that reads tables is allowed; name files as inputs of their own"
         )
     return text
@@ -444,21 +444,21 @@ def spark_session(query: str, name: str) -> Iterator[Any]:
     try:
         from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
-    except ImportError as odd:
+    except ImportError as error:
         raise InputError(
             f"{name} needs PySpark, which is not installed: {install_line('spark')}"
-        ) from odd
+        ) from error
     try:
         with _session(name) as session:
             with contextlib.suppress(PySparkException, Py4JError):
                 session.conf.set("spark.sql.runSQLonFiles", "false")
             yield session
-    except (PySparkException, Py4JError) as odd:
-        lines = str(odd).strip().splitlines() or ["unknown"]
+    except (PySparkException, Py4JError) as error:
+        lines = str(error).strip().splitlines() or ["unknown"]
         advice = ""
         if "JAVA_GATEWAY" in lines[0]:
             advice = f". Java is needed to run Spark here, or a server in {REMOTE}"
-        raise InputError(f"{name}: Spark refuses: {lines[0]}{advice}") from odd
+        raise InputError(f"{name}: Spark refuses: {lines[0]}{advice}") from error
 
 
 @contextlib.contextmanager

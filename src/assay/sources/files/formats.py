@@ -102,9 +102,9 @@ def by_content(head: bytes, name: str) -> str | None:
     for start, format_ in _MAGIC:
         if head.startswith(start):
             return format_
-    for at, sign, what in _OTHERS:
+    for at, sign, likeness in _OTHERS:
         if head[at : at + len(sign)] == sign:
-            raise InputError(f"{name} can't be read: it looks like {what}")
+            raise InputError(f"{name} can't be read: it looks like {likeness}")
     return None
 
 
@@ -199,10 +199,10 @@ def unpacked(chunks: Iterator[bytes], packing: str, name: str, size: int) -> Ite
                 unpacker, begun = _unpacker(packing), True
             try:
                 out = unpacker.decompress(data, size)
-            except (zlib.error, _zstd().ZstdError, lzma.LZMAError, OSError) as odd:
+            except (zlib.error, _zstd().ZstdError, lzma.LZMAError, OSError) as error:
                 raise InputError(
-                    f"{name} can't be unpacked, its {packing} data are damaged: {odd}"
-                ) from odd
+                    f"{name} can't be unpacked, its {packing} data are damaged: {error}"
+                ) from error
             if out:
                 yield out
             data = b""
@@ -265,15 +265,19 @@ def must_be_narrow(head: bytes, encoding: str | None, name: str) -> None:
             f"{name} is not UTF-8: at byte 0 it has the mark of UTF-{bits}. Say "
             f"encoding='utf-{bits}'"
         )
-    even, odd = head[::2].count(0), head[1::2].count(0)
-    if not even + odd or (even + odd) * _NULS < len(head) or _is_wide(encoding):
+    even_nulls, odd_nulls = head[::2].count(0), head[1::2].count(0)
+    if (
+        not even_nulls + odd_nulls
+        or (even_nulls + odd_nulls) * _NULS < len(head)
+        or _is_wide(encoding)
+    ):
         return
-    likely = "utf-16-le" if odd else "utf-16-be"
-    if even and odd:
-        likely = "utf-32-le" if odd > even else "utf-32-be"
+    likely = "utf-16-le" if odd_nulls else "utf-16-be"
+    if even_nulls and odd_nulls:
+        likely = "utf-32-le" if odd_nulls > even_nulls else "utf-32-be"
     raise InputError(
-        f"{name} is not {encoding or 'UTF-8'}: {even + odd:,} of its first {len(head):,} bytes are "
-        f"NUL. Say which encoding it has, likely encoding={likely!r}"
+        f"{name} is not {encoding or 'UTF-8'}: {even_nulls + odd_nulls:,} of its first "
+        f"{len(head):,} bytes are NUL. Say which encoding it has, likely encoding={likely!r}"
     )
 
 
@@ -311,10 +315,10 @@ def _decoder(encoding: str | None) -> codecs.IncrementalDecoder:
             # Codecs such as zlib or rot13 are not encodings of text: that is a LookupError.
             "a".encode(codec.name)
         return codecs.getincrementaldecoder(codec.name)("strict")
-    except LookupError as odd:
+    except LookupError as error:
         raise InputError(
             f"encoding={encoding!r} is not known; try utf-8, utf-16, latin-1 or cp1252"
-        ) from odd
+        ) from error
 
 
 def _decoded(
@@ -331,17 +335,21 @@ def _decoded(
         return chunk
     try:
         return decoder.decode(chunk, final).encode()
-    except UnicodeDecodeError as odd:
-        at = offset - len(waiting) + odd.start
-        byte = odd.object[odd.start : odd.start + 1].hex()
+    except UnicodeDecodeError as error:
+        at = offset - len(waiting) + error.start
+        byte = error.object[error.start : error.start + 1].hex()
         if encoding is None:
             raise InputError(
                 f"{name} is not UTF-8: byte {at} is 0x{byte}. Say which encoding it has, for "
                 f"example encoding='cp1252' or encoding='utf-16'"
-            ) from odd
-        raise InputError(f"{name} is not {encoding}: byte {at} is 0x{byte} ({odd.reason})") from odd
-    except UnicodeError as odd:
-        raise InputError(f"{name} can't be read as {encoding} near byte {offset}: {odd}") from odd
+            ) from error
+        raise InputError(
+            f"{name} is not {encoding}: byte {at} is 0x{byte} ({error.reason})"
+        ) from error
+    except UnicodeError as error:
+        raise InputError(
+            f"{name} can't be read as {encoding} near byte {offset}: {error}"
+        ) from error
 
 
 def begun(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
@@ -426,21 +434,21 @@ def guarded(name: str) -> Iterator[None]:
     with _hushed() as quiet:
         try:
             yield
-        except pl.exceptions.PanicException as odd:
+        except pl.exceptions.PanicException as error:
             quiet.drop = True
-            raise damaged(name, odd) from None
-        except (pl.exceptions.PolarsError, OSError, ValueError, OverflowError) as odd:
-            if isinstance(odd, InputError):
+            raise damaged(name, error) from None
+        except (pl.exceptions.PolarsError, OSError, ValueError, OverflowError) as error:
+            if isinstance(error, InputError):
                 raise
             quiet.drop = True
-            raise damaged(name, odd) from odd
-        except MemoryError as odd:
-            raise InputError(f"{name} needs more memory than there is") from odd
+            raise damaged(name, error) from error
+        except MemoryError as error:
+            raise InputError(f"{name} needs more memory than there is") from error
 
 
-def damaged(name: str, odd: BaseException | str) -> InputError:
+def damaged(name: str, error: BaseException | str) -> InputError:
     """An error that says that a file can't be read, and in one line why."""
-    lines = str(odd).strip().splitlines() or [type(odd).__name__]
+    lines = str(error).strip().splitlines() or [type(error).__name__]
     why = lines[0] if len(lines[0]) <= _LONGEST else lines[0][:_LONGEST] + "..."
     return InputError(f"{name} can't be read, it seems to be damaged: {why}")
 
@@ -482,16 +490,16 @@ class _StandardError:
             self._drop |= drop
             if self._readers:
                 return
-            kept, held, dropped = self._kept, self._held, self._drop
+            kept, buffer, dropped = self._kept, self._held, self._drop
             self._kept, self._held, self._drop = None, None, False
-            if kept is None or held is None:
+            if kept is None or buffer is None:
                 return
-            with held:
+            with buffer:
                 _flush()
                 os.dup2(kept, _STDERR)
                 os.close(kept)
-                held.seek(0)
-                text = b"" if dropped else held.read()
+                buffer.seek(0)
+                text = b"" if dropped else buffer.read()
             if text:
                 os.write(_STDERR, text)
 

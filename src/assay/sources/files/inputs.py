@@ -56,8 +56,8 @@ def read_side_file(path: Path, most: int, kind: str) -> bytes:
     try:
         with path.open("rb") as file:
             content = file.read(most + 1)
-    except OSError as odd:
-        raise InputError(f"{kind} {path} can't be read: {odd.strerror}") from odd
+    except OSError as error:
+        raise InputError(f"{kind} {path} can't be read: {error.strerror}") from error
     if len(content) > most:
         size = f"{most >> 20} MiB" if most >> 20 else f"{most:,} bytes"
         raise InputError(f"{path} has more than {size}, too large for {kind}: name another file")
@@ -122,10 +122,10 @@ def _meant(inputs: Sequence[str], request: Request) -> list[Source]:
     for given in map(name_of, inputs):
         try:
             every += _sources(given, request)
-        except OSError as odd:
+        except OSError as error:
             raise InputError(
-                f"{shown(without_query(given))} can't be opened: {odd.strerror}"
-            ) from odd
+                f"{shown(without_query(given))} can't be opened: {error.strerror}"
+            ) from error
     if not every:
         raise InputError("no file was given: name a file, a folder, or - for standard input")
     return every
@@ -257,22 +257,22 @@ def missing(path: Path, given: str) -> InputError:
         return InputError(
             f"there is no file {shown(given)}. If that is a pattern, say glob=True to expand it"
         )
-    near: list[str] = []
+    similar: list[str] = []
     if path.parent.is_dir():
         names = [entry.name for entry in path.parent.iterdir()]
-        near = difflib.get_close_matches(path.name, names, n=3, cutoff=0.6)
-    advice = f"; did you mean {', '.join(map(shown, near))}?" if near else ""
+        similar = difflib.get_close_matches(path.name, names, n=3, cutoff=0.6)
+    advice = f"; did you mean {', '.join(map(shown, similar))}?" if similar else ""
     return InputError(f"there is no file {shown(given)}{advice}")
 
 
 def _query(given: str, engine: str) -> Source:
-    rest = given.partition(":")[2]
+    address = given.partition(":")[2]
     # A file's name may hold a question mark: the first part that is a file is the file.
-    for cut in [*(i for i, sign in enumerate(rest) if sign == "?"), len(rest)]:
-        path = Path(rest[:cut])
+    for cut in [*(i for i, sign in enumerate(address) if sign == "?"), len(address)]:
+        path = Path(address[:cut])
         if path.is_file():
-            return Source(shown(f"{engine}:{path}"), path, engine, rest[cut + 1 :])
-    place = rest.partition("?")[0]
+            return Source(shown(f"{engine}:{path}"), path, engine, address[cut + 1 :])
+    place = address.partition("?")[0]
     if place and _is_there(place) and shown_lead(given) is None:
         raise InputError(f"{shown(place)} is a folder, a device or a pipe; a database is a file")
     raise missing(Path(place), place if shown_lead(given) is None else given)
@@ -348,10 +348,10 @@ class Hashing:
         except InputError:
             places = {}  # whoever reads them says so
         self._places = places
-        there: dict[Path | str, str] = {
+        hashes_there: dict[Path | str, str] = {
             Path(name).resolve(): name for name in maybe if Path(name).is_file()
         }
-        every = {**there, **places}
+        every = {**hashes_there, **places}
         self._states = {place: _state(place) for place in every if isinstance(place, Path)}
         self._thread = threading.Thread(target=self._hash, args=(every,), daemon=True)
         self._thread.start()
@@ -360,8 +360,8 @@ class Hashing:
         for place, name in places.items() if self._hashes else ():
             try:
                 self._found[place] = _hashed(name, place)
-            except OSError as odd:
-                self._odd = InputError(f"{name} can't be read: {odd.strerror}")
+            except OSError as error:
+                self._odd = InputError(f"{name} can't be read: {error.strerror}")
                 return
 
     def inputs(self, others: Sequence[str] = ()) -> tuple[InputDigest, ...]:
@@ -445,18 +445,18 @@ def files_in(folder: Path, name: str) -> tuple[tuple[FolderFile, ...], tuple[Pat
     All files have the same keys, or the folder is refused. Files and folders whose names start with
     a dot or an underscore are what other tools keep for themselves, and are left alone.
     """
-    own = keys_of([folder.name], name)
+    outer = keys_of([folder.name], name)
     paths = tuple(_walk(folder, name, (folder.resolve(),)))
     files = tuple(
-        FolderFile(path, own | keys_of(path.relative_to(folder).parts[:-1], name, own))
+        FolderFile(path, outer | keys_of(path.relative_to(folder).parts[:-1], name, outer))
         for path in paths
         if _is_read(path)
     )
     for file in files[1:]:
         if file.keys.keys() != files[0].keys.keys():
             raise InputError(
-                f"the folders inside {name} have unlike keys: {_told(files[0], folder)} and "
-                f"{_told(file, folder)}. Give folders of like keys, or the files that are meant"
+                f"the folders inside {name} have unlike keys: {_note(files[0], folder)} and "
+                f"{_note(file, folder)}. Give folders of like keys, or the files that are meant"
             )
     return files, tuple(path for path in paths if not _is_read(path))
 
@@ -467,16 +467,16 @@ def _is_read(path: Path) -> bool:
 
 def _notes_on(folder: Path, others: Sequence[Path]) -> tuple[str, ...]:
     """What is to be said of files in a folder that are not read; a link may lead nowhere."""
-    odd = [path for path in others if is_known(path.name)]
-    unknown = [path for path in others if path not in odd]
+    unopenable = [path for path in others if is_known(path.name)]
+    unknown = [path for path in others if path not in unopenable]
     notes = []
     if unknown:
-        whose, it = ("their suffixes are", "them") if unknown[1:] else ("its suffix is", "it")
-        why = f"{whose} not among those that are read in a folder: name {it} to read {it}"
+        subject, it = ("their suffixes are", "them") if unknown[1:] else ("its suffix is", "it")
+        why = f"{subject} not among those that are read in a folder: name {it} to read {it}"
         notes.append(f"{left_out(folder, unknown)}, since {why}")
-    if odd:
-        what = plural(len(odd), "it is no file", "they are no files")
-        notes.append(f"{left_out(folder, odd)}, since {what} that can be opened")
+    if unopenable:
+        cause = plural(len(unopenable), "it is no file", "they are no files")
+        notes.append(f"{left_out(folder, unopenable)}, since {cause} that can be opened")
     return tuple(notes)
 
 
@@ -527,11 +527,11 @@ def keys_of(folders: Sequence[str], name: str, around: Keys | None = None) -> di
             continue
         try:
             key, value = unquote(key, errors="strict"), unquote(value, errors="strict")
-        except UnicodeDecodeError as odd:
+        except UnicodeDecodeError as error:
             raise InputError(
                 f"{name}: the folder {folder!r} holds bytes in percent signs that are no UTF-8 "
                 f"text: rename it"
-            ) from odd
+            ) from error
         if key in keys or key in (around or {}):
             raise InputError(
                 f"{name}: the key {key!r} stands twice in one path, the second time in "
@@ -541,7 +541,7 @@ def keys_of(folders: Sequence[str], name: str, around: Keys | None = None) -> di
     return keys
 
 
-def _told(file: FolderFile, folder: Path) -> str:
+def _note(file: FolderFile, folder: Path) -> str:
     keys = ", ".join(map(repr, file.keys)) or "none"
     return f"{keys} ({file.path.relative_to(folder).as_posix()!r})"
 
@@ -557,11 +557,11 @@ def with_keys(table: OpenedTable, keys: Keys) -> OpenedTable:
     added = tuple(key for key in keys if key not in table.columns)
 
     def pieces(columns: Sequence[str]) -> Iterator[Piece]:
-        own = [column for column in columns if column not in added]
+        file_columns = [column for column in columns if column not in added]
         # Of a table without columns nobody would know how many rows it has.
-        for piece in table.pieces(own or table.columns[:1]):
+        for piece in table.pieces(file_columns or table.columns[:1]):
             for key in keys:
-                if key in own:
+                if key in file_columns:
                     _must_agree(piece.frame[key], keys[key], table.name)
             yield replace(piece, frame=_with(piece.frame, keys, added, columns))
 
@@ -585,14 +585,14 @@ def _must_agree(values: pl.Series, value: str | None, name: str) -> None:
     import polars as pl
 
     if value is None:
-        same = values.is_null()
+        agrees = values.is_null()
     elif values.dtype.is_numeric():
         number = pl.Series([value]).cast(values.dtype, strict=False)[0]
-        same = values.eq_missing(pl.Series([number], dtype=values.dtype))
+        agrees = values.eq_missing(pl.Series([number], dtype=values.dtype))
     else:
-        same = values.cast(pl.String).eq_missing(pl.Series([value]))
-    if not same.all():
-        row = int((~same).arg_max() or 0)
+        agrees = values.cast(pl.String).eq_missing(pl.Series([value]))
+    if not agrees.all():
+        row = int((~agrees).arg_max() or 0)
         raise InputError(
             f"{name}: column {values.name!r} holds {values[row]!r}, and the folder that the file "
             f"lies in says {value!r}. Move the rows to the folder that they belong to, or rename "

@@ -128,8 +128,8 @@ def _piece(
             try:
                 for path in columns.values():
                     value_at(made or {}, path)
-            except Unreadable as odd:
-                made, reason = None, str(odd)
+            except Unreadable as error:
+                made, reason = None, str(error)
             if made is None:
                 broken.append(BrokenRecord(row + i, line + i, reason))
             else:
@@ -272,10 +272,14 @@ class _Elements:
             raise self._odd("a comma or the end of the array was expected")
         try:
             end: int = self._decode(text, at)[1]
-        except (ValueError, RecursionError) as odd:
+        except (ValueError, RecursionError) as error:
             if final or len(text) - at > LONGEST:
-                why = odd.msg if isinstance(odd, json.JSONDecodeError) else "it is nested too deep"
-                raise self._odd(why) from odd
+                why = (
+                    error.msg
+                    if isinstance(error, json.JSONDecodeError)
+                    else "it is nested too deep"
+                )
+                raise self._odd(why) from error
             return None
         # A number may go on behind what is there of it, as 0 does in 0.5.
         ended = final or text[at] in '{["' or text[end : end + 1] in _BEHIND
@@ -338,10 +342,10 @@ def json_object(line: bytes) -> tuple[JsonObject | None, str]:
         return None, BLANK
     try:
         made = json.loads(line.decode(), object_pairs_hook=_of_pairs)
-    except UnicodeDecodeError as odd:
-        return None, f"bytes that are not UTF-8 (0x{line[odd.start : odd.start + 1].hex()})"
-    except json.JSONDecodeError as odd:
-        return None, f"no JSON object ({odd.msg} at character {odd.pos + 1})"
+    except UnicodeDecodeError as error:
+        return None, f"bytes that are not UTF-8 (0x{line[error.start : error.start + 1].hex()})"
+    except json.JSONDecodeError as error:
+        return None, f"no JSON object ({error.msg} at character {error.pos + 1})"
     except (ValueError, RecursionError):
         return None, "no JSON object that can be read"
     if not isinstance(made, JsonObject):

@@ -167,8 +167,8 @@ def _total(files: Sequence[Source]) -> int | None:
     sizes = [
         None if s.path is None or not s.path.is_file() else s.path.stat().st_size for s in files
     ]
-    known = [size for size in sizes if size is not None]
-    return sum(known) if len(known) == len(sizes) else None
+    known_sizes = [size for size in sizes if size is not None]
+    return sum(known_sizes) if len(known_sizes) == len(sizes) else None
 
 
 def opened(
@@ -183,11 +183,11 @@ def opened(
 
     The keys of the folders around it are columns too.
     """
-    table = with_keys(_opened(source, request, budget, meter, stdin, stack), source.keys)
+    table = with_keys(_opened_by_format(source, request, budget, meter, stdin, stack), source.keys)
     return replace(table, notes=(*table.notes, *source.notes)) if source.notes else table
 
 
-def _opened(
+def _opened_by_format(
     source: Source,
     request: Request,
     budget: Budget,
@@ -202,8 +202,8 @@ def _opened(
     file = _file(source, stdin, stack)
     try:
         head = file.read(HEAD)
-    except OSError as odd:
-        raise InputError(f"{source.name} can't be read: {odd.strerror}") from odd
+    except OSError as error:
+        raise InputError(f"{source.name} can't be read: {error.strerror}") from error
     if not head:
         raise EmptyInput(f"{source.name} is empty")
     content, path = formats.by_content(head, source.name), source.path
@@ -264,8 +264,8 @@ def _file(source: Source, stdin: BinaryIO | None, stack: contextlib.ExitStack) -
         return standard_input() if stdin is None else stdin
     try:
         return stack.enter_context(source.path.open("rb"))
-    except OSError as odd:
-        raise InputError(f"{source.name} can't be opened: {odd.strerror}") from odd
+    except OSError as error:
+        raise InputError(f"{source.name} can't be opened: {error.strerror}") from error
 
 
 def _raw(file: BinaryIO, head: bytes, name: str, request: Request, meter: Meter) -> Iterator[bytes]:
@@ -277,8 +277,8 @@ def _raw(file: BinaryIO, head: bytes, name: str, request: Request, meter: Meter)
     while True:
         try:
             chunk = file.read(request.chunk_bytes)
-        except OSError as odd:
-            raise InputError(f"{name} can't be read: {odd.strerror}") from odd
+        except OSError as error:
+            raise InputError(f"{name} can't be read: {error.strerror}") from error
         if not chunk:
             return
         meter.add(len(chunk))
@@ -293,10 +293,10 @@ def _text(
         chunks = unpacked(chunks, packing, name, request.chunk_bytes)
     head, chunks = begun(chunks)
     if packing is not None and formats.by_content(head, name) is not None:
-        what = formats.NAMES[formats.by_content(head, name) or ""]
-        raise InputError(f"{name} holds a packed {what} file; unpack it first")
-    told = b"".join(behind_lines(iter([head]), request.skip_lines))
-    format_ = formats.decide(None, told, name, request.input_format)
+        packed = formats.NAMES[formats.by_content(head, name) or ""]
+        raise InputError(f"{name} holds a packed {packed} file; unpack it first")
+    text_head = b"".join(behind_lines(iter([head]), request.skip_lines))
+    format_ = formats.decide(None, text_head, name, request.input_format)
     must_be_narrow(head, request.encoding, name)
     text = utf8(chunks, request.encoding, name)
     if format_ == formats.JSONL:
@@ -322,8 +322,8 @@ def _spooled(
                 budget.must_hold(size, name=name)
                 copy.write(chunk)
                 chunk = file.read(HEAD)
-    except OSError as odd:
-        raise InputError(f"{name} can't be kept aside to be read: {odd.strerror}") from odd
+    except OSError as error:
+        raise InputError(f"{name} can't be kept aside to be read: {error.strerror}") from error
     return path
 
 
@@ -379,11 +379,11 @@ def ranked(rows: Coded, probabilities: Sequence[str], kind: str, sides: Mapping[
 
     ``probabilities`` are the labels that have one, ``kind`` is that of the labels of the data.
     """
-    said = typed(kind, **sides)
+    labelling = typed(kind, **sides)
     if len(probabilities) != 1:
-        return sided(rows, said["positive"], said["negative"])
+        return sided(rows, labelling["positive"], labelling["negative"])
     of = native(probabilities[0], kind)
-    if said["negative"] is not None or said["positive"] not in (None, of):
+    if labelling["negative"] is not None or labelling["positive"] not in (None, of):
         raise ScoreError(f"the only probability is that of {of!r}, so that is the positive")
     return one_score(rows, probabilities)
 
@@ -455,9 +455,9 @@ def _recognised(columns: tuple[str, ...]) -> dict[str, str]:
     """The one column with a well-known name of each role."""
     roles = {}
     for role in WELL_KNOWN:
-        known = well_known(columns, role)
-        if len(known) == 1:
-            roles[role] = known[0]
+        candidates = well_known(columns, role)
+        if len(candidates) == 1:
+            roles[role] = candidates[0]
     return roles
 
 

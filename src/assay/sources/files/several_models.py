@@ -112,7 +112,7 @@ def read_models(
     here = tuple(model.column for model in models if _is_here(model, inputs))
     if rows is None:
         rows = read(inputs, replace(request, models=here, id=id_column), progress, stdin)
-    placed = [_placed(model, rows, inputs) for model in models]
+    placed = [_placed_model(model, rows, inputs) for model in models]
     files = tuple(dict.fromkeys(model.file for model in placed if model.file is not None))
     _must_be_matchable(placed, files, inputs, id_column)
     truth = rows.columns["y_true"]
@@ -128,10 +128,10 @@ def read_models(
     main, parts, more = _aligned(main, parts, skip=skip)
     by_file: dict[str | None, ModelFile] = {None: main}
     by_file |= zip(files, parts, strict=True)
-    said = {model.name: by_file[model.file].said[model.column] for model in placed}
-    decisions = {name: v for name, v in said.items() if isinstance(v, Labels)}
-    tables = {name: v for name, v in said.items() if isinstance(v, Mapping)}
-    scores = {name: v for name, v in said.items() if not isinstance(v, Labels | Mapping)}
+    outputs = {model.name: by_file[model.file].outputs[model.column] for model in placed}
+    decisions = {name: v for name, v in outputs.items() if isinstance(v, Labels)}
+    tables = {name: v for name, v in outputs.items() if isinstance(v, Mapping)}
+    scores = {name: v for name, v in outputs.items() if not isinstance(v, Labels | Mapping)}
     _must_be_of_one_kind(placed, scores, decisions, tables, truth)
     return MatchedRows(
         name=rows.name,
@@ -162,7 +162,7 @@ def _is_here(model: Model, inputs: Sequence[str]) -> bool:
     return model.file is None or [model.file] == list(inputs)
 
 
-def _placed(model: Model, rows: Rows, inputs: Sequence[str]) -> Model:
+def _placed_model(model: Model, rows: Rows, inputs: Sequence[str]) -> Model:
     """The model with the file that its column is in, None for the main one."""
     if model.column in rows.columns.get("models", ()) and _is_here(model, inputs):
         return replace(model, file=None)
@@ -176,7 +176,7 @@ def _placed(model: Model, rows: Rows, inputs: Sequence[str]) -> Model:
 
 def _must_have(part: ModelFile, columns: Sequence[str]) -> None:
     for column in columns:
-        if column not in part.said:
+        if column not in part.outputs:
             raise InputError(f"{part.name} has no column {column!r}")
 
 
@@ -236,16 +236,16 @@ def _aligned(
                 f"on_bad_row='skip'"
             )
         notes += [f"{text}; they were left out"] if text else []
-    odd = np.zeros(len(main.rows), bool)
+    unmatched = np.zeros(len(main.rows), bool)
     reasons: dict[int, Refused] = {}
     for other, at in zip(others, positions, strict=True):
-        odd |= at < 0
+        unmatched |= at < 0
         for row in main.rows[at < 0][:LISTED].tolist():
             reasons.setdefault(row, Refused(row, f"its id is not in {other.name}", main.name))
-    kept = np.flatnonzero(~odd)
+    kept = np.flatnonzero(~unmatched)
     parts = [other.take(at[kept]) for other, at in zip(others, positions, strict=True)]
-    if odd.any():
-        main = main.without(odd, [reasons[row] for row in sorted(reasons)])
+    if unmatched.any():
+        main = main.without(unmatched, [reasons[row] for row in sorted(reasons)])
     return main, parts, notes
 
 
@@ -253,8 +253,8 @@ def _positions(main: ModelFile, other: ModelFile) -> Array:
     """For each row of the main part where its id stands in another, -1 where it does not."""
     import polars as pl
 
-    there = pl.DataFrame({"id": other.ids, "at": np.arange(len(other.rows), dtype=np.int64)})
-    joined = pl.DataFrame({"id": main.ids}).join(there, on="id", how="left", maintain_order="left")
+    places = pl.DataFrame({"id": other.ids, "at": np.arange(len(other.rows), dtype=np.int64)})
+    joined = pl.DataFrame({"id": main.ids}).join(places, on="id", how="left", maintain_order="left")
     return np.asarray(joined["at"].fill_null(-1).to_numpy())
 
 
@@ -264,15 +264,15 @@ def _unmatched(main: ModelFile, other: ModelFile, at: Array) -> str:
     matched[at[at >= 0]] = True
     sides = ((main, at < 0, other), (other, ~matched, main))
     sentences = [
-        f"{int(odd.sum()):,} of {len(odd):,} ids of {part.name} are not in {there.name}, such as "
-        f"{_first(part, np.flatnonzero(odd))}"
-        for part, odd, there in sides
-        if odd.any()
+        f"{int(missing.sum()):,} of {len(missing):,} ids of {part.name} are not in {there.name}, "
+        f"such as {_first_ids(part, np.flatnonzero(missing))}"
+        for part, missing, there in sides
+        if missing.any()
     ]
     return "; ".join(sentences)
 
 
-def _first(part: ModelFile, at: Array) -> str:
+def _first_ids(part: ModelFile, at: Array) -> str:
     """The ids of the first of some rows, or their numbers where they have none."""
     rows = at[:SHOWN]
     names = part.rows[rows].tolist() if part.ids is None else part.ids.gather(rows).to_list()
@@ -292,11 +292,14 @@ def _must_agree(main: ModelFile, other: ModelFile, at: Array) -> None:
     if not len(differ):
         return
     first = int(differ[0])
-    here, there = truth.names[truth.codes[first]], labels.names[labels.codes[at[first]]]
+    first_label, other_label = (
+        truth.names[truth.codes[first]],
+        labels.names[labels.codes[at[first]]],
+    )
     raise LabelError(
         f"the label of {len(differ):,} ids differs between {main.name} and {other.name}: id "
-        f"{_first(main, differ[:1])} is {here!r} in {main.name} and "
-        f"{there!r} in {other.name}. They must be the same rows"
+        f"{_first_ids(main, differ[:1])} is {first_label!r} in {main.name} and "
+        f"{other_label!r} in {other.name}. They must be the same rows"
     )
 
 
@@ -431,9 +434,12 @@ class ModelReading:
         return self._reading.rows(*collector.take())
 
     def _are_scores(self, collector: Collector) -> bool:
-        held = self._reading.roles.models or ()
+        model_columns = self._reading.roles.models or ()
         columns = self._columns.values()
-        return all(column in held and collector.labelled.only_numbers(column) for column in columns)
+        return all(
+            column in model_columns and collector.labelled.only_numbers(column)
+            for column in columns
+        )
 
     def lots(self) -> Iterator[ModelLot]:
         """All rows; one whose score is not finite stops it all, or is left out and counted."""

@@ -27,12 +27,12 @@ def sqlite_connection(path: Path, name: str) -> Iterator[Any]:
     could harm a writer that begins at that moment, so a copy of both files is read.
     """
     with contextlib.ExitStack() as stack:
-        journal = _beside(path, _JOURNAL)
-        if journal.exists() and not _beside(path, _INDEX).exists():
-            path = _copied(path, name, stack)
+        journal = _companion(path, _JOURNAL)
+        if journal.exists() and not _companion(path, _INDEX).exists():
+            path = _private_copy(path, name, stack)
         # The path goes in as a quoted URI, never as text of a statement.
         address = path.absolute().as_uri() + "?mode=ro"
-        if _has_journal_mode(path) and not _beside(path, _JOURNAL).exists():
+        if _has_journal_mode(path) and not _companion(path, _JOURNAL).exists():
             # Nobody has it open. Read as it is, no journal is left beside it, nor needs to be.
             address += "&immutable=1"
         try:
@@ -44,18 +44,18 @@ def sqlite_connection(path: Path, name: str) -> Iterator[Any]:
                 connection.execute("BEGIN")
                 connection.set_authorizer(_only_reading)
                 yield connection
-        except (sqlite3.Error, sqlite3.Warning, UnicodeDecodeError) as odd:
-            hint = _hint(odd, journal)
-            raise InputError(f"{name}: SQLite refuses the query: {odd}{hint}") from odd
+        except (sqlite3.Error, sqlite3.Warning, UnicodeDecodeError) as error:
+            hint = _hint(error, journal)
+            raise InputError(f"{name}: SQLite refuses the query: {error}{hint}") from error
 
 
-def _beside(path: Path, ending: str) -> Path:
+def _companion(path: Path, ending: str) -> Path:
     return path.with_name(path.name + ending)
 
 
-def _copied(path: Path, name: str, stack: contextlib.ExitStack) -> Path:
+def _private_copy(path: Path, name: str, stack: contextlib.ExitStack) -> Path:
     """A copy of a file and its journal, which goes away again."""
-    journal = _beside(path, _JOURNAL)
+    journal = _companion(path, _JOURNAL)
     try:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="assay-")))
         before = _state(path), _state(journal)
@@ -68,13 +68,13 @@ def _copied(path: Path, name: str, stack: contextlib.ExitStack) -> Path:
             )
         copy = folder / "copy"
         shutil.copyfile(path, copy)
-        shutil.copyfile(journal, _beside(copy, _JOURNAL))
+        shutil.copyfile(journal, _companion(copy, _JOURNAL))
         after = _state(path), _state(journal)
-    except OSError as odd:
+    except OSError as error:
         raise InputError(
             f"{name}: its last changes stand in {journal.name}, and both files can't be copied to "
-            f"be read: {odd.strerror}"
-        ) from odd
+            f"be read: {error.strerror}"
+        ) from error
     if after != before:
         raise InputError(f"{name} was written to while it was copied to be read; try again")
     return copy
@@ -91,13 +91,13 @@ def _has_journal_mode(path: Path) -> bool:
         return file.read(20)[18:] == b"\x02\x02"
 
 
-def _hint(odd: Exception, journal: Path) -> str:
-    if "unable to open" in str(odd) and journal.exists():
+def _hint(error: Exception, journal: Path) -> str:
+    if "unable to open" in str(error) and journal.exists():
         return (
             f". Its last changes stand in {journal.name}, which is read through a file beside it: "
             f"copy both to a folder that can be written, and read them there"
         )
-    if "not authorized" in str(odd) or "prohibited" in str(odd) or "readonly" in str(odd):
+    if "not authorized" in str(error) or "prohibited" in str(error) or "readonly" in str(error):
         return ". Only one SELECT that reads this file is allowed"
     return ""
 

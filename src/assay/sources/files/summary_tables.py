@@ -112,14 +112,14 @@ def read_matrix(name: str) -> MatrixTable:
     called = "standard input" if name == STDIN else shown(without_query(name))
     try:
         text = _content(name, called).decode("utf-8-sig")
-    except UnicodeDecodeError as odd:
-        raise InputError(f"{called}: byte {odd.start} is not UTF-8; save it as UTF-8") from odd
+    except UnicodeDecodeError as error:
+        raise InputError(f"{called}: byte {error.start} is not UTF-8; save it as UTF-8") from error
     try:
         if text.lstrip()[:1] in ("[", "{"):
             return _of_json(text)
         return _of_table(text)
-    except InputError as odd:
-        raise InputError(f"{called}: {odd}") from odd
+    except InputError as error:
+        raise InputError(f"{called}: {error}") from error
 
 
 def _content(name: str, called: str) -> bytes:
@@ -129,13 +129,13 @@ def _content(name: str, called: str) -> bytes:
         else:
             with Path(name).open("rb") as file:
                 content = file.read(LARGEST_FILE + 1)
-    except FileNotFoundError as odd:
+    except FileNotFoundError as error:
         raise InputError(
             f"there is no file {called}; rows of counts may also be typed, such as {_EXAMPLE}"
-        ) from odd
-    except (OSError, ValueError) as odd:
-        why = odd.strerror if isinstance(odd, OSError) else str(odd)
-        raise InputError(f"{called} can't be read: {why}") from odd
+        ) from error
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise InputError(f"{called} can't be read: {why}") from error
     if len(content) > LARGEST_FILE:
         raise InputError(
             f"{called} has more than {LARGEST_FILE >> 20} MB; a confusion matrix is a small table. "
@@ -150,10 +150,10 @@ def _content(name: str, called: str) -> bytes:
 def _of_json(text: str) -> MatrixTable:
     try:
         value = json.loads(text, parse_float=Decimal, parse_constant=_no_constant)
-    except RecursionError as odd:
-        raise InputError("it is nested too deeply for a matrix") from odd
-    except ValueError as odd:
-        raise InputError(f"it is no JSON that can be read: {odd}") from odd
+    except RecursionError as error:
+        raise InputError("it is nested too deeply for a matrix") from error
+    except ValueError as error:
+        raise InputError(f"it is no JSON that can be read: {error}") from error
     if isinstance(value, list):
         return MatrixTable(_square(value))
     keys = [key for key in _KEYS if value.get(key) is not None]
@@ -197,8 +197,8 @@ def _of_table(text: str) -> MatrixTable:
     delimiter = max("\t;,", key=first.count)
     try:
         table = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=delimiter)]
-    except csv.Error as odd:
-        raise InputError(f"it is no table that can be read: {odd}") from odd
+    except csv.Error as error:
+        raise InputError(f"it is no table that can be read: {error}") from error
     table = [row for row in table if any(row)]
     if not table:
         raise InputError("it is empty; expected a row of counts for each class")
@@ -269,7 +269,7 @@ def _square(rows: Any) -> tuple[tuple[int, ...], ...]:
 
 def _count(cell: Any, where: str) -> int:
     """A cell as a count, which no float may touch: 2^53 + 1 is none."""
-    told = str(cell)[:40]
+    text = str(cell)[:40]
     number = cell if isinstance(cell, int | Decimal) and not isinstance(cell, bool) else None
     if isinstance(cell, str):
         try:
@@ -277,13 +277,13 @@ def _count(cell: Any, where: str) -> int:
         except InvalidOperation:
             number = None
     if number is None or not Decimal(number).is_finite():
-        raise InputError(f"{where}: found {told!r}; expected a count, a whole number")
+        raise InputError(f"{where}: found {text!r}; expected a count, a whole number")
     if number < 0:
-        raise InputError(f"{where}: found {told}; a count is not negative")
+        raise InputError(f"{where}: found {text}; a count is not negative")
     if number >= LIMIT:
-        raise InputError(f"{where}: found {told}; 2^62 or more can't be counted here")
+        raise InputError(f"{where}: found {text}; 2^62 or more can't be counted here")
     if number != int(number):
-        raise InputError(f"{where}: found {told}; a count is a whole number")
+        raise InputError(f"{where}: found {text}; a count is a whole number")
     return int(number)
 
 
@@ -334,31 +334,31 @@ def fold_roles(columns: Sequence[str], label: str | None = None) -> tuple[dict[s
     roles = {
         role: column
         for role, names in (_NAMED | _SIZES).items()
-        if (column := _one(columns, role, names)) is not None
+        if (column := _column_of_role(columns, role, names)) is not None
     }
-    rest = [column for column in columns if column not in roles.values()]
-    said = {
+    free_columns = [column for column in columns if column not in roles.values()]
+    outputs = {
         role: column
         for role in (SCORE, DECISION)
-        if (column := _one(rest, role, WELL_KNOWN[role])) is not None
+        if (column := _column_of_role(free_columns, role, WELL_KNOWN[role])) is not None
     }
-    true = label or (_one(rest, LABEL, WELL_KNOWN[LABEL]) if said else None)
+    true = label or (_column_of_role(free_columns, LABEL, WELL_KNOWN[LABEL]) if outputs else None)
     if true is None:
         return roles, False
     if true not in columns:
         raise InputError(f"there is no column {true!r} among {', '.join(columns)}")
-    if not said:
-        known = (*WELL_KNOWN[SCORE], *WELL_KNOWN[DECISION])
+    if not outputs:
+        well_known_names = (*WELL_KNOWN[SCORE], *WELL_KNOWN[DECISION])
         raise InputError(
-            f"predictions need a column of what a model said, such as {', '.join(known)}; the "
-            f"columns are {', '.join(columns)}"
+            f"predictions need a column of what a model said, such as "
+            f"{', '.join(well_known_names)}; the columns are {', '.join(columns)}"
         )
-    roles |= {LABEL: true, **said}
-    named = _one(rest, ID, _IDS)
+    roles |= {LABEL: true, **outputs}
+    named = _column_of_role(free_columns, ID, _IDS)
     return roles | ({} if named is None else {ID: named}), True
 
 
-def _one(columns: Sequence[str], role: str, names: Sequence[str]) -> str | None:
+def _column_of_role(columns: Sequence[str], role: str, names: Sequence[str]) -> str | None:
     """The column of a role: by its very name, else the only one of another usual name."""
     if role in columns:
         return role
@@ -374,7 +374,7 @@ def _one(columns: Sequence[str], role: str, names: Sequence[str]) -> str | None:
 def fold_rows(columns: Mapping[str, Any], label: str | None = None) -> FoldRows:
     """The same of columns in memory."""
     roles, predictions = fold_roles(list(columns), label)
-    kept = _kept(list(columns), roles, predictions=predictions)
+    kept = _columns_read(list(columns), roles, predictions=predictions)
     return FoldRows(
         {role: columns[column] for role, column in kept.items()},
         predictions,
@@ -382,12 +382,16 @@ def fold_rows(columns: Mapping[str, Any], label: str | None = None) -> FoldRows:
     )
 
 
-def _kept(columns: Iterable[str], roles: Mapping[str, str], *, predictions: bool) -> dict[str, str]:
+def _columns_read(
+    columns: Iterable[str], roles: Mapping[str, str], *, predictions: bool
+) -> dict[str, str]:
     """The columns that are read, by their role or as a measure; of predictions no others."""
     if predictions:
         return dict(roles)
-    taken = set(roles.values())
-    measures = [c for c in columns if c not in taken and c.strip().casefold() not in _INDEXES]
+    role_columns = set(roles.values())
+    measures = [
+        c for c in columns if c not in role_columns and c.strip().casefold() not in _INDEXES
+    ]
     return {**roles, **{column: column for column in measures}}
 
 
@@ -467,7 +471,7 @@ def _part(table: OpenedTable, source: Source, label: str | None) -> _Part:
         )
     if MODEL not in roles:
         must_have(table, MODEL)
-    kept = _kept(table.columns, roles, predictions=predictions)
+    kept = _columns_read(table.columns, roles, predictions=predictions)
     columns: dict[str, list[Any]] = {role: [] for role in kept}
     for piece in table.pieces(list(kept.values())):
         for role, column in kept.items():
