@@ -20,9 +20,21 @@ ODD = (
     *("1e-400", "1e-200", "1e200", "nan", "inf", "-inf", "NaN%", "50%", "1e309%", "1/0", "0/1"),
     *("1/1e309", "1e999/1e999", "1/3", "=", "a=", "=1", "a=1", "a=1e400", "x,y", ",", "\t", "*"),
     *("1" * 25, "1" * 400, "9" * 5000, "0x10", "1_000", "٣", "½", "∞", "true", "null", "a\nb"),
-    *("\x1b[31m", "\u202e", "label", "score", "nope", "attack", "./", "/dev/null/x", "a" * 300),
+    *(
+        "\x1b[31m",
+        "\u202e",
+        "label",
+        "score",
+        "nope",
+        "attack",
+        "./",
+        "/dev/null/x",
+        "a" * 300,
+        "a\0b",
+    ),
     *("5e-324", "1e-320", "1e-300", "1.7e308", "0.9999999999999999", str(2**63 - 1), str(2**64)),
     *("1d", "1e9d", "1e400d", "2026-01-01", "9999-12-31", "0000-00-00", "-5s", "1e309s", "%"),
+    "a" * 300,
 )
 # Command lines that work, by their names; the first of a command has its name alone. Into each odd
 # values are put.
@@ -134,7 +146,6 @@ def test_odd_values_end_with_an_answer_or_a_clear_error(odd_cli):
         (f"threshold FILE --max-fpr .1 --resamples {2**64}", "at most 10,000,000 resamples"),
         (f"compare FILE {MODELS} --resamples {2**63 - 1}", "at most 10,000,000 resamples"),
         (f"compare FILE {MODELS} --margin 1.7e308", "margin is a number above 0, 1e-100 to 1e100"),
-        (f"check FILE --label label --seed {2**32}", "a whole number from 0 to 4294967295; found"),
         (
             "incidents FILE --incident family --time time --score score --level 1e-200",
             "level must be at least 1e-12; found 1e-200",
@@ -145,6 +156,27 @@ def test_numbers_out_of_range_are_refused_with_the_range(cli, flows, line: str, 
     outcome = cli(*line.replace("FILE", str(flows)).split())
     assert outcome.code in {USAGE, INPUT}
     assert reason in outcome.err
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "check FILE --label label",
+        "train tree FILE --label label",
+        "demo",
+    ],
+)
+def test_a_seed_that_scikit_learn_does_not_take_is_wrong_usage(cli, flows, line: str):
+    outcome = cli(*line.replace("FILE", str(flows)).split(), "--seed", 2**32)
+    assert outcome.code == USAGE
+    assert "a seed is a whole number from 0 to 4294967295; found 4294967296" in outcome.err
+
+
+@pytest.mark.parametrize("line", ["plan --max-fpr 1% --out", "runs list --store", "evaluate"])
+def test_a_nul_byte_in_a_name_is_wrong_usage(cli, line: str):
+    outcome = cli(*line.split(), "a\0b")
+    assert outcome.code == USAGE
+    assert "of the command line has a NUL byte" in outcome.err
 
 
 @pytest.mark.parametrize(

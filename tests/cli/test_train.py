@@ -268,7 +268,7 @@ def test_refused_rows_are_counted_and_listed(cli: Cli, packets: Path, here: Path
         (("json:dumps", "{}", "--label", "label", "--set", "obj=1"), "gave str, and not an"),
         (("forest", "{}", "--label", "label", "--validation", "x"), "Say one of holdout"),
         (("text", "{}", "--label", "label"), "--text"),
-        (("forest", "{}", "--label", "label", "--seed", str(2**32)), "--seed is a whole"),
+        (("forest", "{}", "--label", "label", "--seed", str(2**32)), "a seed is a whole"),
         (("forest", "{}", "--label", "label", "--id", "label"), "of that name already"),
         (
             ("forest", "{}", "--label", "l", "--positive", "a", "--negative", "b"),

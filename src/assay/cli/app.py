@@ -78,6 +78,9 @@ class Commands(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Keep what was typed, then parse it."""
+        odd = [position for position, word in enumerate(args, 1) if "\0" in word]
+        if odd:  # which only a caller in the same process can give
+            ctx.fail(f"word {odd[0]} of the command line has a NUL byte, which no name may hold")
         ctx.meta[TYPED] = shlex.join(["assay", *args])
         return super().parse_args(ctx, args)
 

@@ -34,7 +34,7 @@ from assay.cli.reporting import (
     Reporting,
     must_not_replace,
     must_read_once,
-    reporting,
+    reporting_of_learning,
     warnings_as_notes,
 )
 from assay.errors import LabelError, install_line
@@ -94,7 +94,7 @@ EXAMPLES = (
     help="Train it, and again without what leaks: a recipe, or your own as package.module:factory.",
 )
 @recording()
-@reporting
+@reporting_of_learning
 @click.pass_context
 def command(
     context: click.Context,

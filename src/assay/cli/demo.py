@@ -15,7 +15,7 @@ import click
 
 from assay.cli.messages import OutputError, say
 from assay.cli.options import Command, FilePath, Option
-from assay.cli.reporting import DEFAULT_LEVEL, LEVEL, QUIET, SEED, STDOUT_FACE
+from assay.cli.reporting import DEFAULT_LEVEL, LEARNING_SEED, LEVEL, QUIET, STDOUT_FACE
 from assay.errors import install_line
 from assay.report import atomic_files
 
@@ -99,7 +99,7 @@ EXAMPLES = (
     help="Keep the judgements there too, for assay runs and assay serve.",
 )
 @LEVEL
-@SEED
+@LEARNING_SEED
 @QUIET
 def command(
     *, out: Path, face: str, store: str | None, level: float, seed: int, quiet: bool

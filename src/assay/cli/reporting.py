@@ -24,7 +24,7 @@ import click
 from assay.cli.messages import OutputError, must_be_installed, say
 from assay.cli.options import TYPED, Decorator, FilePath, Function, Option, judging, out_file, share
 from assay.cli.recording import Recording
-from assay.escaping import plural
+from assay.escaping import given_text, plural
 from assay.report import FORMATS, FURTHER, SUFFIXES, atomic_files
 
 if TYPE_CHECKING:
@@ -184,14 +184,36 @@ LEVEL = _option(
     metavar="SHARE",
     help="How sure the intervals are.",
 )
-SEED = _option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=DEFAULT_SEED,
-    show_default=True,
-    metavar="INTEGER",
-    help="Seed of whatever is drawn at random.",
-)
+
+
+def _learning_seed(_context: click.Context, _option: click.Parameter, seed: int) -> int:
+    """A seed that scikit-learn takes too."""
+    from assay.inference.significance import LEARNING_SEEDS
+
+    if seed >= LEARNING_SEEDS:
+        raise click.BadParameter(
+            f"a seed is a whole number from 0 to {LEARNING_SEEDS - 1}; found {given_text(seed)}"
+        )
+    return seed
+
+
+def _seed_option(
+    callback: Callable[[click.Context, click.Parameter, int], int] | None,
+) -> Decorator:
+    return _option(
+        "--seed",
+        type=click.IntRange(min=0),
+        callback=callback,
+        default=DEFAULT_SEED,
+        show_default=True,
+        metavar="INTEGER",
+        help="Seed of whatever is drawn at random.",
+    )
+
+
+SEED = _seed_option(None)
+# Of commands that learn.
+LEARNING_SEED = _seed_option(_learning_seed)
 # Every command takes them; where nothing is estimated or drawn the help does not promise it.
 UNUSED_LEVEL = _option(
     "--level",
@@ -238,6 +260,11 @@ def common(command: Function) -> Function:
 def reporting(command: Function) -> Function:
     """Give a command the options of its report, as the argument ``reporting``."""
     return _with_reporting(command, SEED, LEVEL)
+
+
+def reporting_of_learning(command: Function) -> Function:
+    """The same where models are trained."""
+    return _with_reporting(command, LEARNING_SEED, LEVEL)
 
 
 def reporting_as_made(command: Function) -> Function:

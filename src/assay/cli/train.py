@@ -38,9 +38,9 @@ from assay.cli.reading import (
 from assay.cli.recording import Recording, recording, rows_of_training
 from assay.cli.reporting import (
     FIGURES,
+    LEARNING_SEED,
     LEVEL,
     QUIET,
-    SEED,
     STDOUT_FACE,
     ProvenanceBuilder,
     Reporting,
@@ -201,7 +201,7 @@ def list_recipes(context: click.Context, param: click.Parameter, given: bool) ->
 )
 @recording(rows=True)
 @LEVEL
-@SEED
+@LEARNING_SEED
 @QUIET
 @click.pass_context
 def command(
@@ -244,7 +244,7 @@ def command(
     reporting.check()
     with warnings_as_notes(reporting):
         chosen = _recipe(recipe, dict(settings), text)
-    scheme = _scheme(validation, seed)
+    scheme = _scheme(validation)
     if request.time is None:
         # A row without a time is a bad row then, and not one that no split can place.
         request = replace(request, time=scheme.time)
@@ -328,13 +328,10 @@ def _recipe(named: str, settings: dict[str, str], text: str | None) -> Recipe:
     return recipe
 
 
-def _scheme(text: str, seed: int) -> Scheme:
+def _scheme(text: str) -> Scheme:
     from assay.errors import InputError
-    from assay.inference.significance import LEARNING_SEEDS
     from assay.learn.validation import parse_scheme
 
-    if seed >= LEARNING_SEEDS:
-        raise click.UsageError(f"--seed is a whole number below {LEARNING_SEEDS}")
     try:
         return parse_scheme(text)
     except InputError as error:

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from assay.decisions.audit.verdicts import printed
+from assay.decisions.audit.verdicts import Enclosure, NumberVerdict, judge, printed
 from assay.errors import InputError
 
 
@@ -49,12 +49,17 @@ def test_what_is_no_number_is_refused(text) -> None:
         printed(text)
 
 
-@pytest.mark.parametrize("text", ["0,967", "96,7%", "00,967"])
-def test_a_decimal_comma_is_never_read_as_thousands(text) -> None:
-    with pytest.raises(InputError, match="write the decimal point"):
-        printed(text)
+@pytest.mark.parametrize("text", ["0.967", "96.70%", "-0.5", "0", "12", "51,324", "1e-300", "9e40"])
+def test_the_verdict_changes_exactly_at_half_a_unit_and_at_a_unit(text):
+    number = printed(text)
 
+    def verdict(units):
+        return judge(number, Enclosure.of(number.value + units * number.unit))
 
-def test_a_percentage_without_its_sign_is_a_hundredth_in_value_and_unit() -> None:
-    assert printed("96.70").as_percent().value == printed("96.70%").value
-    assert printed("96.70").as_percent().unit == printed("96.70%").unit
+    half, one, little = Fraction(1, 2), Fraction(1), Fraction(1, 10**30)
+    for sign in (-1, 1):
+        assert verdict(sign * half) is NumberVerdict.CONSISTENT
+        assert verdict(sign * (half + little)) is NumberVerdict.ROUNDING
+        assert verdict(sign * (one - little)) is NumberVerdict.ROUNDING
+        assert verdict(sign * one) is NumberVerdict.INCONSISTENT
+        assert verdict(sign * (one + little)) is NumberVerdict.INCONSISTENT

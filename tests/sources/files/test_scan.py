@@ -18,6 +18,7 @@ from assay.sources.files.delimited import (
     SPACED_QUOTE,
     STRAY_QUOTE,
     TOO_LONG,
+    first_end,
     scan,
     without_blanks,
 )
@@ -115,6 +116,8 @@ def test_a_long_line_and_a_quote_closed_too_late_are_told_apart(
     monkeypatch.setattr(module, "LONGEST", 20)
     assert whole(b"a,1\n" + b"x" * 30 + b",1\nb,2\n")[1][1] == TOO_LONG
     assert whole(b'"a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk",1\nz,2\n')[0][1] == OPEN_QUOTE
+    assert first_end(b"x" * 30, b",", final=False) == (None, TOO_LONG)
+    assert first_end(b"x" * 30 + b"\n", b",", final=False) == (31, TOO_LONG)
 
 
 # Few letters, so that quotes, ends and delimiters meet in every way.

@@ -512,8 +512,9 @@ def _end(
         reason = OPEN_QUOTE
     if reason is None:
         return end, None
-    end = buffer.find(b"\n", at) + 1 or (len(buffer) if final else None)
-    return end, TOO_LONG if end is not None and end - at > LONGEST else reason
+    line = buffer.find(b"\n", at) + 1
+    long = (line or len(buffer)) - at > LONGEST
+    return line or (len(buffer) if final else None), TOO_LONG if long else reason
 
 
 def _inner_reason(record: bytes, delimiter: bytes, fields: int, quote: bytes) -> str | None:
