@@ -1,5 +1,6 @@
 """Tallies by name: how they add, what is left without a label, and which bytes are refused."""
 
+import itertools
 from dataclasses import replace
 from typing import Any
 
@@ -148,6 +149,16 @@ def test_rows_that_are_too_many_stay_gone(monkeypatch: pytest.MonkeyPatch) -> No
     assert ((wide + other).sample, (wide + other).too_many) == (None, True)
     without = _tally(sample=None)
     assert ((without + without).sample, (without + without).too_many) == (None, False)
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_rows_that_one_part_lacks_are_gone_whatever_stands_first(order: tuple[int, ...]) -> None:
+    kept, without = _tally(), _tally(sample=None)
+    parts = [kept, without, kept]
+    first, second, third = (parts[i] for i in order)
+    total = Tally.merge(parts)
+    assert (total.sample, total.too_many) == (None, True)
+    assert (first + second) + third == first + (second + third) == total
 
 
 def test_samples_of_unlike_labels_are_placed_by_name() -> None:

@@ -150,7 +150,7 @@ class Tally:
         sample = None
         if not too_many:
             sample = kept_rows(_sample_sum([part.sample for part in like]))
-            too_many = sample is None and first.sample is not None
+            too_many = sample is None and any(part.sample is not None for part in like)
         decided = _by_key([part.decided for part in like], Crosstab.merge)
         for table in decided.values():
             if table.squares is None and sum(table.cells.values()) >= LIMIT:

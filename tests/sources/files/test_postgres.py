@@ -102,6 +102,8 @@ LEAKS = [
     f"postgres://reader:{SECRET}@localhost/flows",
     f"postgresql://:{SECRET}@/flows?select 1",
     f"postgresql://localhost/flows?password={SECRET}&user=reader",
+    f"postgresql://localhost/flows;password={SECRET}?select label, score from t",
+    f"postgresql://localhost/flows%3Bpassword%3D{SECRET}?select label, score from t",
     f"postgresql://reader:{SECRET}@[::1/flows?select 1",
     f"postgresql://reader:{SECRET}@localhost:port/flows?select 1",
 ]

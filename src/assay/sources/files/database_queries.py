@@ -274,10 +274,12 @@ def postgresql_address(given: str) -> tuple[Address, str]:
         raise InputError(
             f"the address of a PostgreSQL can't be read; write {_POSTGRESQL_FORM}"
         ) from None
-    if "=" in query.partition(" ")[0]:
+    if "=" in unquote(place) or "=" in query.partition(" ")[0]:
+        # A password may be among them, so nothing of it is shown.
         raise InputError(
-            f"{address.name}: a query follows the question mark, and no settings: give those by "
-            f"the environment (PGSSLMODE, PGSERVICE, PGPASSWORD, ...). Write {_POSTGRESQL_FORM}"
+            f"the address of a PostgreSQL holds settings: give those by the environment "
+            f"(PGSSLMODE, PGSERVICE, PGPASSWORD, ...). A query follows the question mark. Write "
+            f"{_POSTGRESQL_FORM}"
         )
     return address, query
 
