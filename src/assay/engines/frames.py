@@ -129,7 +129,7 @@ def count_incidents(rows: Any, columns: Columns, ask: Ask | None = None) -> Inci
     ask = ask if ask is not None and ask.incidents is not None else _grouped(ask)
     kind = kind_of(rows)
     if kind in (DUCKDB, SPARK):
-        must_have_columns(rows.columns, columns, "the frame")
+        _must_have_them(rows, columns)
         return incident_counter.count_groups(rows, None, columns, ask)
     workers = _workers(kind)
     if workers is not None:
@@ -156,7 +156,7 @@ def count_by_mode(
     if elsewhere is _by_sql:
         from assay.engines import sql
 
-        must_have_columns(rows.columns, columns, "the frame")
+        _must_have_them(rows, columns)
         return CountedFrame(*sql.count_by_mode(rows, None, columns, ask, mode, limit))
     if elsewhere is not None:
         return CountedFrame(elsewhere(rows, columns, replace(ask, scores=kept)))
@@ -186,7 +186,7 @@ def _workers(kind: str | None) -> Callable[[Any, Columns, Ask], Any] | None:
 def _by_sql(rows: Any, columns: Columns, ask: Ask) -> Tally:
     from assay.engines import sql
 
-    must_have_columns(rows.columns, columns, "the frame")
+    _must_have_them(rows, columns)
     return sql.count(rows, None, columns, ask)
 
 
@@ -320,8 +320,10 @@ def _brought(rows: Any, columns: Columns, most: int) -> pl.DataFrame:
     if kind not in (DUCKDB, SPARK, DASK, RAY):
         pieces = list(pieces_of(rows, columns))
         return pl.concat(pieces) if pieces else pl.DataFrame(dict.fromkeys(names, ()))
-    present = (rows.columns() or ()) if kind == RAY else rows.columns
-    must_have_columns(present, columns, "the frame")
+    if kind == RAY:
+        must_have_columns(rows.columns() or (), columns, "the frame")
+    else:
+        _must_have_them(rows, columns)
     if kind in (DASK, RAY):
         _must_be_few(rows.count() if kind == RAY else len(rows), kind, most)
         held = rows.select_columns(names).to_pandas() if kind == RAY else rows[names].compute()
@@ -362,6 +364,15 @@ def must_have_columns(present: Iterable[Any], columns: Columns, what: str) -> No
     if columns.incident is None:
         said = {"score": columns.score, "decision": columns.decision, "weight": columns.weight}
         must_have_one_role(table, columns.label, said)
+
+
+def _must_have_them(rows: Any, columns: Columns) -> None:
+    """Refuse columns that a frame of a database does not have, or that went away with its table."""
+    from assay.engines import databases
+
+    with databases.telling(rows):
+        present = rows.columns
+    must_have_columns(present, columns, "the frame")
 
 
 def pieces_of(rows: Any, columns: Columns) -> Iterator[pl.DataFrame]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from assay.errors import InputError, install_line
+from assay.errors import InputError, database_refusal, install_line
 from assay.sources.files.builders import series_of
 from assay.sources.files.request import Meter, OpenedTable, Piece
 from assay.sources.files.sqlite_files import sqlite_connection
@@ -159,8 +159,7 @@ def _duckdb(path: Path, query: str, name: str, limit: int) -> Iterator[Any]:
                 raise InputError(f"{name}: only one SELECT that reads this file is allowed")
             yield connection
     except duckdb.Error as odd:
-        lines = str(odd).strip().splitlines() or ["unknown"]
-        raise InputError(f"{name}: DuckDB refuses the query: {lines[0]}") from odd
+        raise InputError(f"{name}: DuckDB {database_refusal(odd)}") from odd
 
 
 # -- one SELECT ------------------------------------------------------------------------------------
@@ -337,8 +336,7 @@ def postgresql_connection(address: Address) -> Iterator[Any]:
             connection.autocommit = False
             yield connection
     except psycopg.Error as odd:
-        lines = str(odd).strip().splitlines() or ["unknown"]
-        raise InputError(f"{address.name}: PostgreSQL refuses: {lines[0]}") from odd
+        raise InputError(f"{address.name}: PostgreSQL {database_refusal(odd)}") from odd
 
 
 def _drop_power(connection: Any) -> None:
