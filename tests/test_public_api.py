@@ -470,7 +470,7 @@ ANSWERS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "no moment among moments": (
         lambda: assay.evaluate([0, 1], y_score=[0, 1], times=[pd.Timestamp("2024"), pd.NaT]),
-        "times must hold times; found nothing in row 1",
+        "times must hold times; found nothing in row 2 (counted from 1)",
     ),
     "a text as a request": (
         lambda: assay.evaluate_files("rows.csv", "x"),

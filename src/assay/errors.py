@@ -107,3 +107,23 @@ class TallyError(AssayError):
 
 class StoreError(AssayError):
     """A store of runs that can't be opened, read or written."""
+
+
+# What SQLite calls a statement that does more than read.
+_NO_READING = ("not authorized", "prohibited", "readonly")
+
+
+def database_refusal(odd: Exception) -> str:
+    """What a database says against a query, in one line, and what to do about it.
+
+    >>> database_refusal(ValueError("no such table: flows"))[:43]
+    'refuses the query: no such table: flows. Ch'
+    """
+    lines = str(odd).strip().splitlines() or ["unknown"]
+    advice = "Only one SELECT that reads is allowed"
+    if not any(words in lines[0] for words in _NO_READING):
+        advice = (
+            "Check its tables and columns, that nothing changes or locks them while they are "
+            "counted, and that neither the connection nor a timeout ends before; then ask again"
+        )
+    return f"refuses the query: {lines[0].rstrip('.!')}. {advice}"

@@ -204,6 +204,15 @@ def plural(number: float, one: str, many: str) -> str:
     return one if number == 1 else many
 
 
+def row_at(position: int) -> str:
+    """A row of a column by its number, from 1 as in files and frames; an index would be from 0.
+
+    >>> row_at(3)
+    'row 4 (counted from 1)'
+    """
+    return f"row {position + 1} (counted from 1)"
+
+
 def escaped(text: str, longest: int = LONGEST) -> str:
     r"""The text for LaTeX, cut in the middle where it would be set longer than ``longest``.
 

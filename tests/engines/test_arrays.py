@@ -92,7 +92,7 @@ def test_cells_next_to_0_and_1_and_one_half(library: str, bits: int, dtype: Any)
 
 def test_rows_without_a_finite_score_stop_it_or_are_counted() -> None:
     truth, scores = np.array([0, 1, 1, 0]), np.array([0.1, np.nan, np.inf, 0.7])
-    with pytest.raises(ScoreError, match=r"2 of 4 are not; the first is nan in row 1"):
+    with pytest.raises(ScoreError, match=r"2 of 4 are not; the first is nan in row 2"):
         arrays.count_on_device(truth, scores)
     tally = arrays.count_on_device(truth, scores, Ask(on_bad_row="skip"))
     assert (tally.rows, tally.refused.total, tally.labels.names) == (4, 2, ("0",))

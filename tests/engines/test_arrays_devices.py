@@ -112,7 +112,7 @@ def test_the_largest_floats_are_finite(make: Make) -> None:
     assert tally.extremes == {SCORE: (-top, top)}
     assert (tally.rows, tally.refused.total) == (6, 3)
     assert tally.refused.reasons == {"score: not a finite number": 3}
-    with pytest.raises(ScoreError, match="3 of 6 are not; the first is nan in row 1"):
+    with pytest.raises(ScoreError, match="3 of 6 are not; the first is nan in row 2"):
         arrays.count_on_device(make([0, 1, 1, 1, 0, 1]), make(scores))
 
 

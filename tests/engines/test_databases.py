@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import io
+import itertools
 import sqlite3
+from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
+import duckdb
 import polars as pl
 import pytest
 
+import assay
+from assay.engines import Ask, Columns, databases, sql
 from assay.engines.databases import (
     Database,
     _arrow_or_rows,
@@ -278,3 +284,102 @@ def test_batches_of_unlike_types_are_put_together() -> None:
     assert mixed.to_list() == [1, 2, None, "x"]
     both = pl.DataFrame({"a": [1], "b": ["y"]})
     assert _stacked([both, both]).columns == ["a", "b"]
+
+
+# -- what a driver says ----------------------------------------------------------------------------
+
+TOLD = r"the database refuses the query: .*; then ask again$"
+COUNTED = Columns("label", score="score")
+
+
+def _gone(error: str, count: Callable[[], Any]) -> None:
+    with pytest.raises(InputError, match=TOLD) as refused:
+        count()
+    assert error in str(refused.value)
+
+
+def test_a_table_that_is_not_there_is_an_error_of_input() -> None:
+    lite, duck = sqlite3.connect(":memory:"), duckdb.connect()
+    _gone("no such table: flows", lambda: sql.count(lite, "select * from flows", COUNTED))
+    _gone("flows does not exist", lambda: sql.count(duck, "select * from flows", COUNTED))
+
+
+def test_a_connection_that_ended_or_was_interrupted_is_an_error_of_input() -> None:
+    lite, duck = sqlite3.connect(":memory:"), duckdb.connect()
+    lite.set_progress_handler(lambda: 1, 1)
+    _gone("interrupted", lambda: sql.count(lite, "select 'a' as label, 1 as score", COUNTED))
+    lite.close()
+    _gone("closed database", lambda: sql.count(lite, "select 'a' as label, 1 as score", COUNTED))
+    frame = duck.sql("select 'attack' as label, 0.5 as score")
+    duck.close()
+    _gone("closed", lambda: assay.evaluate(frame, label="label", score="score"))
+
+
+def test_a_relation_whose_table_went_away_is_an_error_of_input() -> None:
+    duck = duckdb.connect()
+    duck.execute("create table flows as select 'attack' as label, 0.5 as score")
+    frame = duck.sql("select * from flows")
+    duck.execute("drop table flows")
+    _gone("flows does not exist", lambda: assay.evaluate(frame, label="label", score="score"))
+    models = {"a": "score", "b": "score"}
+    _gone("flows does not exist", lambda: assay.compare(frame, label="label", scores=models))
+
+
+def test_a_late_row_that_a_query_can_not_convert_is_an_error_of_input() -> None:
+    duck = duckdb.connect()
+    late = "case when i = 600000 then 'z' else i::varchar end"
+    query = f"select 'a' as label, cast({late} as double) as score from range(600001) as t(i)"
+    _gone("Could not convert string 'z'", lambda: sql.count(duck, query, COUNTED))
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ("drop table dying", 'relation "dying" does not exist'),
+        ("alter table dying drop column label", 'column "label" does not exist'),
+        ("alter table dying rename column score to s", 'column "score" does not exist'),
+        ("alter table dying alter column score type bytea using null", "cannot cast type bytea"),
+    ],
+)
+def test_a_table_that_changes_while_it_is_counted_is_an_error_of_input(
+    postgresql: str, monkeypatch: pytest.MonkeyPatch, change: str, error: str
+) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    connect = partial(psycopg.connect, host=postgresql, user="postgres", autocommit=True)
+    run, asked = databases._rows, itertools.count()
+
+    def changed(connection: Any, statement: str) -> pl.DataFrame:
+        if next(asked) == 1:
+            other.execute(change)
+        return run(connection, statement)
+
+    with connect() as other, connect() as connection:
+        other.execute("drop table if exists dying")
+        other.execute("create table dying as select 'attack' as label, 0.5::float8 as score")
+        monkeypatch.setattr(databases, "_rows", changed)
+        _gone(error, lambda: sql.count_by_mode(connection, "select * from dying", COUNTED, Ask()))
+
+
+def test_a_server_that_stops_a_statement_is_an_error_of_input(
+    postgresql: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    connect = partial(psycopg.connect, host=postgresql, user="postgres", autocommit=True)
+    flows = "select 'attack' as label, i::float8 as score from generate_series(1, 3000000) as i"
+    with connect() as other, connect() as connection:
+        connection.execute("set statement_timeout = 20")
+        _gone("statement timeout", lambda: sql.count(connection, flows, COUNTED))
+        other.execute(f"select pg_terminate_backend({connection.info.backend_pid})")
+        _gone("terminating connection", lambda: sql.count(connection, flows, COUNTED))
+        _gone("closed", lambda: sql.count(connection, flows, COUNTED))
+    monkeypatch.setenv("PGHOST", postgresql)
+    monkeypatch.setenv("PGOPTIONS", "-c statement_timeout=20")
+    monkeypatch.setenv("PGPASSWORD", "correct-horse")
+    address = "postgresql://postgres@/postgres"
+    for judge in (
+        assay.evaluate_files,
+        partial(assay.choose_threshold_files, max_fpr=0.1),
+    ):
+        with pytest.raises(InputError, match=f"{address}: {TOLD}") as refused:
+            judge(f"{address}?{flows}")
+        assert "correct-horse" not in str(refused.value)

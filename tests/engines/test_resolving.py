@@ -87,7 +87,7 @@ def _parts(rows: Sequence[Any], seed: int) -> list[Sequence[Any]]:
 
 def _must_agree(rows: Sequence[Any], said: str, seed: int, **options: Any) -> Resolved:
     """Parts in any order, resolved on their sum, are the rows counted whole, to the bit."""
-    whole, inferred, _ = resolved_arrays(**_columns(rows, said), **options)
+    whole, inferred, *_ = resolved_arrays(**_columns(rows, said), **options)
     sides = {name: options[name] for name in SIDES if name in options}
     parts = [_by_name(_columns(part, said) | options) for part in _parts(rows, seed)]
     total = Tally.merge(parts)
@@ -242,7 +242,7 @@ def test_weights_agree_to_twelve_digits(rows: Any, seed: int) -> None:
     ],
 )
 def test_true_and_one_are_the_same_label(truth: list[Any], said: list[Any]) -> None:
-    whole, inferred, _ = resolved_arrays(truth, y_pred=said)
+    whole, inferred, *_ = resolved_arrays(truth, y_pred=said)
     frame = pl.DataFrame({"y": truth, "d": said})
     columns = Columns("y", decision="d")
     parts = [frames.count_polars(frame[i : i + 1], columns) for i in range(3)]

@@ -559,7 +559,7 @@ def test_scores_without_a_positive_among_many_labels_are_refused() -> None:
 
 
 def test_missing_label_is_refused_with_its_row() -> None:
-    with pytest.raises(LabelError, match="row 2"):
+    with pytest.raises(LabelError, match="row 3"):
         evaluate(["attack", "normal", None], y_score=[0.1, 0.2, 0.3])
 
 

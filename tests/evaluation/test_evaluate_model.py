@@ -223,7 +223,7 @@ def test_labels_are_columns_of_any_kind(kind) -> None:
 
 def test_missing_label_is_told_of() -> None:
     model, X, y = fitted(LogisticRegression(), *rows())
-    with pytest.raises(LabelError, match="y is missing in 1 of 60 rows; the first is row 3"):
+    with pytest.raises(LabelError, match="y is missing in 1 of 60 rows; the first is row 4"):
         evaluate_model(model, X, [None if i == 3 else label for i, label in enumerate(y)])
 
 
@@ -297,7 +297,7 @@ def test_columns_of_a_frame_go_through_a_transformer() -> None:
 def test_unlike_indexes_of_rows_and_labels_are_refused() -> None:
     model, X, y = fitted(LogisticRegression(), *rows())
     frame = pd.DataFrame(X, index=np.arange(len(X)) + 100)
-    with pytest.raises(InputError, match="indexes of X and y differ: row 0 is 100 in X and 0 in y"):
+    with pytest.raises(InputError, match="indexes of X and y differ: row 1 is 100 in X and 0 in y"):
         evaluate_model(model, frame, pd.Series(y))
     assert evaluate_model(model, frame, y)["accuracy"].value == model.score(X, y)
 

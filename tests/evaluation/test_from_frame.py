@@ -402,6 +402,62 @@ def test_rows_that_were_left_out_are_told_by_their_reason(tmp_path: Path) -> Non
         source = evaluation.to_dict()["source"]
         assert (source["rows_read"], source["rows_used"], source["rows_refused"]) == (5, 3, 2)
         assert source["reasons"] == {"score: not a finite number": 2}
+        assert [each["row"] for each in source["refused"]] == [3, 5]
+        assert all("expected a finite number" in each["reason"] for each in source["refused"])
         report = evaluation.save(tmp_path / "report.md").read_text()
         assert "2 of 5 rows were refused" in report
         assert "are listed" not in report
+
+
+@pytest.mark.parametrize("mode", ["exact", "cuts", "grid"])
+@pytest.mark.parametrize("form", ["pandas", "polars", "lazy", "arrow", "reader", "dict"])
+def test_refused_rows_of_a_frame_are_listed_by_their_number(
+    form: str, mode: str, tmp_path: Path
+) -> None:
+    frame = pl.DataFrame({"y": [0, 1] * 300, "p": [0.25, 0.75] * 300})
+    frame = frame.with_columns(p=pl.when(pl.row_index() % 3 == 1).then(None).otherwise("p"))
+    forms: dict[str, Callable[[], Any]] = {
+        "pandas": frame.to_pandas,
+        "polars": lambda: frame,
+        "lazy": frame.lazy,
+        "arrow": frame.to_arrow,
+        "reader": lambda: pyarrow.dataset.dataset(frame.to_arrow()),
+        "dict": lambda: frame.to_dict(as_series=False),
+    }
+    evaluation = assay.evaluate(forms[form](), label="y", score="p", on_bad_row="skip", mode=mode)
+    source = evaluation.to_dict()["source"]
+    assert source["rows_refused"] == 200
+    assert [each["row"] for each in source["refused"]] == list(range(2, 301, 3))
+    assert {tuple(each) for each in source["refused"]} == {("row", "reason")}
+    assert "file" not in evaluation.save(tmp_path / "report.csv").read_text().split("Refused")[-1]
+    report = evaluation.save(tmp_path / "report.md").read_text()
+    assert "200 of 600 rows were refused; the first 100 are listed" in report
+    assert "| row | reason |" in " ".join(report.split())
+
+
+def test_a_tally_does_not_know_the_numbers_of_refused_rows() -> None:
+    rows = {"y": [0, 1, 1], "p": [0.1, 0.9, None]}
+    turned = {name: values[::-1] for name, values in rows.items()}
+    one, other = (
+        assay.count(each, label="y", score="p", on_bad_row="skip") for each in (rows, turned)
+    )
+    assert one.to_bytes() == other.to_bytes()
+
+
+def test_rows_that_a_database_groups_have_no_numbers() -> None:
+    rows = duckdb.sql("select * from (values (0, 0.1), (1, 0.9), (1, null)) as t (y, p)")
+    source = assay.evaluate(rows, label="y", score="p", on_bad_row="skip").to_dict()["source"]
+    assert source["refused"] == []
+    assert source["reasons"] == {"score: not a finite number": 1}
+
+
+@pytest.mark.parametrize("as_frame", [False, True])
+def test_a_threshold_lists_the_refused_rows_of_arrays_and_frames(as_frame: bool) -> None:
+    rows = {"y": [0, 1, 1, 0, 1] * 20, "p": [0.1, 0.9, None, 0.2, 0.8] * 20}
+    if as_frame:
+        choice = assay.choose_threshold(rows, label="y", score="p", max_fpr=0.5, on_bad_row="skip")
+    else:
+        choice = assay.choose_threshold(
+            rows["y"], y_score=rows["p"], max_fpr=0.5, on_bad_row="skip"
+        )
+    assert [each["row"] for each in choice.source["refused"]] == list(range(3, 101, 5))

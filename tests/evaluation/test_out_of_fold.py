@@ -189,7 +189,10 @@ def test_classes_are_learned_by_their_numbers() -> None:
         ("five", "a number of folds, a splitter"),
         (3.0, "a number of folds, a splitter"),
         ([], "no splits"),
-        ([(range(120), range(5))], "learns from 5 rows that it judges, such as row 0"),
+        (
+            [(range(120), range(5))],
+            "learns from 5 rows that it judges, such as row 1",
+        ),
         ([(range(60), range(100, 200))], "split 1 of cv= is no pair of positions"),
         ([(range(60),)], "split 1 of cv= is no pair"),
         ([(np.ones(5, bool), np.zeros(5, bool))], "a mask of 5 rows, and there are 120"),
@@ -298,7 +301,7 @@ def test_scores_of_fits_that_learned_unlike_labels_are_not_ranked(cv, positive) 
         (GroupKFold(3), r"should not be None. Say groups=, the group of each row"),
         (
             [(np.arange(60), [70, 71, 70])],
-            "split 1 of cv= judges 1 row more than once, such as row 70",
+            "split 1 of cv= judges 1 row more than once, such as row 71",
         ),
     ],
     ids=["too many", "no groups", "twice"],

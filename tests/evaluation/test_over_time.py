@@ -175,10 +175,13 @@ def test_times_may_be_columns_of_any_kind(times: object) -> None:
 @pytest.mark.parametrize(
     ("times", "message"),
     [
-        (["2026-11-16", "soon"], "found 'soon' in row 1, expected a date"),
-        (["2026-11-16", None], "found nothing in row 1"),
-        ([20261116, 20261117], "found 20261116 in row 0"),
-        (["2026-11-16T01:00Z", "2026-11-16T01:00"], "row 1 has no time zone and row 0 has one"),
+        (["2026-11-16", "soon"], r"found 'soon' in row 2 \(counted from 1\), expected a date"),
+        (["2026-11-16", None], "found nothing in row 2"),
+        ([20261116, 20261117], "found 20261116 in row 1"),
+        (
+            ["2026-11-16T01:00Z", "2026-11-16T01:00"],
+            r"row 2 \(counted from 1\) has no time zone and row 1 has one",
+        ),
         ([True, False], "expected a date"),
         (pl.Series([[1], [2]]), "found List"),
         (["2026-11-16"], "times has 1 row"),

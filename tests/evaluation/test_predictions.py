@@ -147,7 +147,7 @@ def test_unlike_indexes_are_refused_and_both_named() -> None:
 
 
 def test_a_missing_score_is_told_of_as_a_score() -> None:
-    with pytest.raises(ScoreError, match="y_score is missing in row 1"):
+    with pytest.raises(ScoreError, match="y_score is missing in row 2"):
         evaluate(TRUTH, [0.9, None, 0.7, 0.6])
     evaluation = evaluate(TRUTH, [0.9, None, 0.7, 0.6], on_bad_row="skip")
     assert evaluation.source["rows_refused"] == 1

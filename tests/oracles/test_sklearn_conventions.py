@@ -317,5 +317,5 @@ def test_probabilities_that_do_not_sum_to_one_are_refused_here_and_warned_of_the
     rows = [[0.5, 0.4], [0.5, 0.5]]
     with pytest.warns(UserWarning, match="do not sum to one"):
         sk.log_loss([0, 1], rows)
-    with pytest.raises(assay.AssayError, match="row 0 sums to"):
+    with pytest.raises(assay.AssayError, match=r"row 1 \(counted from 1\) sums to"):
         assay.log_loss([0, 1], rows)

@@ -335,7 +335,7 @@ def test_a_class_called_like_a_missing_value_is_a_class(made: type) -> None:
     ],
 )
 def test_a_label_that_is_really_missing_is_refused_with_its_row(column: object) -> None:
-    with pytest.raises(LabelError, match="missing in 1 of 3 rows; the first is row 1"):
+    with pytest.raises(LabelError, match="missing in 1 of 3 rows; the first is row 2"):
         assay.evaluate(column, y_pred=column)
 
 

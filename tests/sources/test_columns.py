@@ -86,7 +86,7 @@ def test_every_refusal_is_an_input_error_and_a_value_error() -> None:
 
 def test_a_score_that_is_not_finite_is_refused_with_its_row() -> None:
     for bad, shown in ((math.nan, "nan"), (math.inf, "inf"), (-math.inf, "-inf")):
-        with pytest.raises(ScoreError, match=f"1 of 4 are not; the first is {shown} in row 2"):
+        with pytest.raises(ScoreError, match=f"1 of 4 are not; the first is {shown} in row 3"):
             counted(ROWS, y_score=[0.5, 0.5, bad, 0.5])
 
 
@@ -103,7 +103,7 @@ def test_scores_in_the_unit_interval_are_probabilities_and_flagged_from_one_half
     "scores", [[0.0, 0.5, 1.0, 1.0000001], [-1e-9, 0.5, 0.5, 1.0], [5, 1, 2, 3]]
 )
 def test_other_scores_decide_by_a_given_threshold_alone(scores: list[float]) -> None:
-    tally, notes, _ = resolved_arrays(ROWS, y_score=scores)
+    tally, notes, *_ = resolved_arrays(ROWS, y_score=scores)
     assert (tally.threshold, tally.decided, tally.kind) == (None, False, "score")
     assert "say threshold=" in notes[-1]
     tally = counted(ROWS, y_score=scores, threshold=0.5)
@@ -291,12 +291,12 @@ def test_a_class_without_rows_may_have_a_column() -> None:
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ([[0.5, 0.5]] * 3 + [[0.5, 0.50001]], r"sum to 1 within 1e-06; row 3 sums to 1\.00001"),
-        ([[0.5, 0.5]] * 3 + [[0.5, 0.4]], r"row 3 sums to 0\.9"),
-        ([[1.5, -0.5]] + [[0.5, 0.5]] * 3, r"lie in \[0, 1\]; row 0 is \[1\.5, -0\.5\]"),
-        ([[0.5, 0.5], [math.nan, 0.5], [0.5, 0.5], [0.5, 0.5]], "finite numbers; row 1 is"),
-        ([[0.5, 0.5], [math.inf, 0.5], [0.5, 0.5], [0.5, 0.5]], "finite numbers; row 1 is"),
-        ([[0.5, None]] + [[0.5, 0.5]] * 3, "finite numbers; row 0 is"),
+        ([[0.5, 0.5]] * 3 + [[0.5, 0.50001]], r"row 4 \(counted from 1\) sums to 1\.00001"),
+        ([[0.5, 0.5]] * 3 + [[0.5, 0.4]], r"row 4 .* sums to 0\.9"),
+        ([[1.5, -0.5]] + [[0.5, 0.5]] * 3, r"in \[0, 1\]; row 1 \(counted from 1\) is \[1\.5"),
+        ([[0.5, 0.5], [math.nan, 0.5], [0.5, 0.5], [0.5, 0.5]], "finite numbers; row 2 "),
+        ([[0.5, 0.5], [math.inf, 0.5], [0.5, 0.5], [0.5, 0.5]], "finite numbers; row 2 "),
+        ([[0.5, None]] + [[0.5, 0.5]] * 3, "finite numbers; row 1 "),
         ([["a", "b"]] * 4, "must be a table of numbers"),
         ([[0.5, 0.5], [1.0], [0.5, 0.5], [0.5, 0.5]], "must be a table of numbers"),
         ([[1.0]] * 4, r"must have a column a label; found shape \(4, 1\)"),
@@ -304,7 +304,7 @@ def test_a_class_without_rows_may_have_a_column() -> None:
         ([[0.2, 0.3, 0.5]] * 4, "y_proba has 3 columns, but there are 2 labels"),
         ({}, "y_proba has no columns"),
         ([0.5, 0.5, 1.5, 0.5], r"lie in \[0, 1\]; y_proba runs from 0\.5 to 1\.5"),
-        ([0.5, 0.5, math.nan, 0.5], "the first is nan in row 2"),
+        ([0.5, 0.5, math.nan, 0.5], "the first is nan in row 3"),
         (["a", "b", "c", "d"], "must be a table of numbers"),
         ({"attack": ["x"] * 4, "normal": ["y"] * 4}, r"y_proba\['attack'\] must hold numbers"),
     ],
@@ -349,18 +349,18 @@ def test_decisions_beside_probabilities_decide() -> None:
 @pytest.mark.parametrize(
     ("counts", "message"),
     [
-        ([1, -1, 1, 1], "must not be negative; row 1 has -1"),
-        ([1.0, -2.0, 1.0, 1.0], "must not be negative; row 1 has -2"),
+        ([1, -1, 1, 1], r"must not be negative; row 2 \(counted from 1\) has -1"),
+        ([1.0, -2.0, 1.0, 1.0], r"must not be negative; row 2 \(counted from 1\) has -2"),
         (
             [1, 0.5, 1, 1],
-            "must be whole numbers; row 1 has 0.5. For sampling weights say sample_weight=",
+            r"must be whole numbers; row 2 \(counted from 1\) has 0\.5. For sampling weights",
         ),
         ([1, math.nan, 1, 1], "whole numbers"),
         ([1, math.inf, 1, 1], "whole numbers"),
         ([0, 0, 0, 0], "all counts are zero"),
         ([2**61, 2**61, 0, 0], r"add up to 2\^62 or more"),
         (["a", "b", "c", "d"], "must hold numbers"),
-        ([None, 1, 1, 1], "missing in row 0"),
+        ([None, 1, 1, 1], "missing in row 1"),
     ],
 )
 def test_counts_that_are_none_are_refused(counts: list[Any], message: str) -> None:
@@ -371,12 +371,12 @@ def test_counts_that_are_none_are_refused(counts: list[Any], message: str) -> No
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ([1, -1, 1, 1], r"finite and not negative; row 1 has -1\.0"),
-        ([1, math.nan, 1, 1], "finite and not negative; row 1 has nan"),
-        ([1, 1, math.inf, 1], "finite and not negative; row 2 has inf"),
+        ([1, -1, 1, 1], r"finite and not negative; row 2 \(counted from 1\) has -1\.0"),
+        ([1, math.nan, 1, 1], r"finite and not negative; row 2 \(counted from 1\) has nan"),
+        ([1, 1, math.inf, 1], r"finite and not negative; row 3 \(counted from 1\) has inf"),
         ([0, 0, 0, 0], "all weights are zero"),
         (["a", "b", "c", "d"], "must hold numbers"),
-        ([None, 1, 1, 1], "missing in row 0"),
+        ([None, 1, 1, 1], "missing in row 1"),
     ],
 )
 def test_weights_that_are_none_are_refused(weights: list[Any], message: str) -> None:
@@ -423,7 +423,7 @@ def test_what_only_rows_of_count_or_weight_zero_hold_is_not_there() -> None:
     "said", [{"y_score": [*P_ATTACK, math.nan]}, {"y_proba": [*TABLE, [7, 7]]}]
 )
 def test_a_row_of_count_zero_is_checked_like_any_other(said: dict[str, Any]) -> None:
-    with pytest.raises(ScoreError, match="row 4"):
+    with pytest.raises(ScoreError, match="row 5"):
         counted([*ROWS, "attack"], counts=[1, 1, 1, 1, 0], **said)
 
 

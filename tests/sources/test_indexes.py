@@ -88,7 +88,7 @@ def test_unlike_indexes_are_refused_with_the_arguments(call: str) -> None:
     truth = pd.Series(LABELS, index=ROWS)
     function(truth, pd.Series(SCORES, index=ROWS))
     first = "holdout y_true" if call == "holdout" else "y_true"
-    for index, said in ((TURNED, "the same rows in another order"), (ROWS + 1, "row 0 is 0 in")):
+    for index, said in ((TURNED, "the same rows in another order"), (ROWS + 1, "row 1 is 0 in")):
         with pytest.raises(InputError, match=f"indexes of {first} and {name} differ: .*{said}"):
             function(truth, pd.Series(SCORES, index=index))
 

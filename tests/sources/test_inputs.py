@@ -250,9 +250,9 @@ MISSING: dict[str, Any] = {
 
 @pytest.mark.parametrize("kind", MISSING)
 def test_a_missing_label_is_refused_with_its_row(kind: str) -> None:
-    with pytest.raises(LabelError, match="y_true is missing in 1 of 3 rows; the first is row 1"):
+    with pytest.raises(LabelError, match="y_true is missing in 1 of 3 rows; the first is row 2"):
         counted(MISSING[kind], y_score=[0.1, 0.2, 0.3])
-    with pytest.raises(LabelError, match="y_pred is missing in 1 of 3 rows; the first is row 1"):
+    with pytest.raises(LabelError, match="y_pred is missing in 1 of 3 rows; the first is row 2"):
         counted(["attack"] * 3, y_pred=MISSING[kind], positive="attack")
 
 
@@ -279,14 +279,14 @@ def test_a_score_that_is_no_number_is_refused(kind: str) -> None:
     with pytest.raises((ScoreError, LabelError), match=r"score") as refused:
         counted(["attack", "normal", "attack"], y_score=MISSING_SCORES[kind])
     if kind not in ("complex", "times", "a table"):
-        assert "row 1" in str(refused.value)
+        assert "row 2 (counted from 1)" in str(refused.value)
 
 
 def test_masked_entries_are_missing() -> None:
     mask = [False, False, True]
-    with pytest.raises(AssayError, match="masked in row 2"):
+    with pytest.raises(AssayError, match="masked in row 3"):
         counted(np.ma.array([0, 1, 1], mask=mask), y_score=[0.1, 0.2, 0.3])
-    with pytest.raises(AssayError, match="masked in row 2"):
+    with pytest.raises(AssayError, match="masked in row 3"):
         counted([0, 1, 1], y_score=np.ma.array([0.1, 0.2, 0.3], mask=mask))
     whole = np.ma.array([0, 1, 1], mask=False)
     assert counted(whole, y_score=[0.1, 0.2, 0.3]).labels == ("0", "1")
@@ -400,7 +400,9 @@ def test_any_column_can_slice_and_cluster(kind: str) -> None:
     assert tuple(value for _, value in sliced.slices) == names
     assert sum(table.total for table in sliced.slices.values()) == 3
     if "(missing)" in names:
-        with pytest.raises(InputError, match=r"clusters is missing in 1 of 3 rows.*row 1\. Give"):
+        with pytest.raises(
+            InputError, match=r"clusters is missing in 1 of 3 rows.*row 2 \(counted from 1\)\. Give"
+        ):
             counted(**rows, clusters=column)
         return
     tally = counted(**rows, clusters=column)

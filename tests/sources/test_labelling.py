@@ -36,7 +36,7 @@ def test_beside_a_word_for_what_is_harmless_the_other_label_is_the_positive(
 ) -> None:
     for quiet in (case(negative) for case in CASES):
         for labels in ([alarm, quiet], [quiet, alarm]):
-            tally, notes, _ = resolved_arrays(labels, y_pred=labels)
+            tally, notes, *_ = resolved_arrays(labels, y_pred=labels)
             assert tally.labels == (quiet, alarm)
             assert tally.positive == alarm
             assert any(repr(alarm) in note and repr(quiet) in note for note in notes)
@@ -110,7 +110,7 @@ def test_any_other_pair_is_refused_with_both_labels(pair: list[Any], shown: list
 def test_a_given_positive_is_the_positive(pair: list[Any]) -> None:
     for positive in pair:
         other = pair[1 - pair.index(positive)]
-        tally, notes, _ = resolved_arrays(pair, y_score=[0.9, 0.1], positive=positive)
+        tally, notes, *_ = resolved_arrays(pair, y_score=[0.9, 0.1], positive=positive)
         assert tally.labels == (label_text(other), label_text(positive))
         assert tally.positive == label_text(positive)
         again = counted(pair, y_score=[0.9, 0.1], negative=other)
@@ -200,7 +200,7 @@ def test_a_positive_that_is_no_label_is_refused(positive: Any) -> None:
     ],
 )
 def test_a_word_alone_is_taken_for_what_it_says(label: Any, labels: tuple[str, str]) -> None:
-    tally, notes, _ = resolved_arrays([label] * 2, y_score=[0.9, 0.1])
+    tally, notes, *_ = resolved_arrays([label] * 2, y_score=[0.9, 0.1])
     assert tally.labels == labels
     assert any("it is the only one" in note for note in notes)
     assert tally.confusion.rows == ((0, 2) if labels[1] == label_text(label) else (2, 0))

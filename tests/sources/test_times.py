@@ -140,7 +140,7 @@ def test_a_moment_that_has_no_date_is_a_bad_row(column: pl.Series) -> None:
 @pytest.mark.parametrize("number", [2**62, -(2**62), 10**17])
 def test_a_moment_beyond_all_microseconds_is_not_another_one(unit: str, number: int) -> None:
     moments = np.array([0, number], f"datetime64[{unit}]")
-    with pytest.raises(InputError, match="found nothing in row 1"):
+    with pytest.raises(InputError, match="found nothing in row 2"):
         day_names(moments, "at")
 
 
@@ -229,7 +229,9 @@ def in_columns(kind: str) -> object:
 @pytest.mark.parametrize("kind", ["numpy", "pandas", "pandas of arrow", "arrow", "zoned arrow"])
 def test_seconds_beyond_the_calendar_do_not_wrap_round_in_frames_and_columns(kind: str) -> None:
     times = in_columns(kind)
-    with pytest.raises(InputError, match="found nothing in row 1, expected a date"):
+    with pytest.raises(
+        InputError, match=r"found nothing in row 2 \(counted from 1\), expected a date"
+    ):
         day_names(times, "times")
     rows = {"label": ["a", "b", "a", "b"], "score": [0.1, 0.2, 0.3, 0.4], "time": times}
     frames = [rows, pd.DataFrame(rows)] if "pandas" in kind else [rows]

@@ -249,8 +249,9 @@ def test_a_bad_row_stops_every_form_with_the_same_error(case: str, tmp_path: Pat
 def test_a_row_is_counted_once_by_its_first_reason() -> None:
     truth, scores = ["a", None, None, "b", "a"], [0.9, math.nan, 0.5, math.inf, 0.1]
     for form in (list, np.array, pd.Series, pl.Series):
-        reasons, (kept,) = good_rows({"y_true": form(truth), "y_score": form(scores)})
-        assert reasons == {"label: missing": 2, "score: not a finite number": 1}
+        left_out, (kept,) = good_rows({"y_true": form(truth), "y_score": form(scores)})
+        assert [row for row, _ in left_out.listed] == [2, 3, 4]
+        assert left_out.reasons == {"label: missing": 2, "score: not a finite number": 1}
         assert list(kept["y_true"]) == ["a", "a"]
         assert list(kept["y_score"]) == [0.9, 0.1]
 
@@ -354,7 +355,9 @@ SCORED: dict[str, Callable[..., Any]] = {
 @pytest.mark.parametrize("bad", BAD_SCORES)
 def test_a_function_that_can_leave_out_bad_rows_says_so(function: str, bad: list[Any]) -> None:
     truth = ["attack", "normal", "attack", "normal"]
-    with pytest.raises(ScoreError, match=r"row 0.*\. on_bad_row='skip' leaves out such rows$"):
+    with pytest.raises(
+        ScoreError, match=r"row 1 \(counted from 1\).*\. on_bad_row='skip' leaves out such rows$"
+    ):
         SCORED[function](truth, bad)
     with pytest.raises(LabelError, match=r"y_true is missing .* on_bad_row='skip' leaves"):
         SCORED[function]([None, *truth[1:]], [0.9, 0.2, 0.5, 0.1])
@@ -394,7 +397,7 @@ def test_nothing_is_said_of_bad_rows_where_leaving_them_out_does_not_help(
 
 
 def test_a_function_that_stops_at_bad_rows_does_not_name_the_option() -> None:
-    with pytest.raises(ScoreError, match="missing in row 1") as refused:
+    with pytest.raises(ScoreError, match="missing in row 2") as refused:
         resolved_arrays(["attack", "normal"], y_score=[0.5, None])
     assert "on_bad_row" not in str(refused.value)
 
@@ -402,7 +405,9 @@ def test_a_function_that_stops_at_bad_rows_does_not_name_the_option() -> None:
 def test_what_is_no_choice_and_what_leaves_nothing_is_refused() -> None:
     with pytest.raises(InputError, match="on_bad_row= is stop or skip; found 'drop'"):
         assay.evaluate([1, 0], y_score=[0.1, 0.2], on_bad_row="drop")  # type: ignore[arg-type]
-    with pytest.raises(EmptyInput, match="all 2 rows were refused; of row 0 column 'y_score'"):
+    with pytest.raises(
+        EmptyInput, match=r"all 2 rows were refused; of row 1 \(counted from 1\) column 'y_score'"
+    ):
         assay.evaluate([1, 0], y_score=[math.nan] * 2, on_bad_row="skip")
     with pytest.raises(AssayError, match="y_score has 1 row and y_true has 2"):
         assay.evaluate([1, 0], y_score=[0.5], on_bad_row="skip")
@@ -429,5 +434,5 @@ def test_clusters_of_numbers_are_missing_where_they_are_none(library: Any) -> No
 def test_groups_of_folds_are_told_of_every_row() -> None:
     rows = np.random.default_rng(0).random((20, 2))
     model, groups = DummyClassifier(), ["a", "b", "c", None] * 5
-    with pytest.raises(InputError, match=r"groups is missing in 5 of 20 rows; the first is row 3"):
+    with pytest.raises(InputError, match=r"groups is missing in 5 of 20 rows; the first is row 4"):
         assay.evaluate_model(model, rows, [0, 1] * 10, cv=2, groups=groups)

@@ -173,7 +173,7 @@ def _record(rows: Sequence[Row], counts: Counts) -> Resolved:
 
 def no_record() -> Resolved:
     """A binary tally of no rows."""
-    one, _, _ = resolved_arrays(
+    one, *_ = resolved_arrays(
         ["attack"],
         y_score=[0.5],
         labels=TWO,

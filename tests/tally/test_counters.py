@@ -152,7 +152,7 @@ def test_what_has_no_pattern_is_refused() -> None:
     counter = PatternCounter(TWO)
     with pytest.raises(TallyError, match="those of float32 scores; found float64"):
         counter.add(np.array([0.5]), np.array([1]))
-    with pytest.raises(ScoreError, match="1 of 2 are not; the first is nan in row 1"):
+    with pytest.raises(ScoreError, match="1 of 2 are not; the first is nan in row 2"):
         counter.add(np.array([0.5, np.nan], np.float32), np.array([1, 0]))
 
 
@@ -162,7 +162,7 @@ def test_what_has_no_pattern_is_refused_among_rows_of_a_run_too(odd: float) -> N
     counter = PatternCounter(("benign", "attack"))
     counter.add(scores, np.zeros(len(scores), np.uint8))
     scores[1 << 17 | 5] = odd
-    told = f"1 of 262144 are not; the first is {odd} in row 131077"
+    told = f"1 of 262144 are not; the first is {odd} in row 131078 "
     with pytest.raises(ScoreError, match=told):
         counter.add(scores, np.zeros(len(scores), np.uint8))
 

@@ -201,7 +201,7 @@ def test_a_score_that_is_not_finite_is_refused_with_its_row(
     scores = np.linspace(0, 1, size, dtype=dtype)
     scores[[size - 2, size - 1]] = bad
     with pytest.raises(
-        ScoreError, match=f"2 of {size} are not; the first is {shown} in row {size - 2}"
+        ScoreError, match=f"2 of {size} are not; the first is {shown} in row {size - 1} "
     ):
         ScoreTally.of_rows(TWO, scores, np.zeros(size, np.uint8))
 

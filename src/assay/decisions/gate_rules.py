@@ -27,7 +27,7 @@ from assay.inference.threshold_rules import AtThreshold
 from assay.number_text import fixed, grouped, significant
 from assay.sources import FAMILY, code_arrays, common_labels, must_share_index
 from assay.sources.files.request import RowSource
-from assay.sources.validation import OnBadRow, good_rows, skips, suggesting_skip
+from assay.sources.validation import LeftOut, OnBadRow, good_rows, skips, suggesting_skip
 from assay.tally.keeping import AUTO, Exact
 
 if TYPE_CHECKING:
@@ -92,11 +92,11 @@ def gate(
     y_true, named = columns_by_name(y_true, label, named, MOST_ROWS)
     new, new_decision, old, old_decision, counts, clusters, families = named.values()
     must_share_index({"y_true": y_true, **named})
-    reasons: dict[str, int] = {}
+    left_out = LeftOut()
     every = {"y_true": y_true, "counts": counts, "clusters": clusters, "families": families}
     outputs = [{"y_score": new, "y_pred": new_decision}, {"y_score": old, "y_pred": old_decision}]
     if skips(on_bad_row):
-        reasons, (every, *outputs) = good_rows(every, *outputs)
+        left_out, (every, *outputs) = good_rows(every, *outputs)
         y_true, counts, clusters, families = every.values()
         (new, new_decision), (old, old_decision) = (tuple(model.values()) for model in outputs)
     columns = {NEW: (new, new_decision), OLD: (old, old_decision)}
@@ -130,7 +130,7 @@ def gate(
         seed=seed,
         progress=progress,
     )
-    return replace(judged, notes=(*refusal_notes(reasons), *judged.notes))
+    return replace(judged, notes=(*refusal_notes(left_out.reasons), *judged.notes))
 
 
 def judged_rules(

@@ -15,10 +15,20 @@ from assay.engines.ask import Ask
 from assay.engines.local import count_coded
 from assay.engines.resolving import resolve
 from assay.errors import InputError, LabelError, LengthMismatch, ScoreError
-from assay.escaping import plural
+from assay.escaping import plural, row_at
 from assay.sources import code_arrays, must_share_index
 from assay.sources.labelling import USUAL, least_reaching, listed_labels, sided
-from assay.sources.validation import OnBadRow, asked_threshold, good_rows, skips, suggesting_skip
+from assay.sources.row_checks import not_a_number
+from assay.sources.validation import (
+    LISTED,
+    LeftOut,
+    Listed,
+    OnBadRow,
+    asked_threshold,
+    good_rows,
+    skips,
+    suggesting_skip,
+)
 from assay.tally import Crosstab, Resolved, ScoreTally, Tally
 from assay.tally.blocks import narrow
 from assay.tally.confusion import flagged
@@ -45,18 +55,20 @@ def count_arrays(y_true: Any, **columns: Any) -> Tally:
     >>> count_arrays(["attack", "normal"], y_score=[0.9, 0.2], positive="attack").sides
     {'positive': 'attack'}
     """
-    tally, sides = _counted_arrays(y_true, **columns)
+    tally, sides, _ = _counted_arrays(y_true, **columns)
     return tally.asked(**sides)
 
 
-def resolved_arrays(y_true: Any, **columns: Any) -> tuple[Resolved, tuple[str, ...], Tally]:
+def resolved_arrays(y_true: Any, **columns: Any) -> tuple[Resolved, tuple[str, ...], Tally, Listed]:
     """The tally of columns with sides, notes on what was inferred, and the tally without.
+
+    Besides come the rows that were left out, as far as they are listed.
 
     >>> resolved_arrays(["attack", "normal"], y_score=[0.9, 0.2])[0].positive
     'attack'
     """
-    tally, sides = _counted_arrays(y_true, **columns)
-    return *resolve(tally, **sides), tally
+    tally, sides, listed = _counted_arrays(y_true, **columns)
+    return *resolve(tally, **sides), tally, listed
 
 
 def _counted_arrays(
@@ -69,8 +81,11 @@ def _counted_arrays(
     threshold: Any = None,
     on_bad_row: OnBadRow | None = None,
     **columns: Any,
-) -> tuple[Tally, dict[str, Any]]:
-    """The tally, and what was said of its labels; None for whom bad rows can't be left out."""
+) -> tuple[Tally, dict[str, Any], Listed]:
+    """The tally, what was said of its labels, and the first rows that were left out.
+
+    ``on_bad_row`` is None for whom bad rows can't be left out.
+    """
     if threshold is not None:
         threshold = asked_threshold(threshold, columns.get("y_pred"))
     skip = skips(on_bad_row)
@@ -78,18 +93,20 @@ def _counted_arrays(
     sides = {"positive": positive, "negative": negative, "labels": labels, "unknown": unknown}
     given = [name for name, column in columns.items() if column is not None]
     if given == ["y_score"] and unknown is None and together(y_true, columns["y_score"]):
-        return count_on_device(y_true, columns["y_score"], ask), sides
-    refused = Tally()
+        tally = count_on_device(y_true, columns["y_score"], ask)
+        return tally, sides, _listed(columns["y_score"]) if tally.refused.total else ()
+    refused, left_out = Tally(), LeftOut()
     if skip:
         must_share_index({"y_true": y_true, **columns})
-        reasons, (columns,) = good_rows({"y_true": y_true, **columns})
+        left_out, (columns,) = good_rows({"y_true": y_true, **columns})
+        reasons = left_out.reasons
         y_true = columns.pop("y_true")
         refused = Tally(rows=sum(reasons.values()), refused=Refusals(reasons))
     with nullcontext() if on_bad_row is None else suggesting_skip({"y_true": y_true, **columns}):
         rows = code_arrays(y_true, labels=labels, unknown=unknown, **columns)
         if unknown is None:
             sides["labels"] = listed_labels(rows, labels)
-        return count_coded(sided(rows, positive, negative), ask) + refused, sides
+        return count_coded(sided(rows, positive, negative), ask) + refused, sides, left_out.listed
 
 
 # -- on a device -----------------------------------------------------------------------------------
@@ -188,16 +205,26 @@ def _code_type(labels: int) -> str:
 
 def _finite(at: Device, score: Any, codes: Any, ask: Ask) -> tuple[Any, Any]:
     """The rows with a finite score; others are left out, or stop it all."""
-    top = float(np.finfo(_float_of(score)).max)
-    good = (score >= -top) & (score <= top)
+    good = _is_finite(score)
     if ask.on_bad_row == "stop":
         row = int(at.host(good).argmin())
         raise ScoreError(
             f"scores must be finite numbers: {len(score) - int(good.sum())} of {len(score)} are "
-            f"not; the first is {float(score[row])} in row {row}. Remove those rows, or leave them "
-            f"out with on_bad_row='skip'"
+            f"not; the first is {float(score[row])} in {row_at(row)}. Remove those rows, or leave "
+            f"them out with on_bad_row='skip'"
         )
     return score[good], codes[good]
+
+
+def _is_finite(score: Any) -> Any:
+    top = float(np.finfo(_float_of(score)).max)
+    return (score >= -top) & (score <= top)
+
+
+def _listed(score: Any) -> Listed:
+    """The first rows without a finite score."""
+    bad = np.flatnonzero(~device_of(score).host(_is_finite(score)))[:LISTED].tolist()
+    return tuple((row + 1, not_a_number("y_score", float(score[row]))) for row in bad)
 
 
 def _float_of(score: Any) -> np.dtype[Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import sys
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from assay.engines.statements import (
     no_rows,
     subquery,
 )
-from assay.errors import InputError
+from assay.errors import InputError, database_refusal
 from assay.sources.files.builders import series_of
 from assay.sources.files.database_queries import one_select
 from assay.sources.files.formats import guarded
@@ -103,6 +104,32 @@ def opened(given: Any, query: str | None, dialect: str | None = None) -> Iterato
 
     ``dialect`` is asked for where the object does not tell it.
     """
+    with telling(given), _opened(given, query, dialect) as database:
+        yield database
+
+
+@contextlib.contextmanager
+def telling(given: Any) -> Iterator[None]:
+    """What the driver of an object raises in here is told as an error of input."""
+    try:
+        yield
+    except _driver_errors(given) as odd:
+        raise InputError(f"the database {database_refusal(odd)}") from odd
+
+
+def _driver_errors(given: Any) -> tuple[type[Exception], ...]:
+    """What the driver of an object raises, by the names that DB-API gives it."""
+    modules = {kind.__module__ for kind in type(given).__mro__} | {_package(given)}
+    errors = (
+        getattr(sys.modules.get(module), name, None)
+        for module in modules
+        for name in ("Error", "Warning")
+    )
+    return tuple(e for e in errors if isinstance(e, type) and issubclass(e, Exception))
+
+
+@contextlib.contextmanager
+def _opened(given: Any, query: str | None, dialect: str | None) -> Iterator[Database]:
     package, kind = _package(given), type(given).__name__
     if kind in ("DuckDBPyRelation", "DataFrame") and package in ("duckdb", "pyspark"):
         if query is not None:
@@ -203,6 +230,8 @@ def _arrow_or_rows(given: Any, statement: str, name: str | None = None) -> pl.Da
         # Types are tried on no rows: standard error is held back no longer than that.
         _of_arrow(_Stream(result.limit(0)))
         return pl.DataFrame(_Stream(result)).rechunk()
+    except pl.exceptions.ComputeError as odd:  # what DuckDB says of a later row
+        raise InputError(f"the database {database_refusal(odd)}") from odd
     except ImportError:  # before DuckDB 1.5 pyarrow made its Arrow
         return _of_cursor(result, [column[0] for column in result.description])
 

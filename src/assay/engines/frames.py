@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ from assay.sources.files.column_roles import must_have, must_have_one_role
 from assay.sources.files.request import Budget, OpenedTable, Piece, Request, must_be_enough
 from assay.sources.labelling import sided
 from assay.sources.times import seconds_column
-from assay.sources.validation import Roles, coded_columns
+from assay.sources.validation import Listed, Roles, coded_columns
 from assay.tally import IncidentTally, Tally
 from assay.tally.counters import CutPoints
 from assay.tally.keeping import Cuts, keeping_of_mode
@@ -82,6 +82,18 @@ _CONVERSIONS = {
 }
 
 
+@dataclass(frozen=True)
+class CountedFrame:
+    """The tally of a frame, what is to be said of how scores are kept, and the first refused rows.
+
+    Of rows that are grouped or counted elsewhere none is listed.
+    """
+
+    tally: Tally
+    notes: tuple[str, ...] = ()
+    listed: Listed = ()
+
+
 def count(rows: Any, columns: Columns, ask: Ask | None = None) -> Tally:
     """Count the rows of a frame, by the engine that is where they are.
 
@@ -100,7 +112,7 @@ def count(rows: Any, columns: Columns, ask: Ask | None = None) -> Tally:
     if elsewhere is not None:
         return elsewhere(rows, columns, ask)
     if isinstance(ask.scores, Cuts) and columns.rank:
-        return _here(rows, columns, ask, Cuts.name, None)[0]
+        return _here(rows, columns, ask, Cuts.name, None).tally
     return count_polars(pieces_of(rows, columns), columns, ask)
 
 
@@ -117,7 +129,7 @@ def count_incidents(rows: Any, columns: Columns, ask: Ask | None = None) -> Inci
     ask = ask if ask is not None and ask.incidents is not None else _grouped(ask)
     kind = kind_of(rows)
     if kind in (DUCKDB, SPARK):
-        must_have_columns(rows.columns, columns, "the frame")
+        _must_have_them(rows, columns)
         return incident_counter.count_groups(rows, None, columns, ask)
     workers = _workers(kind)
     if workers is not None:
@@ -132,8 +144,8 @@ def _grouped(ask: Ask | None) -> Ask:
 
 def count_by_mode(
     rows: Any, columns: Columns, ask: Ask, mode: str, max_memory: int | None = None
-) -> tuple[Tally, tuple[str, ...]]:
-    """Count the rows of a frame with scores kept as a mode says, and what is to be said of that.
+) -> CountedFrame:
+    """Count the rows of a frame with scores kept as a mode says.
 
     ``max_memory`` is what counting may take on this machine, by default half of what it has. What
     Python counts on the workers of a cluster is kept exactly where no mode is named.
@@ -144,10 +156,10 @@ def count_by_mode(
     if elsewhere is _by_sql:
         from assay.engines import sql
 
-        must_have_columns(rows.columns, columns, "the frame")
-        return sql.count_by_mode(rows, None, columns, ask, mode, limit)
+        _must_have_them(rows, columns)
+        return CountedFrame(*sql.count_by_mode(rows, None, columns, ask, mode, limit))
     if elsewhere is not None:
-        return elsewhere(rows, columns, replace(ask, scores=kept)), ()
+        return CountedFrame(elsewhere(rows, columns, replace(ask, scores=kept)))
     return _here(rows, columns, ask, mode, limit)
 
 
@@ -174,13 +186,11 @@ def _workers(kind: str | None) -> Callable[[Any, Columns, Ask], Any] | None:
 def _by_sql(rows: Any, columns: Columns, ask: Ask) -> Tally:
     from assay.engines import sql
 
-    must_have_columns(rows.columns, columns, "the frame")
+    _must_have_them(rows, columns)
     return sql.count(rows, None, columns, ask)
 
 
-def _here(
-    rows: Any, columns: Columns, ask: Ask, mode: str, limit: int | None
-) -> tuple[Tally, tuple[str, ...]]:
+def _here(rows: Any, columns: Columns, ask: Ask, mode: str, limit: int | None) -> CountedFrame:
     """Count rows on this machine."""
     again = comes_again(rows)
     pieces = partial(pieces_of, rows, columns)
@@ -310,8 +320,10 @@ def _brought(rows: Any, columns: Columns, most: int) -> pl.DataFrame:
     if kind not in (DUCKDB, SPARK, DASK, RAY):
         pieces = list(pieces_of(rows, columns))
         return pl.concat(pieces) if pieces else pl.DataFrame(dict.fromkeys(names, ()))
-    present = (rows.columns() or ()) if kind == RAY else rows.columns
-    must_have_columns(present, columns, "the frame")
+    if kind == RAY:
+        must_have_columns(rows.columns() or (), columns, "the frame")
+    else:
+        _must_have_them(rows, columns)
     if kind in (DASK, RAY):
         _must_be_few(rows.count() if kind == RAY else len(rows), kind, most)
         held = rows.select_columns(names).to_pandas() if kind == RAY else rows[names].compute()
@@ -352,6 +364,15 @@ def must_have_columns(present: Iterable[Any], columns: Columns, what: str) -> No
     if columns.incident is None:
         said = {"score": columns.score, "decision": columns.decision, "weight": columns.weight}
         must_have_one_role(table, columns.label, said)
+
+
+def _must_have_them(rows: Any, columns: Columns) -> None:
+    """Refuse columns that a frame of a database does not have, or that went away with its table."""
+    from assay.engines import databases
+
+    with databases.telling(rows):
+        present = rows.columns
+    must_have_columns(present, columns, "the frame")
 
 
 def pieces_of(rows: Any, columns: Columns) -> Iterator[pl.DataFrame]:
@@ -473,7 +494,7 @@ def count_polars(
     frames = [rows] if isinstance(rows, pl.DataFrame) else rows
     if isinstance(ask.scores, Cuts) and columns.rank and cutting is None:
         again = iter(frames) is not frames
-        return count_polars_by_mode(lambda: frames, columns, ask, Cuts.name, again=again)[0]
+        return count_polars_by_mode(lambda: frames, columns, ask, Cuts.name, again=again).tally
     return FrameReader(columns, ask).count(frames, cutting, in_hand)
 
 
@@ -485,22 +506,21 @@ def count_polars_by_mode(
     *,
     again: bool,
     limit: int | None = None,
-) -> tuple[Tally, tuple[str, ...]]:
+) -> CountedFrame:
     """Count frames with scores kept as a mode says, in two passes where that takes them.
 
     ``again`` tells whether the frames can be had a second time, ``limit`` how many bytes counting
-    may take. Besides the tally comes what is to be said of how scores are kept.
+    may take.
     """
-    refused = Tally()
+    reader = FrameReader(columns, ask)
 
     def coded() -> Iterator[Coded]:
-        nonlocal refused
+        nonlocal reader
         reader = FrameReader(columns, ask)
         yield from reader.pieces(frames())
-        refused = reader.refused()
 
     tally, notes = Parts(coded, again, limit).count(ask, mode)
-    return tally + refused, notes
+    return CountedFrame(tally + reader.refused(), notes, reader.listed)
 
 
 class FrameReader:
@@ -544,6 +564,11 @@ class FrameReader:
         self._collector.add(piece, "the frame")
         taken, _ = self._collector.take()
         return coded_columns(taken)
+
+    @property
+    def listed(self) -> Listed:
+        """The first rows that could not be used, which no tally names: parts number their own."""
+        return tuple((at.row, at.reason) for at in self._collector.refused)
 
     def refused(self) -> Tally:
         """The rows that could not be used, as a tally of nothing else."""

@@ -29,7 +29,7 @@ from assay.inference.significance import LARGEST_COUNT, as_list
 from assay.measures import AVERAGES, MAX_FPR, Measure, Ranked, f_beta, find
 from assay.sources import checked_columns, columns_of, infer, label_text
 from assay.sources.columns import CELLS, ORIENTATIONS, kept_once
-from assay.sources.validation import STOP, OnBadRow
+from assay.sources.validation import STOP, OnBadRow, listed_source
 from assay.tally import Confusion, Resolved, Tally
 
 
@@ -135,10 +135,11 @@ def evaluate(
         column, how = by_position(y_true, predictions, columns)
         columns |= column
     if names_columns(y_true, columns | named):
-        tally, notes = count_frame(y_true, columns | named | {"unknown": unknown})
-        source = {"name": "frame"}
+        of_frame = count_frame(y_true, columns | named | {"unknown": unknown})
+        tally, notes, listed = of_frame.tally, of_frame.notes, of_frame.listed
+        source = {"name": "frame", "refused": listed_source(listed)}
     else:
-        tally, notes, counted = resolved_arrays(
+        tally, notes, counted, listed = resolved_arrays(
             y_true,
             **columns,
             threshold=threshold,
@@ -146,7 +147,7 @@ def evaluate(
             on_bad_row=STOP if on_bad_row is None else on_bad_row,
         )
         notes = (*refusal_notes(counted.refused.reasons), *how, *notes)
-        source = {"name": "arrays"} | counted.row_counts()
+        source = {"name": "arrays", "refused": listed_source(listed)} | counted.row_counts()
     return Evaluation(
         tally,
         level=level,
@@ -239,7 +240,7 @@ def count(y_true: Any, **columns: Any) -> Tally:
     0.6666666666666666
     """
     if names_columns(y_true, columns):
-        return count_frame(y_true, columns)[0]
+        return count_frame(y_true, columns).tally
     return count_arrays(y_true, **{"on_bad_row": STOP, **checked_columns(columns)})
 
 
@@ -497,7 +498,7 @@ class MeasureFunction:
             if "y_score" in given and self.measure.of_scores is not None:
                 # A ranking does not depend on where the alarm is set.
                 given.setdefault("threshold", 0.5)
-            tally, _, _ = resolved_arrays(y_true, positive=positive, **checked_columns(given))
+            tally, *_ = resolved_arrays(y_true, positive=positive, **checked_columns(given))
         method, chosen = method_of(interval, level)
         judge = Judge(tally, chosen, method, max_fpr, corrected, costs=costs)
         return self._estimate(judge, average)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from assay.engines.arrays import resolved_arrays
 from assay.errors import InputError, LabelError, LengthMismatch, install_line
+from assay.escaping import row_at
 from assay.evaluation.deployment import costs_of
 from assay.evaluation.evaluation import Evaluation
 from assay.evaluation.outputs import library_of_model, must_be_a_model
@@ -104,7 +105,7 @@ def evaluate_model(
     columns, response_notes = response.columns(
         truth, positive=positive, negative=negative, threshold=threshold
     )
-    tally, inferred, counted = resolved_arrays(truth, **columns, **per_row)
+    tally, inferred, counted, _ = resolved_arrays(truth, **columns, **per_row)
     return Evaluation(
         tally,
         level=level,
@@ -340,14 +341,14 @@ def _checked(pair: Any, number: int, size: int) -> tuple[Positions, Positions]:
     both = np.intersect1d(train, test)
     if len(both):
         raise InputError(
-            f"split {number} of cv= learns from {rows(len(both))} that it judges, such as row "
-            f"{both[0]}: a row is in one of the two"
+            f"split {number} of cv= learns from {rows(len(both))} that it judges, such as "
+            f"{row_at(both[0])}: a row is in one of the two"
         )
     judged, often = np.unique(test, return_counts=True)
     if len(judged) < len(test):
         raise InputError(
             f"split {number} of cv= judges {rows(int((often > 1).sum()))} more than once, such as "
-            f"row {judged[often > 1][0]}: name each once, or judge it in several splits"
+            f"{row_at(judged[often > 1][0])}: name each once, or judge it in several splits"
         )
     if not len(train) or not len(test):
         raise InputError(f"split {number} of cv= has no rows to learn from, or none to judge")

@@ -12,6 +12,7 @@ from assay.engines.frames import (
     PANDAS,
     POLARS,
     STREAM,
+    CountedFrame,
     count_by_mode,
     kind_of,
     unsupported,
@@ -298,8 +299,8 @@ def with_strata(slices: Any, strata: Any) -> tuple[Any, str | None]:
     return (*named, strata), strata
 
 
-def count_frame(rows: Any, given: Mapping[str, Any]) -> tuple[Tally, tuple[str, ...]]:
-    """Count the rows of a frame by what was said of its columns, and what is to be noted."""
+def count_frame(rows: Any, given: Mapping[str, Any]) -> CountedFrame:
+    """Count the rows of a frame by what was said of its columns."""
     read = (*NAMED, *_OTHERS, *_SIDES)
     unknown = [name for name in given if name not in (*read, *ARRAYS)]
     if unknown:
@@ -332,9 +333,10 @@ def count_frame(rows: Any, given: Mapping[str, Any]) -> tuple[Tally, tuple[str, 
         negative=given.get("negative"),
     )
     mode = AUTO if given.get("mode") is None else given["mode"]
-    tally, notes = count_by_mode(rows, _columns(given), ask, mode, given.get("max_memory"))
-    sides = {name: given.get(name) for name in _SIDES}
-    return tally.asked(**sides), (*refusal_notes(tally.refused.reasons), *notes)
+    counted = count_by_mode(rows, _columns(given), ask, mode, given.get("max_memory"))
+    tally = counted.tally.asked(**{name: given.get(name) for name in _SIDES})
+    notes = (*refusal_notes(tally.refused.reasons), *counted.notes)
+    return replace(counted, tally=tally, notes=notes)
 
 
 def refusal_notes(reasons: Mapping[str, int]) -> tuple[str, ...]:

@@ -390,7 +390,7 @@ def alerts_a_day(days: AlertsPerDay) -> str:
 
 
 def refused_rows(source: Mapping[str, Any]) -> tuple[Section, ...]:
-    """The rows that were left out, as far as they are listed; those of a database by reason."""
+    """The rows that were left out, as far as they are listed; those of groups by reason."""
     refused, listed_rows = source["rows_refused"], source["refused"]
     if not refused:
         return ()
@@ -398,12 +398,16 @@ def refused_rows(source: Mapping[str, Any]) -> tuple[Section, ...]:
         f"{count(refused)} of {count(source['rows_read'])} rows "
         f"{plural(refused, 'was', 'were')} refused"
     )
-    if source.get("reasons"):
+    if source.get("reasons") and not listed_rows:
         reasons = tuple((reason, rows) for reason, rows in source["reasons"].items())
         by_reason = Table(caption, (Column("reason"), Column("rows", Kind.COUNT)), reasons)
         return (Section("Refused rows", (by_reason,)),)
     if len(listed_rows) < refused:
         caption += f"; the first {count(len(listed_rows))} are listed"
+    if not any(each.get("file") or each.get("line") for each in listed_rows):
+        numbered = tuple((each["row"], each["reason"]) for each in listed_rows)
+        table = Table(caption, (Column("row", Kind.COUNT), Column("reason")), numbered)
+        return (Section("Refused rows", (table,)),)
     columns = (Column("file"), Column("line or row"), Column("reason"))
     rows = tuple(
         (

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import CountError, ScoreError
-from assay.escaping import given_text
+from assay.escaping import given_text, row_at
 from assay.sources.columns import array_of, decoded, scores_of
 from assay.sources.text_numbers import whole_number, wholes_among
 from assay.tally.confusion import LIMIT, TOO_MANY
@@ -75,19 +75,19 @@ def _count_array(values: Any, name: str) -> Array:
 def _no_count(array: Array, row: int, name: str) -> CountError:
     value = array[row].item() if hasattr(array[row], "item") else array[row]
     if value is None or type(value).__name__ == "NAType":
-        return CountError(f"{name} is missing in row {row}. Remove the row or give it a count")
+        return CountError(f"{name} is missing in {row_at(row)}. Remove the row or give it a count")
     if isinstance(value, str) or not hasattr(value, "__float__"):
-        return CountError(f"{name} must hold numbers; found {given_text(value)} in row {row}")
+        return CountError(f"{name} must hold numbers; found {given_text(value)} in {row_at(row)}")
     if value < 0:
-        return CountError(f"{name} must not be negative; row {row} has {given_text(value)}")
+        return CountError(f"{name} must not be negative; {row_at(row)} has {given_text(value)}")
     if LIMIT <= value < math.inf:
         return CountError(
-            f"row {row} of {name} has {given_text(value)}; 2^62 or more is more than can be "
+            f"{row_at(row)} of {name} has {given_text(value)}; 2^62 or more is more than can be "
             f"counted here"
         )
     return CountError(
-        f"{name} are frequencies and must be whole numbers; row {row} has {value}. For sampling "
-        f"weights say sample_weight="
+        f"{name} are frequencies and must be whole numbers; {row_at(row)} has {value}. For "
+        f"sampling weights say sample_weight="
     )
 
 
@@ -131,14 +131,14 @@ def _weights(weights: Any) -> npt.NDArray[np.float64] | None:
     bad = np.flatnonzero(not_weights(array))
     if len(bad):
         raise CountError(
-            f"sample_weight must be finite and not negative; row {bad[0]} has {array[bad[0]]}"
+            f"sample_weight must be finite and not negative; {row_at(bad[0])} has {array[bad[0]]}"
         )
     if not array.any():
         raise CountError("all weights are zero; there are no rows left")
     beyond = np.flatnonzero(beyond_squares(array))
     if len(beyond):
         raise CountError(
-            f"sample_weight is squared, so each is {WEIGHTS}; row {beyond[0]} has "
+            f"sample_weight is squared, so each is {WEIGHTS}; {row_at(beyond[0])} has "
             f"{array[beyond[0]]:g}"
         )
     return array

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError, LabelError, LengthMismatch, ScoreError
-from assay.escaping import given_text, plural
+from assay.escaping import given_text, plural, row_at
 from assay.sources.coded import Labels, NameColumn
 from assay.sources.text_numbers import numbers_among
 from assay.tally.blocks import BLOCK
@@ -32,7 +32,7 @@ def array_of(values: Any, name: str) -> Array:
     """A one-dimensional array of whatever was given, without a copy where that is possible."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
         row = int(np.flatnonzero(np.ma.getmaskarray(values))[0])
-        raise LabelError(f"{name} is masked in row {row}; remove the masked rows first")
+        raise LabelError(f"{name} is masked in {row_at(row)}; remove the masked rows first")
     if isinstance(values, str | bytes | Mapping):
         raise LabelError(f"{name} must be a column of values; found one {type(values).__name__}")
     must_have_order(name, values)
@@ -293,7 +293,7 @@ def is_missing(value: Any) -> bool:
 
 def _missing(name: str, row: int, count: int, rows: int) -> LabelError:
     return LabelError(
-        f"{name} is missing in {count} of {rows} rows; the first is row {row}. "
+        f"{name} is missing in {count} of {rows} rows; the first is {row_at(row)}. "
         f"Remove those rows or label them"
     )
 
@@ -368,8 +368,8 @@ def scores_of(values: Any, name: str) -> Array:
 
 def _no_score(value: Any, row: int, name: str) -> ScoreError:
     if is_missing(value):
-        return ScoreError(f"{name} is missing in row {row}. Remove the row or give it a score")
-    return ScoreError(f"{name} must hold numbers; found {value!r} in row {row}")
+        return ScoreError(f"{name} is missing in {row_at(row)}. Remove the row or give it a score")
+    return ScoreError(f"{name} must hold numbers; found {value!r} in {row_at(row)}")
 
 
 def polars_column(name: str, values: Any) -> pl.Series:

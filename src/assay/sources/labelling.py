@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import LabelError, ScoreError
-from assay.escaping import given_text
+from assay.escaping import given_text, row_at
 from assay.number_text import significant
 from assay.sources.coded import Coded, Labels
 from assay.sources.columns import (
@@ -574,15 +574,15 @@ def must_be_probabilities(table: Array) -> None:
     bad = np.flatnonzero(~np.isfinite(table).all(axis=1))
     if len(bad):
         shown = table[bad[0]].tolist()
-        raise ScoreError(f"y_proba must be finite numbers; row {bad[0]} is {shown}")
+        raise ScoreError(f"y_proba must be finite numbers; {row_at(bad[0])} is {shown}")
     bad = np.flatnonzero(not_probabilities(table).any(axis=1))
     if len(bad):
         shown = table[bad[0]].tolist()
-        raise ScoreError(f"probabilities lie in [0, 1]; row {bad[0]} is {shown}")
+        raise ScoreError(f"probabilities lie in [0, 1]; {row_at(bad[0])} is {shown}")
     total = table.sum(axis=1)
     if off_one(total).any():
         row = int(np.abs(total - 1).argmax())
         raise ScoreError(
-            f"the probabilities of a row must sum to 1 within {SUM_TOLERANCE:g}; row {row} sums "
-            f"to {significant(total[row], 9)}"
+            f"the probabilities of a row must sum to 1 within {SUM_TOLERANCE:g}; {row_at(row)} "
+            f"sums to {significant(total[row], 9)}"
         )

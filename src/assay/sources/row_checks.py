@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import CountError, InputError, LabelError, ScoreError
+from assay.escaping import row_at
 from assay.number_text import significant
 from assay.sources.amounts import WEIGHTS, beyond_squares, exact_counts, not_weights
 from assay.sources.coded import NameColumn
@@ -75,6 +76,11 @@ def value_shown(value: Any) -> str:
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
 
 
+def not_a_number(column: str, value: Any) -> str:
+    """What is wrong with a value of a column of scores."""
+    return f"column {column!r}: found {value_shown(value)}, expected a finite number"
+
+
 def plain(values: pl.Series) -> pl.Series:
     """A column without types that only say how values are stored."""
     import polars as pl
@@ -111,8 +117,8 @@ def clusters_of(values: Any, name: str) -> NameColumn:
         gone = [row for row, value in enumerate(array.tolist()) if is_missing(value)]
         if gone:
             raise InputError(
-                f"{name} is missing in {len(gone)} of {len(array)} rows; the first is row "
-                f"{gone[0]}. {NO_CLUSTER}"
+                f"{name} is missing in {len(gone)} of {len(array)} rows; the first is "
+                f"{row_at(gone[0])}. {NO_CLUSTER}"
             )
     return column
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError
-from assay.escaping import given_text
+from assay.escaping import given_text, row_at
 from assay.sources.coded import NameColumn
 from assay.sources.columns import array_of
 
@@ -152,14 +152,16 @@ def day_names(values: Any, name: str) -> NameColumn:
     if len(unread):
         row = int(unread[0])
         shown = "nothing" if column[row] is None else repr(column[row])
-        raise InputError(f"{name} must hold times; found {shown} in row {row}, expected {A_MOMENT}")
+        raise InputError(
+            f"{name} must hold times; found {shown} in {row_at(row)}, expected {A_MOMENT}"
+        )
     mixed = np.flatnonzero(read.aware != read.aware[:1])
     if len(mixed):
         row = int(mixed[0])
         here, there = ("no time zone", "one") if read.aware[0] else ("a time zone", "none")
         raise InputError(
-            f"{name}: {column[row]!r} in row {row} has {here} and row 0 has {there}, so the day is "
-            f"not sure. Give all of them a zone, or none"
+            f"{name}: {column[row]!r} in {row_at(row)} has {here} and row 1 has {there}, so the "
+            f"day is not sure. Give all of them a zone, or none"
         )
     distinct, codes = np.unique(read.days.to_physical().to_numpy(), return_inverse=True)
     if len(distinct) > MOST_DAYS:

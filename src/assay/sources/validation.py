@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import EmptyInput, InputError, ScoreError
-from assay.escaping import given_text, plural
+from assay.escaping import given_text, plural, row_at
 from assay.sources.amounts import amounts_of, kept_of, repeated_counts
 from assay.sources.coded import Coded, Labels, NameColumn
 from assay.sources.columns import (
@@ -170,6 +170,18 @@ def reasons_of(problems: list[Problem], rows: int, repeats: Array | None = None)
     return reasons
 
 
+# So many rows that were left out are listed.
+LISTED = 100
+# The number of a row, counted from 1, and why it was left out.
+Listed: TypeAlias = tuple[tuple[int, str], ...]
+
+
+def first_bad(problems: Sequence[Problem], bad: Array, most: int) -> Iterator[tuple[int, Problem]]:
+    """The first rows that are left out, and what is wrong with each."""
+    for i in np.flatnonzero(bad)[:most].tolist():
+        yield i, next(problem for problem in problems if not problem.fatal and problem.rows[i])
+
+
 class RowCheck:
     """Checks rows by the roles of their columns, piece by piece.
 
@@ -278,13 +290,32 @@ _ROLES = {
 }
 
 
-def good_rows(*tables: Mapping[str, Any]) -> tuple[dict[str, int], list[dict[str, Any]]]:
-    """How many rows of arrays can't be used, by the reason, and the columns of all others.
+@dataclass(frozen=True)
+class LeftOut:
+    """Rows of arrays that can't be used: how many by the reason, and the first hundred."""
+
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    listed: Listed = ()
+
+    @property
+    def source(self) -> list[dict[str, Any]]:
+        """Those that are listed, as the source of a result tells them."""
+        return listed_source(self.listed)
+
+
+def listed_source(listed: Listed) -> list[dict[str, Any]]:
+    """Refused rows of arrays or frames, as the source of a result tells them."""
+    return [{"row": row, "reason": reason} for row, reason in listed]
+
+
+def good_rows(*tables: Mapping[str, Any]) -> tuple[LeftOut, list[dict[str, Any]]]:
+    """The rows of arrays that can't be used, and the columns of all others.
 
     The rows of several tables belong together: one that is bad in any of them is left out of all.
     They are checked as those of a frame are.
 
-    >>> good_rows({"y_true": ["a", None, "b"], "y_score": [0.5, 0.2, 0.1]})
+    >>> left_out, kept = good_rows({"y_true": ["a", None, "b"], "y_score": [0.5, 0.2, 0.1]})
+    >>> left_out.reasons, kept
     ({'label: missing': 1}, [{'y_true': ['a', 'b'], 'y_score': [0.5, 0.1]}])
     """
     given = [{name: kept_once(column, name) for name, column in t.items()} for t in tables]
@@ -294,9 +325,10 @@ def good_rows(*tables: Mapping[str, Any]) -> tuple[dict[str, int], list[dict[str
     if rows and bad.all():
         first = next(problem for problem in problems if problem.rows[0])
         every = plural(rows, "the only row was", f"all {rows:,} rows were")
-        raise EmptyInput(f"{every} refused; of row 0 {first.why(0)}")
+        raise EmptyInput(f"{every} refused; of {row_at(0)} {first.why(0)}")
     kept = [{name: _filtered(column, ~bad) for name, column in table.items()} for table in given]
-    return dict(sorted(reasons_of(problems, rows).items())), kept
+    listed = tuple((i + 1, problem.why(i)) for i, problem in first_bad(problems, bad, LISTED))
+    return LeftOut(dict(sorted(reasons_of(problems, rows).items())), listed), kept
 
 
 @contextmanager
@@ -334,7 +366,7 @@ def _problems(table: Mapping[str, Any], rows: int) -> list[Problem]:
     named: dict[str, Any] = {"label": None, **{_ROLES[name]: name for name in columns}}
     roles = Roles(**named, probabilities={name: name for name in probable})
     frame = pl.DataFrame(list(series.values()))
-    checked = RowCheck(roles).check(frame, "row {}".format) if series else None
+    checked = RowCheck(roles).check(frame, row_at) if series else None
     problems = [] if checked is None else checked.problems
     for problem in problems:
         if problem.fatal and problem.rows.any():
@@ -555,7 +587,7 @@ def _unlike(one: str, here: Any, other: str, there: Any) -> InputError:
     pairs = enumerate(zip(here, there, strict=True))
     row = next((i for i, (a, b) in pairs if a != b), 0)
     first, second = (index[row : row + 1].tolist()[0] for index in (here, there))
-    differ = f"row {row} is {first!r} in {one} and {second!r} in {other}"
+    differ = f"row {row + 1} is {first!r} in {one} and {second!r} in {other}"
     if here.is_unique and there.is_unique and not len(here.difference(there)):
         differ = f"they name the same rows in another order, {differ}"
     return InputError(

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import ScoreError, TallyError
+from assay.escaping import row_at
 from assay.tally import codec
 from assay.tally.blocks import count_binary, map_blocks, narrow, narrow_scores
 from assay.tally.keeping import (
@@ -492,6 +493,6 @@ def extremes(scores: Scores) -> tuple[float, float]:
         bad = np.flatnonzero(~np.isfinite(scores))
         raise ScoreError(
             f"scores must be finite numbers: {len(bad)} of {len(scores)} are not; the first is "
-            f"{float(scores[bad[0]])} in row {bad[0]}. Remove those rows or give them a score"
+            f"{float(scores[bad[0]])} in {row_at(bad[0])}. Remove those rows or give them a score"
         )
     return float(low), float(high)

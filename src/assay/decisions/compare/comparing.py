@@ -55,7 +55,7 @@ from assay.sources.files.request import Progress as ReadProgress
 from assay.sources.files.several_models import ModelLot, ModelReading
 from assay.sources.labelling import checked_threshold
 from assay.sources.row_checks import clusters_of
-from assay.sources.validation import OnBadRow, good_rows, skips, suggesting_skip
+from assay.sources.validation import LeftOut, OnBadRow, good_rows, skips, suggesting_skip
 from assay.tally.keeping import AUTO, Exact, Grid, keeping_of_mode
 
 # Which argument holds the columns of what models said.
@@ -130,14 +130,14 @@ def compare(
     )
     rule = question.rule
     _must_be_scores(rule, decisions, threshold)
-    reasons: dict[str, int] = {}
+    left_out = LeftOut()
     positions = None
     every = {"y_true": y_true, "counts": counts, "clusters": clusters}
     models = [{kind: column} for column in columns.values()]
     if skips(on_bad_row):
         y_true = every["y_true"] = kept_once(y_true, "y_true")
         every |= {"families": families, "ids": ids, "positions": np.arange(len(y_true))}
-        reasons, (every, *models) = good_rows(every, *models)
+        left_out, (every, *models) = good_rows(every, *models)
         y_true, counts, clusters, families, ids, positions = every.values()
         columns = {name: model[kind] for name, model in zip(columns, models, strict=True)}
     with suggesting_skip(every, *models):
@@ -177,7 +177,7 @@ def compare(
             kept = positions if kept is None else positions[kept]
         decided = DecidedRows(replace(rows, thresholds=at_each), kept, names)
     comparison = question.answer(counted, choices, progress)
-    notes = (*refusal_notes(reasons), *comparison.notes)
+    notes = (*refusal_notes(left_out.reasons), *comparison.notes)
     return replace(comparison, notes=notes, decided=decided)
 
 

@@ -16,7 +16,8 @@ import numpy.typing as npt
 from assay.decisions.incidents.schedule import MATCHED, Incident, Network, Ports, Schedule
 from assay.engines.incident_counter import coded
 from assay.errors import InputError
-from assay.sources.files.request import LISTED, Refused, must_be_a_number
+from assay.sources.files.request import Refused, must_be_a_number
+from assay.sources.validation import LISTED
 from assay.tally.incident_tally import (
     DAY,
     FORMS,

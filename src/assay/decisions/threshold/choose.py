@@ -32,6 +32,7 @@ from assay.decisions.threshold.sweep import (
     tallies_of_tally,
     thinned,
 )
+from assay.engines.frames import CountedFrame
 from assay.errors import CountError, InputError
 from assay.evaluation.evaluation import likely_mistakes
 from assay.evaluation.findings import Finding, urgent_first
@@ -44,7 +45,7 @@ from assay.sources import FAMILY, Coded, code_arrays, must_share_index
 from assay.sources.files import Name, Request, given_names, silent
 from assay.sources.files import Progress as ReadProgress
 from assay.sources.files.request import RowSource, must_read, request_of
-from assay.sources.validation import OnBadRow, good_rows, skips, suggesting_skip
+from assay.sources.validation import LeftOut, OnBadRow, good_rows, skips, suggesting_skip
 from assay.tally import Tally
 from assay.tally.keeping import AUTO, Cuts, Grid
 from assay.tally.scores import extremes
@@ -157,15 +158,15 @@ def choose_threshold(
     given = {"y_true": y_true, "y_score": y_score, "families": families}
     given |= {"counts": counts, "clusters": clusters}
     must_share_index(given)
-    rows, reasons = _coded(given, on_bad_row)
-    tallies = tallies_of(rows, labelling, reasons)
+    rows, left_out = _coded(given, on_bad_row)
+    tallies = tallies_of(rows, labelling, left_out)
     unseen = None
     if holdout is not None:
         columns = _holdout(holdout)
         must_share_index({f"holdout {name}": column for name, column in columns.items()})
-        others, reasons = _coded(columns, on_bad_row)
+        others, left_out = _coded(columns, on_bad_row)
         like = labelled_like(rows.truth, others.truth, tallies.resolved.positive, labelling)
-        unseen = tallies_of(others, like, reasons)
+        unseen = tallies_of(others, like, left_out)
     return choose_of_tallies(
         tallies, asked, family=FAMILY, method=method, holdout=unseen, progress=progress
     )
@@ -365,25 +366,25 @@ def _counted_elsewhere(
 ) -> tuple[ScoredTallies, ScoredTallies | None]:
     """What an engine counted of rows and of a holdout, which are frames or tallies both."""
 
-    def counted(of: Any) -> tuple[Tally, str, tuple[str, ...]]:
+    def counted(of: Any) -> tuple[str, CountedFrame]:
         if isinstance(of, Tally):
             given = [f"{name}=" for name, value in named.items() if value is not None]
             if given:
                 raise InputError(f"a tally is counted already: leave out {', '.join(given)}")
-            return of, "tally", ()
+            return "tally", CountedFrame(of)
         # Any threshold will do: thresholds are what is looked for.
-        tally, notes = count_frame(of, {**named, **sides, "threshold": 0.0})
-        return tally, "frame", notes
+        return "frame", count_frame(of, {**named, **sides, "threshold": 0.0})
 
-    tally, name, notes = counted(rows)
+    name, these = counted(rows)
+    tally = these.tally
     said = {**tally.sides, **{side: value for side, value in sides.items() if value is not None}}
     said = {side: said.get(side) for side in sides}
-    tallies = tallies_of_tally(tally, said, name, notes)
+    tallies = tallies_of_tally(these, said, name)
     if holdout is None:
         return tallies, None
-    other, name, notes = counted(holdout)
-    like = labelled_like(tally.labels, other.labels, tallies.resolved.positive, said)
-    return tallies, tallies_of_tally(other, like, name, notes)
+    name, others = counted(holdout)
+    like = labelled_like(tally.labels, others.tally.labels, tallies.resolved.positive, said)
+    return tallies, tallies_of_tally(others, like, name)
 
 
 def _holdout(given: Any) -> dict[str, Any]:
@@ -402,19 +403,19 @@ def _holdout(given: Any) -> dict[str, Any]:
     )
 
 
-def _coded(columns: Mapping[str, Any], on_bad_row: OnBadRow | None) -> tuple[Coded, dict[str, int]]:
-    """The rows, and how many were left out, by the reason."""
+def _coded(columns: Mapping[str, Any], on_bad_row: OnBadRow | None) -> tuple[Coded, LeftOut]:
+    """The rows, and those that were left out."""
     families = columns.get("families")
-    reasons: dict[str, int] = {}
+    left_out = LeftOut()
     arrays = {name: columns.get(name) for name in _HOLDOUT if name != "families"}
     arrays["slices"] = None if families is None else {FAMILY: families}
     if skips(on_bad_row):
-        reasons, (arrays,) = good_rows(arrays)
+        left_out, (arrays,) = good_rows(arrays)
     with suggesting_skip(arrays):
         rows = code_arrays(**arrays)
         if rows.score is not None:
             extremes(rows.score)  # which refuses what is not finite
-    return rows, reasons
+    return rows, left_out
 
 
 def choose_threshold_files(

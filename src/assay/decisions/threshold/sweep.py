@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay import curves, engines
+from assay.engines.frames import CountedFrame
 from assay.engines.queries import count_queries, countable
 from assay.engines.resolving import kinds_of, labels_of_kinds, sided_families
 from assay.errors import CountError, InputError, LabelError, ScoreError
@@ -31,7 +32,7 @@ from assay.sources.columns import native
 from assay.sources.files import Progress as ReadProgress
 from assay.sources.files import Reading, Request, ranked, typed
 from assay.sources.files.inputs import sources
-from assay.sources.validation import coded_columns
+from assay.sources.validation import LeftOut, coded_columns, listed_source
 from assay.tally import ClusterTally, Confusion, Resolved, Sample, ScoreTally, Tally
 from assay.tally.keeping import AUTO, Exact
 from assay.tally.named_tally import Names
@@ -62,40 +63,41 @@ class ScoredTallies:
 
 
 def tallies_of(
-    rows: Coded, sides: Mapping[str, Any], refused: Mapping[str, int] | None = None
+    rows: Coded, sides: Mapping[str, Any], left_out: LeftOut | None = None
 ) -> ScoredTallies:
-    """Count rows that were checked; families are the slice of that name.
-
-    ``refused`` are rows that were left out, by the reason.
-    """
-    reasons = refused or {}
-    left_out = sum(reasons.values())
+    """Count rows that were checked, beside those that were left out; families are a slice."""
+    left_out = left_out or LeftOut()
+    refused = sum(left_out.reasons.values())
     if rows.score is None:
         raise LabelError("a threshold is chosen on scores, and there are only decisions")
     return _sided(
         engines.count_coded(kinds_of(rows, FAMILY), _ASK),
         sides,
-        {"name": "arrays", "rows_read": rows.rows + left_out, "rows_refused": left_out},
-        refusal_notes(reasons),
+        {
+            "name": "arrays",
+            "rows_read": rows.rows + refused,
+            "rows_refused": refused,
+            "refused": left_out.source,
+        },
+        refusal_notes(left_out.reasons),
         by_family=FAMILY in rows.slices,
         frequencies=rows.counts is not None,
     )
 
 
-def tallies_of_tally(
-    tally: Tally, sides: Mapping[str, Any], source: str, notes: Sequence[str] = ()
-) -> ScoredTallies:
+def tallies_of_tally(counted: CountedFrame, sides: Mapping[str, Any], source: str) -> ScoredTallies:
     """What was counted by the names of labels, with sides; ``source`` is what the rows are called.
 
     Where one label is said to be harmless, all others are families.
     """
+    tally = counted.tally
     told = {
         "name": source,
         "rows_read": tally.rows,
         "rows_refused": tally.refused.total,
-        "refused": [],
+        "refused": listed_source(counted.listed),
     }
-    return _sided(tally, sides, told, notes)
+    return _sided(tally, sides, told, counted.notes)
 
 
 def _sided(

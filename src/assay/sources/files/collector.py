@@ -23,7 +23,6 @@ from assay.sources.files.builders import (
     distinct_of,
 )
 from assay.sources.files.request import (
-    LISTED,
     BadRows,
     Budget,
     OpenedTable,
@@ -41,13 +40,13 @@ from assay.sources.row_checks import (
     Problem,
     check_ids,
     check_probabilities,
+    not_a_number,
     numbers_of,
     plain,
-    value_shown,
     whole_column,
 )
 from assay.sources.times import MOST_DAYS
-from assay.sources.validation import CheckedRows, Roles, RowCheck, skips
+from assay.sources.validation import LISTED, CheckedRows, Roles, RowCheck, skips
 
 if TYPE_CHECKING:
     import polars as pl
@@ -79,11 +78,6 @@ def check_model_column(values: pl.Series) -> tuple[pl.DataFrame, list[Problem]]:
     reason = f"column {values.name!r}: what the model said is missing"
     problems = [Problem(missing, reason, ScoreError)] if missing.any() else []
     return pl.DataFrame({VALUE: cells, NUMBER: numbers}), problems
-
-
-def not_a_number(column: str, value: Any) -> str:
-    """What is wrong with a value of a column of scores."""
-    return f"column {column!r}: found {value_shown(value)}, expected a finite number"
 
 
 @dataclass(frozen=True, eq=False)

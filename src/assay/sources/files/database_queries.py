@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from assay.errors import InputError, install_line
+from assay.errors import InputError, database_refusal, install_line
 from assay.sources.files.builders import series_of
 from assay.sources.files.request import Meter, OpenedTable, Piece
 from assay.sources.files.sqlite_files import sqlite_connection
@@ -159,8 +159,7 @@ def _duckdb(path: Path, query: str, name: str, limit: int) -> Iterator[Any]:
                 raise InputError(f"{name}: only one SELECT that reads this file is allowed")
             yield connection
     except duckdb.Error as error:
-        lines = str(error).strip().splitlines() or ["unknown"]
-        raise InputError(f"{name}: DuckDB refuses the query: {lines[0]}") from error
+        raise InputError(f"{name}: DuckDB {database_refusal(error)}") from error
 
 
 # -- one SELECT ------------------------------------------------------------------------------------
@@ -339,8 +338,7 @@ def postgresql_connection(address: Address) -> Iterator[Any]:
             connection.autocommit = False
             yield connection
     except psycopg.Error as error:
-        lines = str(error).strip().splitlines() or ["unknown"]
-        raise InputError(f"{address.name}: PostgreSQL refuses: {lines[0]}") from error
+        raise InputError(f"{address.name}: PostgreSQL {database_refusal(error)}") from error
 
 
 def _drop_power(connection: Any) -> None:

@@ -22,7 +22,7 @@ from assay.errors import InputError, ScoreError
 from assay.escaping import given_text, plural
 from assay.number_text import byte_size
 from assay.sources.row_checks import Place, Problem
-from assay.sources.validation import bad_rows, reasons_of
+from assay.sources.validation import LISTED, bad_rows, first_bad, reasons_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -295,7 +295,6 @@ class Meter:
 
 # -- rows that can't be used -----------------------------------------------------------------------
 
-LISTED = 100
 BROKEN = "record: no row"
 # What can be done about a bad row; where rows can't be skipped, they are taken out beforehand.
 TAKE_OUT = "Correct the row, or take it out"
@@ -359,8 +358,7 @@ class BadRows:
             (Refused(at.row, at.reason, name, at.line), True, InputError)
             for at in piece.broken[:room]
         ]
-        for i in np.flatnonzero(bad)[:room].tolist() if room else ():
-            problem = next(p for p in problems if not p.fatal and p.rows[i])
+        for i, problem in first_bad(problems, bad, room):
             line = None if piece.line is None else piece.line(i)
             at = Refused(int(piece.rows[i]), problem.why(i), name, line)
             listed.append((at, False, problem.error))

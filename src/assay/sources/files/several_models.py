@@ -20,7 +20,6 @@ from assay.sources.files.formats import TEXTS, by_name
 from assay.sources.files.inputs import STDIN, is_named, shown, without_query
 from assay.sources.files.read import Reading, read
 from assay.sources.files.request import (
-    LISTED,
     Progress,
     Refused,
     Request,
@@ -29,7 +28,7 @@ from assay.sources.files.request import (
     silent,
     where,
 )
-from assay.sources.validation import FAMILY, skips
+from assay.sources.validation import FAMILY, LISTED, skips
 
 Array: TypeAlias = npt.NDArray[Any]
 

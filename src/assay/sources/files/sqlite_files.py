@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from assay.errors import InputError
+from assay.errors import InputError, database_refusal
 
 _HARMLESS = frozenset(
     {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
@@ -42,11 +42,18 @@ def sqlite_connection(path: Path, name: str) -> Iterator[Any]:
                 connection.execute("PRAGMA query_only = ON")
                 connection.execute("PRAGMA trusted_schema = OFF")
                 connection.execute("BEGIN")
+                # The file is opened now, and not by whoever asks first.
+                connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
                 connection.set_authorizer(_only_reading)
                 yield connection
         except (sqlite3.Error, sqlite3.Warning, UnicodeDecodeError) as error:
-            hint = _hint(error, journal)
-            raise InputError(f"{name}: SQLite refuses the query: {error}{hint}") from error
+            hint = ""
+            if "unable to open" in str(error) and journal.exists():
+                hint = (
+                    f". Its last changes stand in {journal.name}, which is read through a file "
+                    f"beside it: copy both to a folder that can be written, and read them there"
+                )
+            raise InputError(f"{name}: SQLite {database_refusal(error)}{hint}") from error
 
 
 def _companion(path: Path, ending: str) -> Path:
@@ -89,17 +96,6 @@ def _has_journal_mode(path: Path) -> bool:
     """Whether changes of the file are written into a journal beside it first (WAL)."""
     with path.open("rb") as file:
         return file.read(20)[18:] == b"\x02\x02"
-
-
-def _hint(error: Exception, journal: Path) -> str:
-    if "unable to open" in str(error) and journal.exists():
-        return (
-            f". Its last changes stand in {journal.name}, which is read through a file beside it: "
-            f"copy both to a folder that can be written, and read them there"
-        )
-    if "not authorized" in str(error) or "prohibited" in str(error) or "readonly" in str(error):
-        return ". Only one SELECT that reads this file is allowed"
-    return ""
 
 
 def _only_reading(action: int, *about: str | None) -> int:
