@@ -340,7 +340,8 @@ def postgresql_connection(address: Address) -> Iterator[Any]:
             yield connection
     except psycopg.Error as odd:
         lines = str(odd).strip().splitlines() or ["unknown"]
-        raise InputError(f"{address.name}: PostgreSQL refuses: {lines[0]}") from odd
+        said = ". ".join(filter(None, [lines[0], (odd.diag.message_hint or "").rstrip(".")]))
+        raise InputError(f"{address.name}: PostgreSQL refuses: {said}") from odd
 
 
 def _drop_power(connection: Any) -> None:
