@@ -126,4 +126,7 @@ def database_refusal(odd: Exception) -> str:
             "Check its tables and columns, that nothing changes or locks them while they are "
             "counted, and that neither the connection nor a timeout ends before; then ask again"
         )
-    return f"refuses the query: {lines[0].rstrip('.!')}. {advice}"
+    # PostgreSQL offers the name that was likely meant apart from the first line.
+    hint = getattr(getattr(odd, "diag", None), "message_hint", None)
+    sentences = [lines[0].rstrip(".!"), *([hint.rstrip(".!")] if hint else []), advice]
+    return f"refuses the query: {'. '.join(sentences)}"

@@ -80,7 +80,8 @@ def test_rows_are_counted_where_they_are(rows: Any, columns: Columns, counted_by
         (of("other", "Table", to_pandas=lambda _: 1), r"its \.to_pandas\(\) gives"),
         (of("other", "Table", collect=lambda _: 1), r"its \.collect\(\) gives"),
         (of("other", "Table", to_pandas=1), "other.Table is not read as a frame. Read are"),
-        ([1], "^list is not read as a frame"),
+        (of("_duckdb", "DuckDBPyConnection"), r"its \.sql\('select \.\.\.'\) gives"),
+        ([{"y": 1}], r"^list is not read as a frame.*polars\.DataFrame\(rows\) makes one"),
     ],
 )
 def test_what_is_no_frame_is_told_what_to_do(rows: Any, said: str) -> None:

@@ -383,3 +383,17 @@ def test_reading_stops_where_counting_does() -> None:
         Parts(rows, limit=TINY).count(Ask(), "exact")
     assert len(given) < 10
     assert not [thread for thread in threading.enumerate() if thread.name == "assay-reader"]
+
+
+@pytest.mark.parametrize("at", [0, 5, 29])
+def test_rows_in_clusters_that_were_coarsened_are_those_of_the_grid(at: int) -> None:
+    columns = _columns() | {"clusters": np.arange(ROWS) % 7}
+    del columns["counts"]
+    coarsened = Accumulator(Ask(), limit=SMALL)
+    grid = Accumulator(Ask(scores=Grid()), limit=SMALL)
+    for i, rows in enumerate(_feed(columns)()):
+        coarsened.add(rows)
+        grid.add(rows)
+        if i == at:
+            coarsened.coarsen(Grid().bits)
+    assert coarsened.done().to_bytes() == grid.done().to_bytes()

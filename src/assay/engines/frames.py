@@ -69,6 +69,7 @@ _WITH_COLUMNS = {
 }
 # What makes a frame that is read of one that is not.
 _CONVERSIONS = {
+    "_duckdb": ".sql('select ...')",
     "cudf": ".to_arrow()",
     "daft": ".to_arrow()",
     "datatable": ".to_pandas()",
@@ -242,7 +243,7 @@ def unsupported(rows: Any) -> InputError:
     if conversion is None:
         return InputError(
             f"{name} is not read as a frame. Read are those of {_READ}; a mapping of names to "
-            f"columns is one too"
+            f"columns is one too, and of a list of rows polars.DataFrame(rows) makes one"
         )
     return InputError(
         f"{name} is not read as a frame, but what its {conversion} gives is: pass that. Read are "

@@ -326,6 +326,8 @@ def _to_grid(tally: Tally, bits: int) -> Tally:
     return replace(
         tally,
         scores={key: table.to_grid(bits) for key, table in tally.scores.items()},
+        # Rows in clusters are kept for their exact scores; those of probabilities stay.
+        sample=None if tally.columns is None else tally.sample,
         days=tally.days and {day: _to_grid(part, bits) for day, part in tally.days.items()},
     )
 

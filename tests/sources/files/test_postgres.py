@@ -93,6 +93,13 @@ def test_a_server_that_is_not_there_is_an_error(
         read(["postgresql://reader@/flows?select 1"], Request())
 
 
+def test_a_column_by_a_wrong_name_gets_the_nearest_name(environment: str) -> None:
+    said = r'"scroe" does not exist\. Perhaps you meant to reference the column "t\.score"$'
+    for reader in (lambda given: read([given], Request()), assay.evaluate_files):
+        with pytest.raises(InputError, match=said):
+            reader("postgresql:///flows?select label, scroe from t")
+
+
 # -- credentials -----------------------------------------------------------------------------------
 
 LEAKS = [
