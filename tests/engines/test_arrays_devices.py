@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from assay.engines import Ask, arrays, count_coded
-from assay.engines.arrays import count_arrays
+from assay.engines.arrays import count_arrays, resolved_arrays
 from assay.errors import InputError, LabelError, ScoreError
 from assay.sources import code_arrays
 from assay.tally.keeping import Grid
@@ -138,6 +138,16 @@ def test_rows_without_a_score_stop_the_count_unless_they_are_to_be_left_out(make
         count_arrays(make(truth), y_score=make(scores))
     left = count_arrays(make(truth), y_score=make(scores), on_bad_row="skip")
     assert (left.rows, left.refused.total) == (3, 1)
+
+
+def test_rows_that_a_device_leaves_out_are_listed_by_their_number(make: Make) -> None:
+    truth, scores = [0, 1, 1, 0, 1], [0.1, np.nan, 0.9, -np.inf, 0.8]
+    here, there = (
+        resolved_arrays(of(truth), y_score=of(scores), on_bad_row="skip")[3]
+        for of in (np.array, make)
+    )
+    assert [row for row, _ in here] == [2, 4]
+    assert there == here
 
 
 def test_what_is_asked_of_labels_is_remembered(make: Make) -> None:
