@@ -380,8 +380,7 @@ def _say_many_resamples(
     if asked is None and drawn > RESAMPLES:
         reporting.say(
             f"note: where resamples are drawn, it is {drawn:,} of them for these models and this "
-            f"level, which takes {drawn / RESAMPLES:.1f} times as long as usual; "
-            f"--resamples {RESAMPLES} draws fewer"
+            f"level, which takes as much longer; --resamples {RESAMPLES} is the usual"
         )
 
 
