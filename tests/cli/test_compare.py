@@ -512,3 +512,10 @@ def test_the_examples_of_the_help_run(cli: Cli, here: Path, line: str) -> None:
     outcome = cli(*shlex.split(line)[1:])
     assert outcome.code == 0, outcome.err
     assert outcome.out or "--out" in line
+
+
+def test_many_resamples_are_said_before_they_are_drawn(cli: Cli) -> None:
+    line = ("compare", "missing.csv", "--label", "label", *TWO)
+    assert "it is 10,000 of them" in cli(*line, "--level", "0.99999").err
+    for usual in ((), ("--level", "0.99999", "--quiet"), ("--level", "0.99999", *QUICK)):
+        assert "of them" not in cli(*line, *usual).err

@@ -49,6 +49,11 @@ def test_rules_may_be_as_large_as_the_bound(tmp_path: Path) -> None:
         read_rules(path)
 
 
+def test_a_name_that_no_file_may_have_is_refused() -> None:
+    with pytest.raises(InputError, match="null byte"):
+        read_rules(Path("a\0b"))
+
+
 def test_only_the_head_of_an_export_has_to_be_short(tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
     long = "x" * (2 * LONGEST_HEAD)

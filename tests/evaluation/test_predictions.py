@@ -194,3 +194,14 @@ def test_a_frame_of_one_column_is_that_column(frame: type) -> None:
     scored = evaluate(truth, frame({"p": [0.1, 0.8, 0.4, 0.3]}))
     assert scored["roc_auc"] == 1
     assert evaluate(truth, frame({"p": [0, 1, 1, 1]}))["precision"] == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("said", [5, 0.5, object()])
+def test_one_value_is_no_column_of_predictions(said) -> None:
+    with pytest.raises(LabelError, match="the second argument must be a column"):
+        evaluate(TRUTH, said)
+
+
+def test_whole_numbers_beyond_floats_are_refused() -> None:
+    with pytest.raises(LabelError, match="beyond the range of floats"):
+        evaluate(TRUTH, [10**400] * 4)

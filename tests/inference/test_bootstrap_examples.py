@@ -344,6 +344,16 @@ def test_scores_of_clusters_that_were_not_drawn_are_not_there() -> None:
     assert min(sizes) < max(sizes) == 6
 
 
+def test_rows_of_clusters_are_sorted_once_for_all_resamples(monkeypatch) -> None:
+    sorted_rows = []
+    argsort = np.argsort
+    monkeypatch.setattr(
+        np, "argsort", lambda *rows, **how: sorted_rows.append(rows) or argsort(*rows, **how)
+    )
+    clustered_score_interval(in_clusters(), mean_score, Bootstrap(resamples=40))
+    assert len(sorted_rows) <= 2
+
+
 # -- rows ------------------------------------------------------------------------------------------
 
 

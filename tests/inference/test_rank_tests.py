@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from assay import cochran_q, friedman, nemenyi
+from assay import cochran_q, friedman, mean_rank_tests, nemenyi
 from assay.errors import InputError, LengthMismatch, MethodError
 from assay.inference import mean_ranks
 
@@ -256,3 +256,10 @@ def test_columns_of_unlike_length_or_index_are_refused() -> None:
     turned = pd.Series([1, 2, 3], index=[2, 1, 0])
     with pytest.raises(InputError, match="name the same rows in another order"):
         friedman({"a": pd.Series([1, 2, 3]), "b": turned})
+
+
+def test_mean_ranks_are_tested_by_the_names_of_columns() -> None:
+    columns = {"a": [0.9, 0.8, 0.7], "b": [0.8, 0.9, 0.6]}
+    (named,) = mean_rank_tests(columns)
+    (plain,) = mean_rank_tests(list(zip(*columns.values(), strict=True)), names=["a", "b"])
+    assert named == plain

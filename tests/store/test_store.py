@@ -479,3 +479,8 @@ def test_a_store_whose_tables_have_no_readable_names_is_refused(tmp_path: Path) 
     path.write_bytes(path.read_bytes().replace(b"tableruns", b"table\xb6uns"))
     with pytest.raises(StoreError, match=r"the store .*runs\.db: "):
         Store(path, read_only=True)
+
+
+def test_a_name_with_a_nul_byte_is_refused() -> None:
+    with pytest.raises(StoreError, match="has a NUL byte"):
+        Store("a\0b")

@@ -231,6 +231,7 @@ def command(
             from assay.cli.outputs import check_flips
 
             check_flips(flips)
+            _say_many_resamples(resamples, models, reporting)
             for path in (reporting.out, flips):
                 must_not_replace(path, inputs, request)
             compared = _compared(
@@ -367,6 +368,20 @@ def _one_threshold(given: Sequence[tuple[str | None, float]]) -> float | None:
     if any(name is not None for name, _ in given) or len(given) > 1:
         raise click.UsageError("--threshold of --folds is one number for all models")
     return given[0][1] if given else None
+
+
+def _say_many_resamples(
+    asked: int | None, models: Sequence[tuple[str, str]], reporting: Reporting
+) -> None:
+    """Say beforehand where resampling takes longer than usual without having been asked to."""
+    from assay.decisions.compare.verdicts import RESAMPLES, resamples_drawn
+
+    drawn = resamples_drawn(asked, len(models), reporting.level)
+    if asked is None and drawn > RESAMPLES:
+        reporting.say(
+            f"note: where resamples are drawn, it is {drawn:,} of them for these models and this "
+            f"level, which takes as much longer; --resamples {RESAMPLES} is the usual"
+        )
 
 
 def _compared(

@@ -24,6 +24,7 @@ from assay.sources.columns import (
     TEXT,
     array_of,
     is_missing,
+    kept_once,
     label_kind,
     label_text,
 )
@@ -359,7 +360,7 @@ def by_position(
         return {PROBABILITIES: predictions}, ()
     if library_of(predictions) is not None:
         return _of_tensor(y_true, predictions)
-    kept = predictions if hasattr(predictions, "__len__") else list(predictions)
+    kept = kept_once(predictions, _NAME)
     role, notes = role_of(array_of(kept, _NAME), y_true, _NAME)
     return {role: kept}, notes
 
@@ -440,7 +441,10 @@ def _floats(values: Array) -> Array | None:
     are_numbers = all(
         isinstance(v, int | float | np.number) and not isinstance(v, bool) for v in numbers
     )
-    return np.array(numbers, np.float64) if are_numbers else None
+    try:
+        return np.array(numbers, np.float64) if are_numbers else None
+    except OverflowError as error:
+        raise LabelError(f"{_NAME} holds a number beyond the range of floats") from error
 
 
 def has_fraction(numbers: Array) -> bool:

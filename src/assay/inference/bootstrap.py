@@ -233,15 +233,26 @@ def cluster_interval(
 ) -> BootstrapInterval:
     """The bootstrap interval when whole clusters are resampled."""
     count = clusters.size
-    draws = np.random.default_rng(method.seed).multinomial(
-        count, np.full(count, 1 / count), size=method.resamples
-    )
     cells = clusters.cells.astype(np.float64)
+    draws = _draws_of_clusters(count, method)
     tables = np.einsum("rc,cij->rij", draws.astype(np.float64), cells, optimize=True)
     values = quantity.of_tables(tables)
     without = quantity.of_tables(cells.sum(axis=0) - cells)
     estimate = quantity.value(clusters.confusion())
     return method.ends(values, estimate, Slopes(without, np.ones(count)))
+
+
+def _draws_of_clusters(count: int, method: Bootstrap) -> npt.NDArray[np.int64]:
+    """How often each cluster occurs in each resample; drawn once for all measures if few enough."""
+    drawn = _clusters_drawn if method.resamples * count <= _KEPT_DRAWS else _draw_clusters
+    return drawn(count, method.resamples, method.seed)
+
+
+def _draw_clusters(count: int, resamples: int, seed: int) -> npt.NDArray[np.int64]:
+    return np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=resamples)
+
+
+_clusters_drawn = lru_cache(maxsize=1)(_draw_clusters)
 
 
 def score_interval(
@@ -288,11 +299,18 @@ def clustered_score_interval(
     count = len(sample.clusters)
     share = np.full(count, 1 / count)
 
+    # Rows are put into cells of label and score once, and then added up for each resample.
+    scores, position = np.unique(sample.scores[:, 0] + 0, return_inverse=True)
+    cells = sample.truth.astype(np.int64) * len(scores) + position
+    order = np.argsort(cells, kind="stable")
+    counts, cluster, cells = sample.counts[order], sample.cluster[order], cells[order]
+    starts = np.flatnonzero(np.diff(cells, prepend=-1))
+
     def of(often: npt.NDArray[Any]) -> float:
-        counts = sample.counts * often[sample.cluster]
-        kept = counts > 0
-        rows = sample.scores[kept, 0], sample.truth[kept]
-        return measure(ScoreTally.of_rows(sample.labels, *rows, counts=counts[kept]))
+        table = np.zeros((len(sample.labels), len(scores)), np.int64)
+        table.flat[cells[starts]] = np.add.reduceat(counts * often[cluster], starts)
+        held = table.any(axis=0)
+        return measure(ScoreTally(sample.labels, scores[held], narrow(table[:, held])))
 
     draws = (generator.multinomial(count, share) for _ in range(method.resamples))
     values = np.array(each_once(draws, of))

@@ -292,8 +292,9 @@ def mean_rank_tests(
     Reference: Demsar 2006; Garcia and Herrera 2008.
     """
     level, means = check_level(level), mean_ranks(values)
-    rows, models = np.asarray(values).shape
-    labels = checked_names(names, models)
+    rows, models = _table(values).shape
+    columns = numbers_by_model(values)[1]
+    labels = checked_names(columns if names is None else names, models)
     error = math.sqrt(models * (models + 1) / (6 * rows))
     reach = normal(level) * error
     pairs = [(i, j) for i in range(models) for j in range(i + 1, models)]

@@ -72,7 +72,7 @@ class Clock:
         self.timezone = timezone
         self.year = year
         self._offset = None if timezone is None else _offset(timezone)
-        if year is not None and not 1970 <= year <= 9999:
+        if year is not None and year not in range(1970, 10_000):
             raise InputError(f"year={given_text(year)} is no year from 1970 to 9999")
 
     def read(self, values: pl.Series, name: str = TIME) -> EventTimes:
@@ -297,7 +297,7 @@ def _offset(timezone: Any) -> int | None:
         return _SECOND * (-seconds if written[1] == "-" else seconds)
     try:
         pl.Series([0]).cast(pl.Datetime("us")).dt.replace_time_zone(timezone)
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, UnicodeError) as error:
         raise _unknown_zone(timezone) from error
     return None
 

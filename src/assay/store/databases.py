@@ -334,6 +334,8 @@ def must_be_place(path: Path, *, read_only: bool) -> bool:
         )
     if not path.absolute().parent.is_dir():
         raise StoreError(f"there is no folder {path.absolute().parent} for the store {path.name}")
+    if "\0" in str(path):
+        raise StoreError(f"the name {str(path)!r} of a store has a NUL byte; leave it out")
     if not read_only and not os.access(path if exists else path.absolute().parent, os.W_OK):
         raise StoreError(
             f"the store {path} can't be written; look at the permissions of file and folder"

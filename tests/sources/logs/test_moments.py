@@ -168,3 +168,9 @@ def test_zones_are_those_of_python(moment: dt.datetime, zone: str) -> None:
     there = here.replace(fold=1)
     certain = here.utcoffset() == there.utcoffset()
     assert read(moment.isoformat(), timezone=zone) == [micros(here) if certain else None]
+
+
+@pytest.mark.parametrize("odd", [{"year": "2026"}, {"year": 1969}, {"timezone": "\ud800"}])
+def test_a_year_that_is_none_and_a_zone_that_no_text_names_are_refused(odd) -> None:
+    with pytest.raises(InputError, match=r"is no year|is not known"):
+        Clock(**odd)

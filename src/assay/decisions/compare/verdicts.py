@@ -258,7 +258,7 @@ class Question:
         method, level = method_of("bootstrap" if interval is None else interval, level)
         if not isinstance(method, Bootstrap) or isinstance(method, BCa):
             raise MethodError(f"differences are resampled by bootstrap; found {interval!r}")
-        drawn = _resamples(resamples, math.comb(len(models), 2), level)
+        drawn = resamples_drawn(resamples, len(models), level)
         method = replace(method, resamples=drawn, seed=seed)
         resample = interval is not None
         return cls(tuple(models), rule, level, method, resample, checked_margin(margin))
@@ -332,12 +332,14 @@ def _least_resamples(pairs: int, level: float) -> int:
     return math.ceil(2 * pairs / (1 - level))
 
 
-def _resamples(asked: int | None, pairs: int, level: float) -> int:
-    return (
-        min(max(RESAMPLES, _least_resamples(pairs, level)), _MOST_RESAMPLES)
-        if asked is None
-        else asked
-    )
+def resamples_drawn(asked: int | None, models: int, level: float) -> int:
+    """As many as were asked for, else as many as the level and the pairs need, up to a bound.
+
+    >>> [resamples_drawn(None, 2, level) for level in (0.95, 0.999, 0.99999)]
+    [1000, 2000, 10000]
+    """
+    needed = _least_resamples(math.comb(models, 2), level)
+    return min(max(RESAMPLES, needed), _MOST_RESAMPLES) if asked is None else asked
 
 
 def _too_few(resamples: int, pairs: int, level: float) -> Iterator[str]:
