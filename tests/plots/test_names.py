@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from matplotlib.cbook import is_math_text
 
 from assay.measures import CATALOGUE, find
-from assay.plots.canvas import full_title, plain, size, title
+from assay.plots.canvas import full_title, one_line, size_text, title
 
 
 @pytest.mark.parametrize(
@@ -29,17 +29,17 @@ from assay.plots.canvas import full_title, plain, size, title
     ],
 )
 def test_a_name_is_written_as_text(name: str, expected: str) -> None:
-    assert plain(name) == expected
+    assert one_line(name) == expected
 
 
 def test_a_long_name_is_cut_in_the_middle() -> None:
-    assert plain("x" * 10_000 + "17", 9) == "xxxx…xx17"
-    assert plain("123456789", 9) == "123456789"
+    assert one_line("x" * 10_000 + "17", 9) == "xxxx…xx17"
+    assert one_line("123456789", 9) == "123456789"
 
 
 @given(st.text(max_size=80), st.integers(8, 40))
 def test_no_name_is_mathematics_or_breaks_a_line_or_an_xml_file(name: str, longest: int) -> None:
-    shown = plain(name, longest)
+    shown = one_line(name, longest)
     assert not is_math_text(shown)
     assert 1 <= len(shown.replace(r"\$", "$")) <= longest + 1
     assert not {unicodedata.category(letter) for letter in shown} & {"Cc", "Cs", "Cn", "Zl", "Zp"}
@@ -48,7 +48,7 @@ def test_no_name_is_mathematics_or_breaks_a_line_or_an_xml_file(name: str, longe
 @given(st.text("$\\a", min_size=1, max_size=12))
 def test_what_matplotlib_shows_is_the_name(name: str) -> None:
     # Without mathematics, matplotlib turns an escaped dollar into a dollar.
-    assert plain(name, 40).replace(r"\$", "$") == name
+    assert one_line(name, 40).replace(r"\$", "$") == name
 
 
 def test_measures_are_called_by_the_vocabulary() -> None:
@@ -75,4 +75,4 @@ def test_no_two_measures_share_a_title() -> None:
     ],
 )
 def test_a_size_is_short(number: float, expected: str) -> None:
-    assert size(number) == expected
+    assert size_text(number) == expected

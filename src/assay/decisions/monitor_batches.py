@@ -15,7 +15,7 @@ from assay.decisions.daily_counts import (
     reference_of,
     settings_of,
 )
-from assay.decisions.monitor_periods import MATURE, judge, must_be_a_share
+from assay.decisions.monitor_periods import MATURE, judge_periods, must_be_a_share
 from assay.decisions.monitor_result import Monitor, watched_rules
 from assay.decisions.rule import Rule
 from assay.errors import InputError, TallyError
@@ -103,7 +103,7 @@ def monitor_files(
     batches = CheckedBatches(request, watching)
     rows = batches.of_files(given_names(inputs), progress)
     counted = _counted_days(batches, rows, watching, reference_counts, before, recount=recount)
-    return judge(
+    return judge_periods(
         counted,
         every=every,
         positive=positive,
@@ -203,7 +203,7 @@ def monitor(
     batches = CheckedBatches(request, watching, advice=TAKE_OUT)
     rows = batches.of_frame(polars_frame(given), "the rows")
     counted = _counted_days(batches, rows, watching, reference_counts, before, recount=recount)
-    return judge(
+    return judge_periods(
         counted,
         every=every,
         rules=rules,

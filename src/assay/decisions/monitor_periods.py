@@ -58,7 +58,7 @@ MATURE = 0.9
 _AGES = (0, 1, 2, 3, 4, 5, 6, 7, 14, 30)
 
 
-def judge(
+def judge_periods(
     tally: DailyTally,
     *,
     every: str | int = DAY,

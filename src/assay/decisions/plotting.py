@@ -26,7 +26,7 @@ from assay.measures import (
     parse,
 )
 from assay.measures.catalogue import DIFFERENCES
-from assay.plots.canvas import BLUE, COLOURS, GREY, ORANGE, PAGE, drawing, label, plain, title
+from assay.plots.canvas import BLUE, COLOURS, GREY, ORANGE, PAGE, drawing, label, one_line, title
 from assay.plots.incident_times import IncidentSpan, operating, time_to_detect, timeline
 from assay.plots.intervals import ClaimedNumber, claimed
 from assay.tally.incident_tally import SECOND
@@ -508,7 +508,7 @@ class MonitorPlots(plots.Figures):
             for i, each in enumerate(shifts):
                 values = [value / math.log(10) for value in each.evidence.values()]
                 colour = COLOURS[i % len(COLOURS)] if len(shifts) > 1 else BLUE
-                axes.plot(range(len(values)), values, color=colour, label=plain(each.column, 40))
+                axes.plot(range(len(values)), values, color=colour, label=one_line(each.column, 40))
             axes.axhline(
                 shifts[0].limit / math.log(10), color=ORANGE, lw=1, ls="--", label="enough"
             )

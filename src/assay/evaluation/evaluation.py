@@ -33,7 +33,7 @@ from assay.evaluation.over_time import (
     AlertsPerDay,
     OverTime,
     checked_period,
-    judged,
+    period_judges,
     time_column,
 )
 from assay.evaluation.plotting import Plots
@@ -159,7 +159,7 @@ class Evaluation(Result, ByKey):
     @cached_property
     def _periods(self) -> dict[str, Judge]:
         """One judge a period; none without times."""
-        return {} if self.period is None else judged(self._judge, self.period)
+        return {} if self.period is None else period_judges(self._judge, self.period)
 
     # -- the mapping -------------------------------------------------------------------------------
 

@@ -272,7 +272,7 @@ def by_period(days: Mapping[str, Resolved], period: str) -> dict[str, Resolved]:
     }
 
 
-def judged(judge: Judge, period: str) -> dict[str, Judge]:
+def period_judges(judge: Judge, period: str) -> dict[str, Judge]:
     """One judge a period, which judges as that of all rows does, but without its strata."""
     periods = by_period(judge.tally.days or {}, period)
     return {name: replace(judge, tally=tally, strata=None) for name, tally in periods.items()}

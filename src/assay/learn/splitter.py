@@ -132,7 +132,7 @@ class RowsToSplit:
     def names(self) -> NameColumn:
         """The column as codes and names, in the order of numbers or of text; none is missing."""
         self.must_have_values(~np.zeros(len(self), bool))
-        return named(self.series(), self.column)
+        return named_column(self.series(), self.column)
 
     def must_have_values(self, where: npt.NDArray[np.bool_]) -> None:
         """Refuse rows among these that have no value in the column."""
@@ -146,7 +146,7 @@ class RowsToSplit:
             )
 
 
-def named(values: pl.Series, column: str) -> NameColumn:
+def named_column(values: pl.Series, column: str) -> NameColumn:
     """A column as codes and names; numbers come in their order, before text in its own."""
     names = names_of(values, column)
     used = np.unique(names.codes)

@@ -22,7 +22,7 @@ from assay.learn.splitter import (
     Split,
     Splitter,
     class_counts,
-    named,
+    named_column,
 )
 from assay.number_text import rows as counted
 from assay.sources.coded import NameColumn
@@ -275,7 +275,7 @@ class LeaveOneOut(Splitter):
         if sides[0].is_in(sides[1].implode()).any():
             return None
         rows.must_have_values(attack)
-        return named(values.filter(attack.tolist()), rows.column)
+        return named_column(values.filter(attack.tolist()), rows.column)
 
     def _must_be_two(self, rows: RowsToSplit, held: NameColumn, what: str) -> None:
         if len(held.names) < 2:
@@ -410,8 +410,8 @@ class Since(Splitter):
         """One split."""
         times, zoned = moments(rows)
         border = self._border(zoned=zoned)
-        shown = written(border, zoned=zoned)
-        first, last = (written(at, zoned=zoned) for at in (times.min(), times.max()))
+        shown = moment_text(border, zoned=zoned)
+        first, last = (moment_text(at, zoned=zoned) for at in (times.min(), times.max()))
         if border <= times.min():
             raise InputError(
                 f"column {rows.column!r}: no row is before {shown}; the first is of {first}, so "
@@ -468,9 +468,9 @@ class Sliding(Splitter):
         windows = tuple(self._windows(rows, times, zoned=zoned))
         if not windows:
             raise InputError(
-                f"column {rows.column!r} runs from {written(times.min(), zoned=zoned)} to "
-                f"{written(times.max(), zoned=zoned)}: no window of this length has rows to learn "
-                f"from, of two classes, and later ones to judge. Take shorter windows"
+                f"column {rows.column!r} runs from {moment_text(times.min(), zoned=zoned)} to "
+                f"{moment_text(times.max(), zoned=zoned)}: no window of this length has rows to "
+                f"learn from, of two classes, and later ones to judge. Take shorter windows"
             )
         return windows
 
@@ -489,7 +489,7 @@ class Sliding(Splitter):
         start, last = sorted_times[0] + train, sorted_times[-1]
         while start <= last:
             edges = np.searchsorted(sorted_times, np.array([start - train, start, start + test]))
-            name = f"{written(start, zoned=zoned)} to {written(start + test, zoned=zoned)}"
+            name = f"{moment_text(start, zoned=zoned)} to {moment_text(start + test, zoned=zoned)}"
             learned, judged = (np.sort(order[i:j]) for i, j in pairwise(edges.tolist()))
             split = Split(name, learned, judged, rows)
             classes = len(rows.labels) - len(split.not_learned())
@@ -513,7 +513,7 @@ def moments(rows: RowsToSplit) -> tuple[Moments, bool]:
     return np.asarray(times.to_numpy(), "datetime64[us]"), bool(check.zoned)
 
 
-def written(moment: np.datetime64, *, zoned: bool) -> str:
+def moment_text(moment: np.datetime64, *, zoned: bool) -> str:
     """A moment as text: the date alone at midnight, and Z where there is a zone.
 
     >>> written(np.datetime64("2024-03-01T00:00", "us"), zoned=True)

@@ -205,7 +205,7 @@ def _judged_folds(
     """What the folds say together, and each by itself."""
     repeats = []
     for repeat in range(1, folds[-1].repeat + 1):
-        judged, said, fold_of = together([fold for fold in folds if fold.repeat == repeat])
+        judged, said, fold_of = joined_folds([fold for fold in folds if fold.repeat == repeat])
         evaluation = evaluation_of(data, judged, said, groups=groups, **options)
         repeats.append((judged, said, fold_of, evaluation))
     judged, said, fold_of, evaluation = repeats[0]
@@ -293,7 +293,7 @@ _CORRECTED = "nadeau_bengio"
 _MOST_CELLS = 30_000_000  # of one confusion matrix a group
 
 
-def together(folds: Sequence[TrainedFold]) -> tuple[Positions, Answers, Positions]:
+def joined_folds(folds: Sequence[TrainedFold]) -> tuple[Positions, Answers, Positions]:
     """The rows that some folds judged, in order, what was said of them, and in which fold."""
     judged = np.concatenate([fold.test for fold in folds])
     order = np.argsort(judged, kind="stable")

@@ -235,7 +235,7 @@ _REPLACEMENT = "\ufffd"
 _JOINERS = "\u200c\u200d"
 
 
-def plain(name: str, longest: int = _LONGEST) -> str:
+def one_line(name: str, longest: int = _LONGEST) -> str:
     r"""A name as text on one line: cut, without control characters, and never mathematics.
 
     >>> plain("costs $5 or $6")
@@ -251,9 +251,11 @@ def plain(name: str, longest: int = _LONGEST) -> str:
     return line.replace("$", r"\$") or "(empty)"
 
 
-def named(name: str, words: str) -> str:
+def legend_text(name: str, words: str) -> str:
     """A model's name and what is said of it, short enough for the legend of a column."""
-    return ": ".join(filter(None, (name and plain(name, _IN_LEGEND if words else _LONGEST), words)))
+    return ": ".join(
+        filter(None, (name and one_line(name, _IN_LEGEND if words else _LONGEST), words))
+    )
 
 
 def legible(text: str) -> str:
@@ -290,7 +292,7 @@ def full_title(measure: Measure | Axis) -> str:
     return title(measure) + aside
 
 
-def size(number: float) -> str:
+def size_text(number: float) -> str:
     """A number of rows, or a sum of weights, in at most seven digits."""
     if isinstance(number, int) and number < 10_000_000:
         return f"{number:,}"

@@ -30,9 +30,9 @@ from assay.plots.canvas import (
     drawing,
     full_title,
     label,
+    legend_text,
     legible,
-    named,
-    plain,
+    one_line,
     reach,
     title,
 )
@@ -207,7 +207,7 @@ def plane(
         others = stepped(axes)
         if not others:
             axes.plot(*guessing, color=GREY, linestyle=(0, (1, 2)), linewidth=1, label=trivial)
-        text = named(name, words) or "detector"
+        text = legend_text(name, words) or "detector"
         colour = step(axes, drawn(curve), x.name, curve.y.name, where, text, others)
         if point is not None:
             mark(axes, point, colour if others or name else "black", point.text)
@@ -307,7 +307,7 @@ def losses(curves: Mapping[str, Sequence[float]], *, ax: Axes | None = None) -> 
     with drawing(ax, 2.5) as axes:
         several = len(known) > 1
         for i, (name, values) in enumerate(known.items()):
-            shown = plain(name) if several and len(known) <= _NAMED else None
+            shown = one_line(name) if several and len(known) <= _NAMED else None
             axes.plot(
                 range(1, len(values) + 1),
                 values,
@@ -345,7 +345,7 @@ def scores(
     """
     edges, shares = histogram(tally, probability=probability)
     with drawing(ax, 2.5) as axes:
-        negative, positive = (plain(name) for name in tally.labels)
+        negative, positive = (one_line(name) for name in tally.labels)
         axes.stairs(shares[0], edges, fill=True, color=BLUE, alpha=0.3)
         axes.stairs(shares[0], edges, color=BLUE, label=f"negative: {negative}")
         axes.stairs(shares[1], edges, color=ORANGE, lw=1.8, label=f"positive: {positive}")
@@ -435,7 +435,7 @@ def reliability(
             color=COLOURS[number % len(COLOURS)],
             elinewidth=1,
             capsize=2,
-            label=legible(named(name, _error(summary, short=bool(name)))),
+            label=legible(legend_text(name, _error(summary, short=bool(name)))),
         )
         label(axes, "Probability said", "Share observed")
         axes.set_xlim(-0.02, 1.02)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from assay.errors import MethodError
 from assay.escaping import plural
 from assay.number_text import exact_percent
-from assay.plots.canvas import BLUE, COLOURS, GREY, MARKS, ORANGE, PAGE, drawing, label, plain
+from assay.plots.canvas import BLUE, COLOURS, GREY, MARKS, ORANGE, PAGE, drawing, label, one_line
 from assay.plots.curves import MARGIN, WIDE
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def timeline(
         for place, (_, spans, colour) in enumerate(below, len(shown)):
             boxes = [_wide(start, end, seconds) for start, end in spans]
             axes.broken_barh(boxes, (place - _THICK / 2, _THICK), color=colour, lw=0)
-        names = [*(plain(each.name) for each in shown), *(name for name, _, _ in below)]
+        names = [*(one_line(each.name) for each in shown), *(name for name, _, _ in below)]
         axes.set_yticks(range(rows), names, usetex=False)
         axes.set_ylim(rows - 0.5, -0.5)
         axes.set_xlim(0, seconds)
@@ -165,7 +165,9 @@ def operating(
         for i, (text, x, y) in enumerate(points):
             colour = COLOURS[(i + 1) % len(COLOURS)]
             mark = MARKS[i % len(MARKS)]
-            axes.plot(x, y, mark, color=colour, mfc=colour if not i else "white", label=plain(text))
+            axes.plot(
+                x, y, mark, color=colour, mfc=colour if not i else "white", label=one_line(text)
+            )
         axes.set_ylim(
             0, (1 + 2 * MARGIN) * max(highest, *heights, *(y for _, _, y in points), 1e-9)
         )

@@ -23,9 +23,9 @@ from assay.plots.canvas import (
     drawing,
     full_title,
     label,
-    plain,
+    one_line,
     reach,
-    size,
+    size_text,
 )
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def dots(
             axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1))
         _list(
             axes,
-            [f"{plain(name, 24)} ({size(estimate.n)})" for name, estimate in shown],
+            [f"{one_line(name, 24)} ({size_text(estimate.n)})" for name, estimate in shown],
             shown,
             filled=True,
         )
@@ -83,12 +83,12 @@ def dots(
 def forest(rows: Rows, *, pair: str, notes: Sequence[str] = (), ax: Axes | None = None) -> Axes:
     """Differences with their intervals beside the line of none; hollow where they may be 0."""
     known = _known_rows(rows)
-    names = [plain(name, 60) for name, _ in known]
+    names = [one_line(name, 60) for name, _ in known]
     width = COLUMN if max(map(len, names)) <= _LONGEST else PAGE
     with drawing(ax, _REST + _ROW * len(known), width) as axes:
         axes.axvline(0, color=GREY, lw=1, ls="--")
         _list(axes, names, known, filled=False)
-        label(axes, _below(plain(pair, 60), known, *notes))
+        label(axes, _below(one_line(pair, 60), known, *notes))
     return axes
 
 
@@ -219,7 +219,7 @@ def claimed(rows: Sequence[ClaimedNumber], *, ax: Axes | None = None) -> Axes:
     if not rows:
         raise MethodError("there is nothing to draw: no number could be recomputed")
     shown = sorted(rows, key=lambda row: row.agrees)[:MOST_CLAIMS]
-    names = [plain(row.name, 60) for row in shown]
+    names = [one_line(row.name, 60) for row in shown]
     width = COLUMN if max(map(len, names)) <= _LONGEST else PAGE
     with drawing(ax, _MORE_CLAIMS + _CLAIM_ROW * len(shown), width) as axes:
         for place, row in enumerate(shown):
@@ -265,7 +265,7 @@ def mean_ranks(
     low, high = 1.0, float(max(len(ordered), math.ceil(places[-1])))
     first = _FIRST + _BAR * len(groups)
     depth = first + _LINE * max(left - 1, 0)
-    names = [f"{plain(model, _LONGEST_MODEL)}  {fixed(ranks[model], 2)}" for model in ordered]
+    names = [f"{one_line(model, _LONGEST_MODEL)}  {fixed(ranks[model], 2)}" for model in ordered]
     aside = _LETTER * (max(map(len, names)) + 2)
     width = COLUMN if COLUMN - 2 * aside > _LEAST else PAGE
     with drawing(ax, height=0.55 + 0.17 * (depth + 1.6), width=width) as axes:

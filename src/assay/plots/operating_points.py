@@ -29,9 +29,9 @@ from assay.plots.canvas import (
     full_title,
     label,
     legible,
-    plain,
+    one_line,
     reach,
-    size,
+    size_text,
     title,
 )
 from assay.plots.curves import (
@@ -67,7 +67,7 @@ def confusion(table: Confusion, *, ax: Axes | None = None) -> Axes:
 
     The shade is the share of the row. Cells without rows have no numbers.
     """
-    labels = [plain(name, _LONGEST_LABEL) for name in table.labels]
+    labels = [one_line(name, _LONGEST_LABEL) for name in table.labels]
     shares = _shares(table)
     numbers = _numbers(table, shares) if len(labels) <= NUMBERED else {}
     with drawing(ax, *_page(labels, numbers)) as axes:
@@ -100,7 +100,7 @@ def _page(labels: Sequence[str], numbers: Numbers) -> tuple[float, float]:
 
 def _numbers(table: Confusion, shares: Any) -> Numbers:
     return {
-        (i, j): f"{size(cell)}\n{fixed(100 * shares[i, j], 1)}%"
+        (i, j): f"{size_text(cell)}\n{fixed(100 * shares[i, j], 1)}%"
         for i, row in enumerate(table.cells)
         for j, cell in enumerate(row)
         if cell
@@ -200,7 +200,7 @@ def det(
         if "low" in columns:
             low, high = (_deviates(columns[end], rows["FN", "TP"]) for end in ("low", "high"))
             axes.fill_between(x, low, high, step="post", color=colour, alpha=0.2, lw=0)
-        shown = legible(plain(name) if name else "detector")
+        shown = legible(one_line(name) if name else "detector")
         axes.step(x, y, where="post", color=colour, ls=dashes, label=shown)
         if 0 < equal < 1:
             text = f"equal errors: {rate_percent(equal)}"
@@ -368,7 +368,7 @@ def hulls(
         for i, (name, curve) in enumerate(corners.items()):
             share = shares[name]
             where = f"best on {rate_percent(share)} of PC" if share else "never the best"
-            _edges(axes, curve, f"{plain(name)}: {where}", i)
+            _edges(axes, curve, f"{one_line(name)}: {where}", i)
         first = next(iter(corners.values()))
         label(axes, full_title(x_axis(first)), full_title(first.y))
         axes.set_xlim(-MARGIN, 1 + MARGIN)
@@ -390,7 +390,7 @@ def _line(ax: Axes, curve: Curve, x: str, name: str, number: int) -> str:
     if "low" in columns:
         ends = (np.asarray(columns["low"]), np.asarray(columns["high"]))
         ax.fill_between(columns[x], *ends, color=colour, alpha=0.2, lw=0)
-    text = legible(plain(name) if name else "detector")
+    text = legible(one_line(name) if name else "detector")
     (line,) = ax.plot(columns[x], columns[curve.y.name], color=colour, ls=dashes, label=text)
     line.set_gid("curve")
     return colour
@@ -480,5 +480,5 @@ def _chosen_mark(ax: Axes, point: ChosenPoint, number: int) -> None:
         capsize=2,
         zorder=3,
         clip_on=False,
-        label=plain(point.name),
+        label=one_line(point.name),
     )

@@ -17,7 +17,14 @@ from assay.measures import Better, find, parse
 from assay.measures.catalogue import DIFFERENCES
 from assay.measures.measure import spoken
 from assay.number_text import bound_text, count, exact_percent, percent, significant, threshold_text
-from assay.report.over_data_sets import called, equals, marked_rule, on_data_sets, overall, p_cell
+from assay.report.over_data_sets import (
+    equals,
+    marked_rule,
+    measure_words,
+    on_data_sets,
+    overall,
+    p_cell,
+)
 from assay.report.sections import (
     BOUND,
     Cell,
@@ -142,7 +149,7 @@ def _table(comparison: Comparison, measures: list[str], caption: str) -> Table:
         for model in comparison.models:
             estimate = comparison.estimates.get(model, {}).get(measure)
             cells.append(Marked(estimate) if model in best else estimate)
-        rows.append((called(measure), *cells))
+        rows.append((measure_words(measure), *cells))
     return Table(caption, columns, tuple(rows), (marked_rule(comparison.level),))
 
 
@@ -174,7 +181,7 @@ def _differences(comparison: Comparison) -> Iterator[Section]:
 def _of_pair(comparison: Comparison, a: str, b: str, wanted: list[str]) -> ForestPlot:
     differences = {d.measure: d for d in comparison.differences if (d.a, d.b) == (a, b)}
     changes = tuple(
-        _change(comparison, differences[m], called(m)) for m in wanted if m in differences
+        _change(comparison, differences[m], measure_words(m)) for m in wanted if m in differences
     )
     caption = f"{name(b)} less {name(a)}"
     return ForestPlot(
@@ -189,7 +196,7 @@ def _of_all(comparison: Comparison, measure: str) -> ForestPlot:
         for v in comparison.by_importance
         if (v.a, v.b) in of_pair
     )
-    caption = f"{called(measure)}: {_intervals(comparison)}"
+    caption = f"{measure_words(measure)}: {_intervals(comparison)}"
     return ForestPlot(caption, changes, comparison.margin, _keys(changes), column="models")
 
 
@@ -239,7 +246,7 @@ def _all_differences(comparison: Comparison) -> Table:
     )
     rows = tuple(
         (
-            called(d.measure),
+            measure_words(d.measure),
             *(() if pair else (f"{name(d.b)} less {name(d.a)}",)),
             d.value_a,
             d.value_b,
@@ -308,7 +315,7 @@ def _tests(comparison: Comparison) -> Iterator[Section]:
     rows = tuple(
         (
             TESTS.get(test.test, test.test),
-            *((called(test.measure) if test.measure else "",) if of_measure else ()),
+            *((measure_words(test.measure) if test.measure else "",) if of_measure else ()),
             _models(test),
             test.on,
             test.statistic,

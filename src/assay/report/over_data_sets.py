@@ -40,7 +40,7 @@ def marked_rule(level: float) -> str:
     )
 
 
-def called(measure: str) -> str:
+def measure_words(measure: str) -> str:
     """A measure in words, with an arrow where less is better."""
     try:
         declared, suffix = parse(measure)
@@ -128,7 +128,7 @@ def _table(comparison: Comparison, measure: str) -> Table:
     by = f", {exact_percent(comparison.level)} intervals and tests by {', '.join(sorted(methods))}"
     over = f"means over {folds} {plural(sizes[-1], 'fold', 'folds')}{by if methods else ''}"
     return Table(
-        f"{called(measure)}, {'one value a data set' if sizes[-1] == 1 else over}",
+        f"{measure_words(measure)}, {'one value a data set' if sizes[-1] == 1 else over}",
         columns,
         tuple(rows),
         (marked_rule(comparison.level) if methods else UNTESTED,),
@@ -198,7 +198,7 @@ def _mean_ranks(comparison: Comparison, measure: str) -> MeanRanks | None:
         f"Told apart from a critical difference of {fixed(critical, 2)} on, by Nemenyi at {level}."
     )
     return MeanRanks(
-        f"{called(measure)} over {size} data sets, 1 is best{overall}",
+        f"{measure_words(measure)} over {size} data sets, 1 is best{overall}",
         (Column("model"), Column("mean rank", Kind.SHARE), Column("not told apart from")),
         rows,
         (table,),
@@ -227,7 +227,8 @@ def _posteriors(comparison: Comparison, likely: list[SignedRankPosterior]) -> Ta
         rows.append((name(first), name(second), *shares))
     one = likely[0]
     return Table(
-        f"{called(one.measure)}: probabilities over such data sets, by signed ranks (Bayesian)",
+        f"{measure_words(one.measure)}: probabilities over such data sets, by signed ranks "
+        f"(Bayesian)",
         columns,
         tuple(rows),
         (
@@ -258,7 +259,7 @@ def _within_data_sets(comparison: Comparison, measure: str) -> Table:
         if difference.measure == measure
     )
     return Table(
-        f"{called(measure)}, differences over the folds of each data set, "
+        f"{measure_words(measure)}, differences over the folds of each data set, "
         f"{exact_percent(comparison.level)} intervals",
         columns,
         rows,

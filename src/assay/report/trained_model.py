@@ -72,7 +72,7 @@ def headings(run: Training) -> tuple[str, ...]:
     return tuple(key for key in wanted if key in run.training.measures)
 
 
-def called(key: str) -> str:
+def measure_heading(key: str) -> str:
     """A measure by the name of its key, as a heading calls it."""
     measure, average = parse(key)
     return measure_name(measure.name, average)
@@ -193,7 +193,7 @@ def _over_folds(run: Training) -> Section:
         defined = [value for value in over.values if not math.isnan(value)]
         rows.append(
             (
-                called(key),
+                measure_heading(key),
                 over.mean,
                 over.sd,
                 min(defined, default=None),
@@ -202,7 +202,7 @@ def _over_folds(run: Training) -> Section:
             )
         )
         if _undefined_reason(over):
-            reasons[f"{called(key)}: {_undefined_reason(over)}."] = None
+            reasons[f"{measure_heading(key)}: {_undefined_reason(over)}."] = None
     folds = count(len(run.training.folds))
     caption = f"{exact_percent(run.evaluation.level)} intervals over {folds} folds"
     table = Table(caption, columns, tuple(rows), (_INTERVALS, *reasons))
@@ -240,7 +240,7 @@ def _fold_by_fold(run: Training) -> Section:
 def _brief(key: str) -> str:
     """A measure in as few words as a narrow column has room for."""
     measure, average = parse(key)
-    return measure.short if average is None else called(key)
+    return measure.short if average is None else measure_heading(key)
 
 
 def _thresholds(folds: Sequence[FoldRecord]) -> bool:
@@ -250,7 +250,9 @@ def _thresholds(folds: Sequence[FoldRecord]) -> bool:
 
 def _held_back(run: Training, validation: Judgement) -> Section:
     columns = (Column("measure"), Column("validation part", Kind.SHARE), Column("test", Kind.SHARE))
-    rows = tuple((called(key), validation[key], run.evaluation[key]) for key in headings(run))
+    rows = tuple(
+        (measure_heading(key), validation[key], run.evaluation[key]) for key in headings(run)
+    )
     note = (
         "Whatever is chosen by the validation part, a threshold for one, looks better there than "
         "it is: the test part tells."
@@ -300,7 +302,7 @@ def _importance(importance: Importance) -> Section:
         hidden > 0
     )
     caption = (
-        f"{called(importance.measure)} that is lost when a column is shuffled, of "
+        f"{measure_heading(importance.measure)} that is lost when a column is shuffled, of "
         f"{plain_number(importance.baseline)} on {count(importance.judged)} judged rows; "
         f"{importance.repeats} shuffles"
     )
@@ -452,7 +454,7 @@ def _epoch(losses: Sequence[Sequence[float]], epoch: int) -> tuple[Cell, ...]:
 def _settings(run: TrainingRecord) -> Section:
     columns = (Column("setting"), Column("value"), Column("what it is", optional=True))
     rows: list[tuple[Cell, ...]] = [
-        (key, written(value), run.help.get(key, "")) for key, value in run.settings.items()
+        (key, setting_text(value), run.help.get(key, "")) for key, value in run.settings.items()
     ]
     rows.append(("seed", str(run.seed), "of whatever is drawn at random"))
     if run.max_far is not None:
@@ -462,7 +464,7 @@ def _settings(run: TrainingRecord) -> Section:
     return Section("Recipe", (Table(caption, columns, tuple(rows)),), Tier.APPENDIX, detail=True)
 
 
-def written(value: object) -> str:
+def setting_text(value: object) -> str:
     """A setting as it would be written on the command line."""
     if isinstance(value, list):
         return ",".join(map(str, value))

@@ -34,7 +34,7 @@ from assay.report.evaluation import report_of as of_evaluation
 from assay.report.markdown import render
 from assay.report.sections import Cell, Column, Prose, Report, Section, Table, Tier, quoted
 from assay.report.slices import refused_rows
-from assay.report.trained_model import called, rule_of, written
+from assay.report.trained_model import measure_heading, rule_of, setting_text
 
 # What is known of the training goes after these sections of the evaluation.
 _FIRST = ("Confusion matrix", "Main results", "Advanced results")
@@ -75,7 +75,7 @@ def _headline(run: Training) -> Iterator[str]:
     if len(folds) > 1 and over is not None and over.mean is not None:
         spread = "" if over.sd is None else f", standard deviation {significant(over.sd, 2)}"
         yield (
-            f"Over {count(len(folds))} folds the {trained_model.called(main)} is "
+            f"Over {count(len(folds))} folds the {trained_model.measure_heading(main)} is "
             f"{measured(over.mean)} in the mean{spread}."
         )
 
@@ -215,13 +215,14 @@ def _metrics(run: Training) -> Iterator[dict[str, Any]]:
             continue
         metric: dict[str, Any] = {
             "type": _ON_HUBS.get(measure, measure),
-            "name": called(key),
+            "name": measure_heading(key),
             "value": float(estimate),
         }
         if math.isfinite(estimate.low) and math.isfinite(estimate.high):
             level = f"{exact_percent(estimate.level)} interval"
             metric["name"] = (
-                f"{called(key)}, {level} [{decimal(estimate.low, 4)}, {decimal(estimate.high, 4)}]"
+                f"{measure_heading(key)}, {level} "
+                f"[{decimal(estimate.low, 4)}, {decimal(estimate.high, 4)}]"
             )
             metric["args"] = {
                 "low": float(estimate.low),
@@ -303,7 +304,7 @@ def _schedule(rates: Sequence[float]) -> str:
 def _set_otherwise(run: Training) -> str:
     """The settings that are not those of the recipe, which its summary does not know of."""
     training = run.training
-    other = [f"{key}={written(training.settings[key])}" for key in training.set_otherwise]
+    other = [f"{key}={setting_text(training.settings[key])}" for key in training.set_otherwise]
     return f" Set otherwise: {name(', '.join(other), LONGEST_SENTENCE)}." if other else ""
 
 

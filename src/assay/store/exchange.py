@@ -22,7 +22,7 @@ from assay.report import IMPORTED
 from assay.report.document import json_text
 from assay.report.monitor import Sample, exposition
 from assay.store.records import Content, PreparedRun, checked_name, checked_tags, packed
-from assay.store.run import KeptRun, summary_of, written
+from assay.store.run import KeptRun, stored_moment, summary_of
 from assay.store.store import Store
 
 SCHEMA = "assay.export/1"
@@ -187,7 +187,7 @@ def _run(values: Mapping[str, Any], document: str, contents: Mapping[str, Conten
         id=str(values["id"]),
         name=checked_name(str(values.get("name", ""))),
         kind=summary.kind,
-        made=written(values.get("made")),
+        made=stored_moment(values.get("made")),
         headline=summary.headline,
         gate=summary.gate,
         tags=checked_tags(values.get("tags", ())),

@@ -124,7 +124,7 @@ def numbered(
         [(measure,) for measure in unknown],
     )
     numbers = dict(known)
-    for some in pieces(unknown):
+    for some in short_lists(unknown):
         marks = ", ".join("?" * len(some))
         statement = f"SELECT measure, id FROM measures WHERE measure IN ({marks})"  # noqa: S608
         numbers |= {str(measure): int(id_) for measure, id_ in connection.all(statement, some)}
@@ -169,7 +169,7 @@ def insert(
     return int(seq)
 
 
-def pieces(values: list[Any]) -> Iterator[list[Any]]:
+def short_lists(values: list[Any]) -> Iterator[list[Any]]:
     """Values in lists that are short enough for one statement."""
     for start in range(0, len(values), _AT_ONCE):
         yield values[start : start + _AT_ONCE]
@@ -267,7 +267,7 @@ def runs_of_rows(
 ) -> Iterator[KeptRun]:
     """The runs of some rows, with their tags; ``read`` gives content by its hash."""
     tags: dict[int, list[str]] = {row[0]: [] for row in rows}
-    for some in pieces(list(tags)):
+    for some in short_lists(list(tags)):
         marks = ", ".join("?" * len(some))
         statement = f"SELECT run, tag FROM tags WHERE run IN ({marks})"  # noqa: S608
         for seq, tag in connection.all(statement, some):

@@ -399,7 +399,7 @@ def _moment_made(document: Mapping[str, Any]) -> str:
     """When it was made, in UTC; a document that does not tell is made now."""
     provenance = document.get("provenance")
     made = provenance.get("made") if isinstance(provenance, dict) else None
-    return now() if made is None else written(made)
+    return now() if made is None else stored_moment(made)
 
 
 def _headline(document: Mapping[str, Any]) -> str:
@@ -496,7 +496,7 @@ def spellings(measure: str) -> Iterator[str]:
 # -- moments ---------------------------------------------------------------------------------------
 
 
-def written(moment: Any) -> str:
+def stored_moment(moment: Any) -> str:
     """A moment of ISO 8601 as a store writes it; one without a zone is taken as UTC.
 
     >>> written("2026-11-16T09:30:00+01:00")

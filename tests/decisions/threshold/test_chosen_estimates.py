@@ -458,7 +458,7 @@ def test_rows_of_a_holdout_that_were_seen_before_are_a_finding() -> None:
     just = swept(np.append(np.arange(750), np.arange(250) + 5000.25), np.arange(500) + 9000.5)
     assert "T002" not in codes(BIG, Requirements(), None, just)
     ties = swept(np.arange(1000) // 2, np.arange(500) + 0.25)
-    assert choices._shared(ties, swept(np.arange(1000) // 2, np.arange(499) + 0.25)) == 0
+    assert choices._shared_rows(ties, swept(np.arange(1000) // 2, np.arange(499) + 0.25)) == 0
 
 
 def test_broken_constraints_are_a_warning_or_chance() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.learn.checks import check
-from assay.learn.checks.equal_rows import equal_rows, rounded
+from assay.learn.checks.equal_rows import equal_rows, rounded_frame
 
 from .tables import clean, data, parted
 
@@ -181,7 +181,9 @@ def test_texts_that_differ_in_case_and_punctuation_are_near_duplicates() -> None
 @settings(max_examples=50)
 @given(st.lists(st.floats(allow_nan=False), min_size=1, max_size=8))
 def test_rounding_keeps_numbers_within_half_of_a_digit(numbers: list[float]) -> None:
-    rounded_value = rounded(pl.DataFrame({"x": numbers}, schema={"x": pl.Float64}))["x"].to_list()
+    rounded_value = rounded_frame(pl.DataFrame({"x": numbers}, schema={"x": pl.Float64}))[
+        "x"
+    ].to_list()
     for number, near in zip(numbers, rounded_value, strict=True):
         if np.isfinite(number) and abs(number) > 1e-300:
             assert abs(near - number) <= 0.005001 * abs(number)

@@ -21,7 +21,15 @@ from assay.report.html.blocks import (
     heat_of,
     shade,
 )
-from assay.report.html.charts import Limits, Scale, ShownName, Strip, around, named, pieces
+from assay.report.html.charts import (
+    Limits,
+    Scale,
+    ShownName,
+    Strip,
+    around,
+    cut_name,
+    sentence_parts,
+)
 from assay.report.html.operating_panel import FRAME, reliability_of
 from assay.report.sections import BOUND, Column, Dot, Dots, Formula, Kind, Matrix, Prose, Table
 
@@ -232,14 +240,14 @@ def test_reliability_is_drawn_where_there_are_rows() -> None:
 
 
 def test_a_long_name_is_cut_and_its_title_holds_more() -> None:
-    assert named("short", 64) == ShownName("short", "")
-    long = named("x" * 10_000, 64)
+    assert cut_name("short", 64) == ShownName("short", "")
+    long = cut_name("x" * 10_000, 64)
     assert (len(long.shown), len(long.full)) == (64, 300)
 
 
 def test_pieces_of_a_sentence_make_the_sentence() -> None:
     text = "At 0.1% it is 95.7% [94.8, 96.1] of [some] 3 rows, or -0.2 [-0.5, 0.1]."
-    parts = pieces(text, LIMITS)
+    parts = sentence_parts(text, LIMITS)
     assert "".join(part for _, part in parts) == text
     marked = [(kind, part) for kind, part in parts if kind]
     assert marked == [

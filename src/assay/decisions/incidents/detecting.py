@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from assay.decisions.incidents.detections import Incidents
-from assay.decisions.incidents.incident_estimates import JudgingOptions, judged
+from assay.decisions.incidents.incident_estimates import JudgingOptions, judged_incidents
 from assay.decisions.incidents.log_lines import REVERSED, LogCounter, Matching, Scoring
 from assay.decisions.incidents.schedule import MATCHED, Incident, read_schedule
 from assay.engines.ask import Ask, Columns, Grouping
@@ -301,7 +301,7 @@ def judged_logs(
         above = tally
         if scoring is not None and threshold is not None:
             above = tally.at(scoring.shown(threshold))
-        return judged(
+        return judged_incidents(
             above,
             matching.incidents,
             replace(judging, match=matching.columns, skew=shift),
@@ -446,7 +446,7 @@ def judged_rows(
     elif threshold is not None and columns.score is None:
         raise InputError("threshold= is of a score; name its column with score=")
     above = tally if threshold is None else tally.at(threshold)
-    return judged(
+    return judged_incidents(
         above,
         None,
         judging,

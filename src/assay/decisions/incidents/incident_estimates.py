@@ -74,7 +74,7 @@ class JudgingOptions:
     confidence: float = 0.9
 
 
-def judged(
+def judged_incidents(
     tally: IncidentTally,
     windows: Sequence[Incident] | None,
     asked: JudgingOptions,

@@ -23,7 +23,7 @@ from assay.learn.checks.equal_rows import (
     equal_rows,
     light,
     rare,
-    rounded,
+    rounded_frame,
 )
 from assay.learn.data import Data
 from assay.learn.feature_values import texts_in
@@ -137,7 +137,7 @@ class Case:
         kept = [name for name in self.train.frame.columns if name not in self.identifiers]
         if not kept:
             return None
-        frames = [rounded(part.frame.select(kept), digits) for part in self.parts]
+        frames = [rounded_frame(part.frame.select(kept), digits) for part in self.parts]
         return equal_rows(frames, self._truths)
 
     @property

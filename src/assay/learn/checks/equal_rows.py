@@ -181,7 +181,7 @@ def _alike_pairs(column: pl.Series, truth: Array, classes: int) -> Array:
     return np.bincount(often["class"].to_numpy(), number * (number - 1), minlength=classes)
 
 
-def rounded(frame: pl.DataFrame, digits: int = COARSE) -> pl.DataFrame:
+def rounded_frame(frame: pl.DataFrame, digits: int = COARSE) -> pl.DataFrame:
     """Numbers to so many significant digits; texts as their words in small letters.
 
     >>> import polars as pl

@@ -51,7 +51,7 @@ def look(case: Case) -> Sighting | None:
     sentences, evidence = [], {}
     chosen = np.zeros(len(case.last), bool)
     for column in case.groups:
-        in_groups = grouped(case, column)
+        in_groups = group_rows(case, column)
         seen = _across(case, in_groups) if case.test is not None else _inside(case, in_groups)
         if seen is None:
             continue
@@ -71,7 +71,7 @@ def look(case: Case) -> Sighting | None:
     )
 
 
-def grouped(case: Case, column: str) -> GroupRows:
+def group_rows(case: Case, column: str) -> GroupRows:
     """Rows of the same group, and which rows have one."""
     values = [values_of(case, part, column) for part in case.parts]
     return equal_rows([series.to_frame() for series in values]), tuple(

@@ -123,7 +123,7 @@ def _repeats_across(equal: EqualRows) -> tuple[Mask, Mask]:
 def _grouped(case: Case) -> tuple[Mask, Mask]:
     train, test = np.zeros(len(case.train), bool), np.zeros(len(case.parts[TEST]), bool)
     for column in case.groups:
-        equal, has_group = groups_across.grouped(case, column)
+        equal, has_group = groups_across.group_rows(case, column)
         train |= equal.also_in(TRAIN, TEST) & has_group[TRAIN]
         test |= equal.also_in(TEST, TRAIN) & has_group[TEST]
     return train, test

@@ -154,10 +154,10 @@ def streamed(
 ) -> Iterator[pl.DataFrame]:
     """A scenario in pieces, from its endless blocks of a seed and a difficulty."""
     check_size(rows, seed, chunk)
-    return pieces(blocks(seed, difficulty_of(difficulty)), rows, chunk)
+    return first_rows(blocks(seed, difficulty_of(difficulty)), rows, chunk)
 
 
-def pieces(blocks: Iterator[pl.DataFrame], rows: int, chunk: int) -> Iterator[pl.DataFrame]:
+def first_rows(blocks: Iterator[pl.DataFrame], rows: int, chunk: int) -> Iterator[pl.DataFrame]:
     """The first ``rows`` rows of an endless row of blocks, ``chunk`` at a time.
 
     At least one piece is given, so that the columns of an empty table are known.

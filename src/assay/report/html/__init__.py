@@ -29,7 +29,7 @@ from assay.measures import (
 from assay.measures.catalogue import DEPLOYED
 from assay.number_text import count
 from assay.report.html.blocks import ProseView, View, block_of
-from assay.report.html.charts import Limits, left_out, named, pieces, sentence
+from assay.report.html.charts import Limits, cut_name, left_out, sentence, sentence_parts
 from assay.report.html.operating_panel import ReliabilityChart, operating_of, reliability_of
 from assay.report.provenance import Provenance
 from assay.report.sections import (
@@ -101,7 +101,7 @@ def content(report: Report, limits: Limits) -> dict[str, Any]:
     parts, sections = parts_of(report, limits)
     return {
         "title": sentence(report.title, limits),
-        "headline": [pieces(text, limits) for text in report.headline[: limits.lines]],
+        "headline": [sentence_parts(text, limits) for text in report.headline[: limits.lines]],
         "warnings": findings[: min(len(report.warnings), limits.lines)],
         "findings": findings[: limits.lines],
         "findings_left": left_out(len(findings) - limits.lines, "findings"),
@@ -153,7 +153,7 @@ def _shown_provenance(made: Provenance | None, limits: Limits) -> dict[str, obje
         "version": sentence(made.version, limits),
         "command": sentence(made.command, limits),
         "inputs": [
-            (named(name, 2 * limits.letters), count(size), sentence(digest, limits))
+            (cut_name(name, 2 * limits.letters), count(size), sentence(digest, limits))
             for name, size, digest in made.inputs[: limits.lines]
             if size is not None and digest is not None
         ],
@@ -214,7 +214,7 @@ def parts_of(report: Report, limits: Limits) -> tuple[tuple[PagePart, ...], int]
             cut = left_out(len(blocks) - room, "tables and sentences")
             room -= len(views)
             views += [ProseView(cut)] * bool(cut)
-            title, brief = sentence(section.title, limits), named(section.title, limits.letters)
+            title, brief = sentence(section.title, limits), cut_name(section.title, limits.letters)
             shown = tuple(views)
             folded = rank is PartRank.DETAILS
             parts.append(PagePart(_anchor(parts), title, brief.shown, shown, folded=folded))

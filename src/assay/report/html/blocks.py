@@ -25,12 +25,12 @@ from assay.report.html.charts import (
     Strip,
     TimelineChart,
     around,
+    cut_name,
     drawn_bars,
     drawn_of,
     drawn_periods,
     drawn_ranks,
     drawn_steps,
-    named,
     sentence,
 )
 from assay.report.sections import (
@@ -239,7 +239,7 @@ def value_of(estimate: Estimate, limits: Limits, scale: Scale | None = None) -> 
 
 def _short_text(text: str, limits: Limits) -> str:
     """What is said beside a name, no longer than a few lines."""
-    return named(text, 4 * limits.letters).shown if text else ""
+    return cut_name(text, 4 * limits.letters).shown if text else ""
 
 
 # -- tables ----------------------------------------------------------------------------------------
@@ -259,7 +259,7 @@ def _table(table: Table, limits: Limits) -> TableView | DotPlotView:
         lines = tuple(_line(table, row, drawn, limits) for row in table.rows[: limits.rows])
         ticks = Scale().ticks()
         return DotPlotView(sentence(table.caption, limits), "", lines, ticks, None, tuple(notes))
-    heads = tuple((named(each.name, limits.letters), _classes(each)) for each in table.columns)
+    heads = tuple((cut_name(each.name, limits.letters), _classes(each)) for each in table.columns)
     rows = tuple(
         tuple(_cell(*each, limits, first=i == 0) for i, each in enumerate(_pairs(table, row)))
         for row in table.rows[: limits.rows]
@@ -285,7 +285,7 @@ def _cell(cell: Cell, column: Column, limits: Limits, *, first: bool) -> ShownNa
         return replace(_cell(cell.cell, column, limits, first=first), marked=True)
     if column.kind is Kind.TEXT and (cell is None or isinstance(cell, str)):
         # A row may be named by an empty text; any other cell that is empty says nothing.
-        return named(cell or "", 4 * limits.letters) if first or cell else ShownName("", "")
+        return cut_name(cell or "", 4 * limits.letters) if first or cell else ShownName("", "")
     title = behind(cell, limits) if isinstance(cell, Estimate) else ""
     if isinstance(cell, float) and math.isnan(cell):
         return Value(UNDEFINED, "", title or "undefined")
@@ -320,7 +320,7 @@ def _line(table: Table, row: tuple[Cell, ...], drawn: int, limits: Limits) -> Do
     if isinstance(number, Estimate):
         value = value_of(number, limits, Scale() if not (number < 0 or number > 1) else None)
     value = replace(value, marked=isinstance(row[drawn], Marked))
-    name = named(cell_parts(row[0], table.columns[0].kind)[0], limits.letters)
+    name = cut_name(cell_parts(row[0], table.columns[0].kind)[0], limits.letters)
     return DotLine(name, value, ", ".join(remarks), ", ".join(asides))
 
 
@@ -342,7 +342,7 @@ def _dots(dots: Dots, limits: Limits) -> DotPlotView:
         dots.measure.better.value,
         tuple(
             DotLine(
-                named(dot.name, limits.letters),
+                cut_name(dot.name, limits.letters),
                 value_of(dot.estimate, limits, scale),
                 _short_text(dot.remark, limits),
             )
@@ -372,7 +372,7 @@ def _forest(forest: ForestPlot, limits: Limits) -> ForestView:
         if math.isnan(difference):
             text = UNDEFINED
         value = Value(text, interval, behind(difference, limits), strip)
-        name, remark = named(change.name, limits.letters), _short_text(change.remark, limits)
+        name, remark = cut_name(change.name, limits.letters), _short_text(change.remark, limits)
         lines.append(DotLine(name, value, remark, outcome.value, outcome.name.lower()))
     band = None
     if forest.margin is not None:
@@ -405,7 +405,7 @@ def heat_of(matrix: Matrix, limits: Limits) -> HeatMap:
     # One class left out would take as much room as the row of all others.
     shown = order if size <= limits.classes + 1 else order[: limits.classes]
     groups = [[i] for i in shown]
-    names = [named(matrix.labels[i], limits.letters) for i in shown]
+    names = [cut_name(matrix.labels[i], limits.letters) for i in shown]
     notes = []
     if len(shown) < size:
         others = [i for i in range(size) if i not in set(shown)]

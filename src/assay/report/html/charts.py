@@ -343,7 +343,7 @@ def drawn_bars(block: Bars, limits: Limits) -> TimelineChart | None:
     rows = [_row(group, i, scale, frame, limits) for i, group in enumerate(shown)]
     for i, (label, spans) in enumerate(below, len(shown)):
         path = "".join(_box(start, end, i, scale, frame) for start, end in spans)
-        name, kind = named(label, limits.letters), label.split(" ", maxsplit=1)[0]
+        name, kind = cut_name(label, limits.letters), label.split(" ", maxsplit=1)[0]
         rows.append(TimeRow(name, _middle(i), detected=path, kind=kind))
     missed = sum(bar.first_alert is None for bar in block.bars)
     incidents = plural(len(block.bars), "incident", "incidents")
@@ -380,12 +380,12 @@ def _row(bars: tuple[Bar, ...], place: int, scale: Scale, frame: Frame, limits: 
     detected = sum(bar.first_alert is not None for bar in bars)
     remark = bars[0].remark if len(bars) == 1 else f"{count(detected)} of {count(len(bars))}"
     return TimeRow(
-        name=named(bars[0].name, min(_LETTERS, limits.letters)),
+        name=cut_name(bars[0].name, min(_LETTERS, limits.letters)),
         y=_middle(place),
         detected="".join(boxes[True]),
         missed="".join(boxes[False]),
         delays="".join(delays),
-        remark=named(remark, _REMARK).shown,
+        remark=cut_name(remark, _REMARK).shown,
     )
 
 
@@ -452,7 +452,7 @@ def drawn_ranks(block: MeanRanks, limits: Limits) -> RankChart | None:
         end = RANK_LEFT - 8 if at_left else RANK_RIGHT + 8
         lines.append(
             RankLine(
-                named(model, min(_RANK_LETTERS, limits.letters)),
+                cut_name(model, min(_RANK_LETTERS, limits.letters)),
                 fixed(rank, 2),
                 f"M{places[i]} {RANK_TOP}V{y}H{end}",
                 str(end - 6 if at_left else end + 6),
@@ -523,7 +523,7 @@ class ShownName:
     marked: bool = False
 
 
-def named(text: str, letters: int) -> ShownName:
+def cut_name(text: str, letters: int) -> ShownName:
     """A name cut to so many letters."""
     shown, full = name(text, letters), name(text, max(letters, _FULL))
     return ShownName(shown, "" if full == shown else full)
@@ -539,7 +539,7 @@ def left_out(number: int, noun: str) -> str:
     return f"{count(number)} more {noun} are left out here; JSON holds them." if number > 0 else ""
 
 
-def pieces(text: str, limits: Limits) -> tuple[tuple[str, str], ...]:
+def sentence_parts(text: str, limits: Limits) -> tuple[tuple[str, str], ...]:
     """A sentence in pieces, each with its class: numbers and intervals stand out.
 
     >>> pieces("Catches 95.3% [94.8, 95.8].", Limits())

@@ -34,7 +34,7 @@ from assay.number_text import (
     threshold_text,
 )
 from assay.report.html.blocks import UNDEFINED, Value, behind, shade, value_of
-from assay.report.html.charts import Frame, Limits, Scale, ShownName, named
+from assay.report.html.charts import Frame, Limits, Scale, ShownName, cut_name
 from assay.report.sections import Panel, count_formula, matrix_caption, measure_name, positives
 
 
@@ -88,8 +88,8 @@ def operating_of(panel: Panel, limits: Limits) -> OperatingPanel:
     readings = tuple(_reading(measure, panel, limits) for measure in panel.measures)
     first = tuple(reading for reading in readings if reading.key in MOVING)
     return OperatingPanel(
-        positive=named(panel.positive, limits.letters),
-        negative=named(panel.negative, limits.letters),
+        positive=cut_name(panel.positive, limits.letters),
+        negative=cut_name(panel.negative, limits.letters),
         what=positives(panel.positive),
         given=panel.threshold is None,
         begun=not panel.given,
@@ -173,8 +173,8 @@ _LEGEND = 28
 def data_of(panel: Panel, limits: Limits) -> dict[str, Any]:
     """Plain values, ready for JSON; None is what is not finite."""
     return {
-        "positive": named(panel.positive, min(limits.letters, _LEGEND)).shown,
-        "negative": named(panel.negative, min(limits.letters, _LEGEND)).shown,
+        "positive": cut_name(panel.positive, min(limits.letters, _LEGEND)).shown,
+        "negative": cut_name(panel.negative, min(limits.letters, _LEGEND)).shown,
         "positives": panel.positives,
         "negatives": panel.negatives,
         "threshold": panel.threshold,
