@@ -128,5 +128,4 @@ def database_refusal(odd: Exception) -> str:
         )
     # PostgreSQL offers the name that was likely meant apart from the first line.
     hint = getattr(getattr(odd, "diag", None), "message_hint", None)
-    sentences = [lines[0].rstrip(".!"), *([hint.rstrip(".!")] if hint else []), advice]
-    return f"refuses the query: {'. '.join(sentences)}"
+    return f"refuses the query: {lines[0].rstrip('.!')}. {(hint or advice).rstrip('.!')}"

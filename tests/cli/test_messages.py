@@ -148,7 +148,7 @@ def test_a_message_that_lists_choices_is_one_line(cli: Callable[..., Any]) -> No
     assert "Missing option '--to'. Choose from: json, openmetrics," in told.err
 
 
-@pytest.mark.parametrize("option", ["--timezone", "--key", "--score"])
+@pytest.mark.parametrize("option", ["--key", "--score"])
 def test_words_that_are_no_text_are_refused(
     cli: Callable[..., Any], tmp_path: Path, option: str
 ) -> None:

@@ -15,8 +15,8 @@ from assay.inference.fields import (
     FieldStorage,
     Recorded,
     codec_of,
+    field_error,
     finite,
-    odd,
     place_of,
     restored,
     settled,
@@ -358,4 +358,4 @@ def test_text_of_sixty_characters_is_shown_and_a_longer_one_cut() -> None:
 
 def test_place_that_is_empty_is_the_document() -> None:
     assert (place_of(""), place_of("/a")) == ("the document", "/a")
-    assert str(odd("", 3, "a text")) == "the document is 3; expected a text"
+    assert str(field_error("", 3, "a text")) == "the document is 3; expected a text"

@@ -234,25 +234,35 @@ def cluster_interval(
     """The bootstrap interval when whole clusters are resampled."""
     count = clusters.size
     cells = clusters.cells.astype(np.float64)
-    draws = _draws_of_clusters(count, method)
-    tables = np.einsum("rc,cij->rij", draws.astype(np.float64), cells, optimize=True)
+    tables = np.concatenate(
+        [
+            np.einsum("rc,cij->rij", draws.astype(np.float64), cells, optimize=True)
+            for draws in _draws_of_clusters(count, method)
+        ]
+    )
     values = quantity.of_tables(tables)
     without = quantity.of_tables(cells.sum(axis=0) - cells)
     estimate = quantity.value(clusters.confusion())
     return method.ends(values, estimate, Slopes(without, np.ones(count)))
 
 
-def _draws_of_clusters(count: int, method: Bootstrap) -> npt.NDArray[np.int64]:
-    """How often each cluster occurs in each resample; drawn once for all measures if few enough."""
-    drawn = _clusters_drawn if method.resamples * count <= _KEPT_DRAWS else _draw_clusters
-    return drawn(count, method.resamples, method.seed)
+def _draws_of_clusters(count: int, method: Bootstrap) -> Iterable[npt.NDArray[np.int64]]:
+    """How often each cluster occurs in each resample; few are drawn once for all measures."""
+    if method.resamples * count <= _KEPT_DRAWS:
+        return (_few_clusters_drawn(count, method.resamples, method.seed),)
+    return _blocks_of_clusters(count, method.resamples, method.seed)
 
 
-def _draw_clusters(count: int, resamples: int, seed: int) -> npt.NDArray[np.int64]:
-    return np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=resamples)
+def _blocks_of_clusters(count: int, resamples: int, seed: int) -> Iterator[npt.NDArray[np.int64]]:
+    generator, share = np.random.default_rng(seed), np.full(count, 1 / count)
+    step = max(1, _KEPT_DRAWS // count)
+    for start in range(0, resamples, step):
+        yield generator.multinomial(count, share, size=min(step, resamples - start))
 
 
-_clusters_drawn = lru_cache(maxsize=1)(_draw_clusters)
+@lru_cache(maxsize=1)
+def _few_clusters_drawn(count: int, resamples: int, seed: int) -> npt.NDArray[np.int64]:
+    return np.concatenate(list(_blocks_of_clusters(count, resamples, seed)))
 
 
 def score_interval(

@@ -56,10 +56,8 @@ def read_side_file(path: Path, most: int, kind: str) -> bytes:
     try:
         with path.open("rb") as file:
             content = file.read(most + 1)
-    except (OSError, ValueError) as error:  # a NUL byte in the name is a ValueError
-        raise InputError(
-            f"{kind} {path} can't be read: {getattr(error, 'strerror', error)}"
-        ) from error
+    except (OSError, ValueError) as error:
+        raise InputError(f"{kind} {path} can't be read: {error.args[-1]}") from error
     if len(content) > most:
         size = f"{most >> 20} MiB" if most >> 20 else f"{most:,} bytes"
         raise InputError(f"{path} has more than {size}, too large for {kind}: name another file")
