@@ -533,7 +533,7 @@ def test_a_file_of_one_sign_again_and_again_is_refused_at_once(name: str) -> Non
     began = time.process_time()
     with pytest.raises(InputError, match=re.escape(name)):
         read_document(name, text=REPEATED[name])
-    assert time.process_time() - began < 4  # usually far less than one; before, up to a minute
+    assert time.process_time() - began < 10  # usually one at most; before, up to a minute
 
 
 def test_counts_of_a_pasted_matrix_keep_all_their_digits() -> None:
