@@ -516,7 +516,7 @@ def moments(rows: RowsToSplit) -> tuple[Moments, bool]:
 def moment_text(moment: np.datetime64, *, zoned: bool) -> str:
     """A moment as text: the date alone at midnight, and Z where there is a zone.
 
-    >>> written(np.datetime64("2024-03-01T00:00", "us"), zoned=True)
+    >>> moment_text(np.datetime64("2024-03-01T00:00", "us"), zoned=True)
     '2024-03-01Z'
     """
     text = str(np.datetime_as_string(moment, unit="us")).rstrip("0").rstrip(".")

@@ -238,7 +238,7 @@ _JOINERS = "\u200c\u200d"
 def one_line(name: str, longest: int = _LONGEST) -> str:
     r"""A name as text on one line: cut, without control characters, and never mathematics.
 
-    >>> plain("costs $5 or $6")
+    >>> one_line("costs $5 or $6")
     'costs \\$5 or \\$6'
     """
     if len(name) > 2 * _MOST:

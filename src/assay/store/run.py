@@ -499,7 +499,7 @@ def spellings(measure: str) -> Iterator[str]:
 def stored_moment(moment: Any) -> str:
     """A moment of ISO 8601 as a store writes it; one without a zone is taken as UTC.
 
-    >>> written("2026-11-16T09:30:00+01:00")
+    >>> stored_moment("2026-11-16T09:30:00+01:00")
     '2026-11-16T08:30:00Z'
     """
     try:

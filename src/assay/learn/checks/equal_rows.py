@@ -185,7 +185,9 @@ def rounded_frame(frame: pl.DataFrame, digits: int = COARSE) -> pl.DataFrame:
     """Numbers to so many significant digits; texts as their words in small letters.
 
     >>> import polars as pl
-    >>> rounded(pl.DataFrame({"size": [1.23456, 0.0], "title": ["5g  Pure!", "5G pure"]})).rows()
+    >>> rounded_frame(
+    ...     pl.DataFrame({"size": [1.23456, 0.0], "title": ["5g  Pure!", "5G pure"]})
+    ... ).rows()
     [(1.23, '5g pure'), (0.0, '5g pure')]
     """
     import polars as pl

@@ -542,7 +542,7 @@ def left_out(number: int, noun: str) -> str:
 def sentence_parts(text: str, limits: Limits) -> tuple[tuple[str, str], ...]:
     """A sentence in pieces, each with its class: numbers and intervals stand out.
 
-    >>> pieces("Catches 95.3% [94.8, 95.8].", Limits())
+    >>> sentence_parts("Catches 95.3% [94.8, 95.8].", Limits())
     (('', 'Catches '), ('number', '95.3%'), ('', ' '), ('interval', '[94.8, 95.8]'), ('', '.'))
     """
     parts = []
