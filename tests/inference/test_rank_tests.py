@@ -206,6 +206,12 @@ def test_one_combination_is_all_ties() -> None:
     assert {test.p for test in nemenyi([[1, 1, 1]], counts=[50], ties=True)} == {1.0}
 
 
+def test_a_row_that_occurs_no_time_changes_nothing() -> None:
+    rows = [[0.8, 0.9, 0.7], [0.7, 0.9, 0.6], [0.8, 0.7, 0.9]]
+    with_none = friedman([*rows, [0.1, 0.2, 0.9]], counts=[3, 4, 2, 0])
+    assert with_none.p == friedman(rows, counts=[3, 4, 2]).p
+
+
 def test_counts_of_another_length_are_refused() -> None:
     with pytest.raises(LengthMismatch, match="4 rows and 2 counts"):
         friedman(COMBINATIONS, counts=[1, 2])

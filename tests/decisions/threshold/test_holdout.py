@@ -145,6 +145,15 @@ def test_detecting_nothing_is_a_finding() -> None:
     assert "T005" in codes(choice)
 
 
+def test_the_highest_score_of_a_holdout_is_a_threshold_that_may_hold() -> None:
+    truth = np.repeat([0, 1], 200)
+    scores = np.where(truth == 1, 0.9, 0.1)
+    holdout = choose((truth, scores), (truth, scores), max_fpr=0.5, min_dr=0.5).holdout
+    assert holdout is not None
+    assert holdout["threshold"] == 0.9
+    assert [each["held"] for each in holdout["constraints"]] == [True, True]
+
+
 @pytest.mark.parametrize(
     "holdout", [{"y_true": [0, 1]}, {"y_true": [0], "y_score": [1], "odd": []}, ([0, 1],), 7]
 )
