@@ -161,6 +161,14 @@ def test_words_that_are_no_text_are_refused(
     )
 
 
+def test_a_zone_that_is_no_text_is_refused(cli: Callable[..., Any], tmp_path: Path) -> None:
+    assert cli("data", "week", "--rows", "6200", "--out", tmp_path / "week").code == 0
+    logs = ["--alerts", tmp_path / "week/eve.json", "--schedule", tmp_path / "week/attacks.csv"]
+    told = cli("incidents", *logs, "--timezone", "a\udce9")
+    assert told.code == 3
+    assert r"--timezone a\udce9 is not known; expected UTC" in told.err
+
+
 def test_a_store_that_is_none_is_told_in_words_of_the_command_line(
     cli: Callable[..., Any], tmp_path: Path
 ) -> None:

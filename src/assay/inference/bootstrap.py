@@ -246,7 +246,7 @@ def cluster_interval(
     return method.ends(values, estimate, Slopes(without, np.ones(count)))
 
 
-def _draws_of_clusters(count: int, method: Bootstrap) -> Iterable[npt.NDArray[np.int64]]:
+def _draws_of_clusters(count: int, method: Bootstrap) -> Iterable[npt.NDArray[Any]]:
     """How often each cluster occurs in each resample; few are drawn once for all measures."""
     if method.resamples * count <= _KEPT_DRAWS:
         return (_few_clusters_drawn(count, method.resamples, method.seed),)
@@ -261,8 +261,8 @@ def _blocks_of_clusters(count: int, resamples: int, seed: int) -> Iterator[npt.N
 
 
 @lru_cache(maxsize=1)
-def _few_clusters_drawn(count: int, resamples: int, seed: int) -> npt.NDArray[np.int64]:
-    return np.concatenate(list(_blocks_of_clusters(count, resamples, seed)))
+def _few_clusters_drawn(count: int, resamples: int, seed: int) -> npt.NDArray[Any]:
+    return narrow(np.concatenate(list(_blocks_of_clusters(count, resamples, seed))))
 
 
 def score_interval(

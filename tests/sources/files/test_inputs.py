@@ -214,6 +214,11 @@ def test_a_file_may_be_named_like_a_secret(
     assert (shown_lead(name), shown_lead("C:/a@b.csv")) == (None, None)
 
 
+def test_a_setting_in_place_of_a_query_is_not_shown() -> None:
+    assert shown_lead("duckdb:md:flows?motherduck_token=correct-horse") == "duckdb:"
+    assert shown_lead("duckdb:flows.db?select token from t where token = 1") is None
+
+
 @pytest.mark.parametrize("given", [*ADDRESSES, "postgresql://reader:correct-horse@/flows"])
 @pytest.mark.parametrize("reader", [read_matrix, lambda given: read_events([given])])
 def test_what_is_no_table_of_rows_shows_no_address(reader: Any, given: str) -> None:

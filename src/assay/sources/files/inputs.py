@@ -168,10 +168,10 @@ def shown_lead(given: str) -> str | None:
     if scheme is not None:
         return scheme
     engine = next((f"{one}:" for one in (SQLITE, DUCKDB) if given.startswith(f"{one}:")), "")
-    place = given.removeprefix(engine).partition("?")[0] if engine else given
+    place, _, query = given.removeprefix(engine).partition("?") if engine else (given, "", "")
     address = engine and _ADDRESS.match(place)
     secret = address or _SECRET.search(_DRIVE.sub("", place, count=1))
-    if not secret or _is_there(place):
+    if (not secret or _is_there(place)) and not _SECRET.match(query):
         return None
     lead = _LEAD.match(given)
     return engine or (_HIDDEN if lead is None else lead[0])
