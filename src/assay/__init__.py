@@ -1,6 +1,6 @@
-"""assay judges detectors: how good, how sure, and is the other one really better.
+"""assay evaluates detectors: how good one is, how sure we can be, and whether another is better.
 
-Every measure of the catalogue is a function of this module too: ``assay.precision(...)``.
+Every measure of the catalogue is also a function of this module: ``assay.precision(...)``.
 
 >>> import assay
 >>> evaluation = assay.evaluate(["attack", "normal", "attack"], [0.9, 0.2, 0.4])
@@ -16,32 +16,33 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from assay import v02 as _v02
 from assay.errors import __version__ as __version__
 
 
-def _public_homes() -> dict[str, str]:
-    """The home of every public name, from ``__init__.pyi``, which is the one list of them."""
+def _moved_names() -> dict[str, str]:
+    """The new home of every public name that has left 0.2, from ``__init__.pyi``."""
     with open(f"{__path__[0]}/__init__.pyi", encoding="utf-8") as lines:  # noqa: PTH123 - pathlib takes longer to import
         imports = [line.split() for line in lines if line.startswith("from ")]
-    return {name: home for _, home, _, name, *_ in imports}
+    return {words[3]: words[1] for words in imports if words[3] != "*"}
 
 
-_HOMES = _public_homes()
-__all__ = sorted(_HOMES)  # noqa: PLE0605 - the names are those of the list
+_MOVED = _moved_names()
+__all__ = sorted({*_v02.__all__, *_MOVED})  # noqa: PLE0605 - the stub lists the names
 
 
 def __getattr__(name: str) -> Any:
-    """A public name, a measure as a function, or a module of the package."""
-    if home := _HOMES.get(name):
-        value = getattr(import_module(home), name)
-        globals()[name] = value
-        return value
-    if not name.startswith("_"):
-        if name in import_module("assay.measures.catalogue").names():
-            return import_module("assay.evaluation").function_of(name)
-        if find_spec(f"assay.{name}"):
-            return import_module(f"assay.{name}")
-    raise AttributeError(f"module 'assay' has no attribute {name!r}")
+    """A public name, a measure as a function, or a subpackage; loaded on first use."""
+    if name in _MOVED:
+        value = getattr(import_module(_MOVED[name]), name)
+    elif not name.startswith("_") and find_spec(f"assay.{name}"):
+        return import_module(f"assay.{name}")
+    elif name in __all__ or name in import_module("assay.measures.catalogue").names():
+        value = getattr(_v02, name)
+    else:
+        raise AttributeError(f"module 'assay' has no attribute {name!r}")
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

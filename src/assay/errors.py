@@ -25,7 +25,7 @@ import warnings
 
 # The name in the public index; `assay` there is another project.
 DISTRIBUTION = "assay-detectors"
-__version__ = "0.2.0"
+__version__ = "0.3.0.dev0"
 
 
 def install_line(extra: str) -> str:

@@ -1,7 +1,4 @@
-"""The command line: one thin file a command, and what they share.
-
-Nothing here imports numpy or polars before it has to, so that help comes at once.
-"""
+"""The command line: ``assay COMMAND`` runs a command of this tree or, until it has moved, of 0.2."""
 
 from __future__ import annotations
 
@@ -11,9 +8,9 @@ __all__ = ["main"]
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run a command line, by default the one that was typed, and give its exit code."""
-    # Signals first: whoever presses Ctrl-C while modules load should see no traceback either.
-    from assay.cli import interruption
+    """Run a command line, by default the one that was typed, and return its exit code."""
+    # Signals first, so that Ctrl-C while modules load shows no traceback either.
+    from assay.v02.cli import interruption
 
     interruption.watch()
     from assay.cli.app import run

@@ -1,25 +1,21 @@
-"""The command ``assay`` and its commands, each loaded when it is needed."""
+"""Which command runs: the new one where there is one, else that of 0.2."""
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import os
-import shlex
-import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 import click
 
-from assay import __version__
-from assay.cli.messages import FINE, NOBODY_READS, USAGE, report
-from assay.cli.options import TYPED
-from assay.cli.reporting import discard
+from assay.errors import __version__
+from assay.v02.cli import app as v02
+from assay.v02.cli.messages import FINE, USAGE, report
 
-# In the order in which people meet them; each is a module here with a `command`.
+# All commands in the order of `assay --help`, wherever they live.
 COMMANDS = (
     "evaluate",
     "threshold",
@@ -40,12 +36,26 @@ COMMANDS = (
     "serve",
     "demo",
 )
+# The module of each command that has moved, and what it can't do yet: an option, or an option with
+# a value or a suffix of one ("--format html", "--out .html"). With one of these, 0.2's runs.
+MOVED: Mapping[str, str] = {}
+NOT_YET: Mapping[str, Sequence[str]] = {}
 
 
-class Commands(click.Group):
-    """A group that imports a command when it is asked for."""
+class Commands(v02.Commands):
+    """A group that imports a command when it is needed, from this tree or from 0.2."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the form is click's
+    def __init__(
+        self,
+        *args: Any,
+        moved: Mapping[str, str] = MOVED,
+        not_yet: Mapping[str, Sequence[str]] = NOT_YET,
+        **settings: Any,
+    ) -> None:
+        super().__init__(*args, **settings)
+        self._moved, self._not_yet = moved, not_yet
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """The commands in their order."""
         return list(COMMANDS)
 
@@ -53,46 +63,43 @@ class Commands(click.Group):
         """A command by its name."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"assay.cli.{cmd_name}").command
-        return command
+        return _load(self._moved.get(cmd_name) or _old(cmd_name))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the first word names; near names are suggested."""
-        if args[0] not in COMMANDS and not args[0].startswith("-"):
-            close = difflib.get_close_matches(args[0], COMMANDS, n=1, cutoff=0.5)
-            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(COMMANDS)}."
-            ctx.fail(f"there is no command {args[0]!r}; {hint}")
+        """The command that the first word names; a misspelt name gets a suggestion."""
+        name, *words = args
+        if name not in COMMANDS and not name.startswith("-"):
+            close = difflib.get_close_matches(name, COMMANDS, n=1, cutoff=0.5)
+            hint = f"did you mean {close[0]}?" if close else f"choose from {', '.join(COMMANDS)}."
+            ctx.fail(f"unknown command {name!r}; {hint}")
+        if any(_uses(words, option) for option in self._not_yet.get(name, ())):
+            return name, _load(_old(name)), words
         return super().resolve_command(ctx, args)
 
-    def make_context(self, *args: Any, **settings: Any) -> click.Context:
-        """Parse a command line, which may print help."""
-        with _until_nobody_reads():
-            return super().make_context(*args, **settings)
 
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command."""
-        with _until_nobody_reads():
-            return super().invoke(ctx)
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep what was typed, then parse it."""
-        odd = [position for position, word in enumerate(args, 1) if "\0" in word]
-        if odd:  # which only a caller in the same process can give
-            ctx.fail(f"word {odd[0]} of the command line has a NUL byte, which no name may hold")
-        ctx.meta[TYPED] = shlex.join(["assay", *args])
-        return super().parse_args(ctx, args)
+def _old(name: str) -> str:
+    return f"assay.v02.cli.{name}"
 
 
-@contextlib.contextmanager
-def _until_nobody_reads() -> Iterator[None]:
-    """End quietly when whoever reads standard output has left, as head does."""
-    try:
-        yield
-    except BrokenPipeError:
-        discard(sys.stdout)
-        raise click.exceptions.Exit(NOBODY_READS) from None
+def _load(home: str) -> click.Command:
+    command: click.Command = import_module(home).command
+    return command
+
+
+def _uses(words: Sequence[str], option: str) -> bool:
+    """Whether a command line uses an option, with the value or suffix if one is named.
+
+    >>> _uses(["x.csv", "--format=html"], "--format html")
+    True
+    >>> _uses(["x.csv", "--out", "x.json"], "--out .html")
+    False
+    """
+    name, _, ending = option.partition(" ")
+    given = [word.partition("=")[2] for word in words if word.startswith(f"{name}=")]
+    given += [value for word, value in zip(words, [*words[1:], ""], strict=True) if word == name]
+    return any(value.endswith(ending) for value in given)
 
 
 EPILOG = """\b
@@ -102,7 +109,7 @@ Start here:
   assay measures recall
 
 \b
-Completion in your shell, for good:
+Shell completion:
   bash   eval "$(_ASSAY_COMPLETE=bash_source assay)"       in ~/.bashrc
   zsh    eval "$(_ASSAY_COMPLETE=zsh_source assay)"        in ~/.zshrc
   fish   _ASSAY_COMPLETE=fish_source assay | source        in ~/.config/fish/config.fish
@@ -118,10 +125,10 @@ Completion in your shell, for good:
 @click.version_option(__version__, message="assay %(version)s")
 @click.pass_context
 def app(context: click.Context) -> None:
-    """Judge detectors: how good one is, how sure we can be, and what it means in deployment.
+    """Evaluate detectors: how good one is, how sure we can be, and how it will do in deployment.
 
-    Give it what a model said and what was true. Every number comes with its interval, or with the
-    reason why it has none.
+    Give it a model's predictions and the true labels. Every number comes with its interval, or with
+    the reason why it has none.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)
@@ -129,34 +136,34 @@ def app(context: click.Context) -> None:
 
 
 def run(args: Sequence[str] | None = None) -> int:
-    """Run a command line, by default the one that was typed, and give its exit code."""
+    """Run a command line, by default the one that was typed, and return its exit code."""
     typed = None if args is None else list(args)
     try:
-        _share_threads()
+        _limit_threads()
         _check_epoch()
         outcome = app.main(typed, prog_name="assay", standalone_mode=False)
-    except BaseException as error:  # noqa: BLE001 - whatever it is, it becomes an exit code
+    except BaseException as error:  # noqa: BLE001 - every error becomes an exit code
         return report(error)
     return outcome if isinstance(outcome, int) else FINE
 
 
-def _share_threads() -> None:
-    """Tell polars and OpenBLAS how many threads may work; each asks once, when first imported.
+def _limit_threads() -> None:
+    """Set the threads of polars and OpenBLAS, which read these variables when first imported.
 
-    Sums take one thread, so that their last digits do not depend on how many there are: OpenBLAS
-    need not start others, which cost a short command a fifth more processor time.
+    OpenBLAS gets one: a sum's last digits must not depend on the number of threads, and starting
+    more makes a short command a fifth slower.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     threads = os.environ.get("ASSAY_THREADS", "")
     if not threads:
         return
     if not threads.isdecimal() or int(threads) < 1:
-        raise click.UsageError(f"ASSAY_THREADS is {threads!r}; it has to be a number above 0")
+        raise click.UsageError(f"ASSAY_THREADS is {threads!r}; expected a whole number above 0")
     os.environ.setdefault("POLARS_MAX_THREADS", threads)
 
 
 def _check_epoch() -> None:
-    """Refuse a SOURCE_DATE_EPOCH that is no moment: numpy reads it too, and would fail."""
+    """Refuse a SOURCE_DATE_EPOCH that is not a time; NumPy reads it too, and would fail."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
     if epoch == "":
         del os.environ["SOURCE_DATE_EPOCH"]
@@ -165,5 +172,5 @@ def _check_epoch() -> None:
             time.gmtime(int(epoch))
         except (ValueError, OverflowError, OSError):
             raise click.UsageError(
-                f"SOURCE_DATE_EPOCH is {epoch!r}; it has to be a whole number of seconds since 1970"
+                f"SOURCE_DATE_EPOCH is {epoch!r}; expected a whole number of seconds since 1970"
             ) from None

@@ -1,6 +1,0 @@
-"""Where to set the alarm."""
-
-from assay.decisions.threshold.choice import Choice, Point, Shown
-from assay.decisions.threshold.choose import choose_threshold, choose_threshold_files
-
-__all__ = ["Choice", "Point", "Shown", "choose_threshold", "choose_threshold_files"]
