@@ -1,1 +1,0 @@
-"""Tests of the explanations; `claims` holds what they share."""

@@ -1,1 +1,0 @@
-"""What the readers, the command line and the reports give on real files."""

@@ -1,1 +1,0 @@
-"""Reports: the document and its text faces. ``cases`` are the evaluations that they all show."""

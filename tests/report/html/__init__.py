@@ -1,1 +1,0 @@
-"""The report as a page, looked at without a browser."""

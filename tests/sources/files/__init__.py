@@ -1,1 +1,0 @@
-"""Tests of the readers of files, and the tables that they share."""
