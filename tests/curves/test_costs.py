@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay import evaluate
-from assay.curves import OPTIMISTIC, PROBABILITIES, cost, decision, sweep
+from assay.measures.curves import OPTIMISTIC, PROBABILITIES, cost, decision, sweep
 from assay.errors import MethodError
 from assay.inference import with_band
-from assay.tally import ScoreTally
+from assay.counts import ScoreCounts
 
 CASES = json.loads((Path(__file__).parent.parent / "oracles" / "r" / "curves.json").read_text())[
     "cases"
@@ -30,9 +30,9 @@ def arrays(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
     return np.array([t for t, _ in rows]), np.array([s for _, s in rows]) / 10
 
 
-def tally_of(rows: Rows) -> ScoreTally:
+def tally_of(rows: Rows) -> ScoreCounts:
     truth, scores = arrays(rows)
-    return ScoreTally.of_rows(("no", "yes"), scores, truth)
+    return ScoreCounts.of_rows(("no", "yes"), scores, truth)
 
 
 def made(size: int = 400, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -94,7 +94,7 @@ def test_the_threshold_in_use_is_among_the_usual_ones() -> None:
 
 def test_the_band_is_near_the_one_of_the_mean_of_worths() -> None:
     truth, scores = made(4000)
-    curve = with_band(decision(ScoreTally.of_rows(("no", "yes"), scores, truth)), 0.95)
+    curve = with_band(decision(ScoreCounts.of_rows(("no", "yes"), scores, truth)), 0.95)
     for i in range(60, 200, 9):
         t = curve["threshold"][i]
         worth = np.where(scores >= t, np.where(truth == 1, 1.0, -t / (1 - t)), 0.0)
@@ -113,7 +113,7 @@ def test_the_band_holds_the_curve_and_has_width_everywhere(rows: Rows, rate: flo
 
 def test_scores_that_are_no_probabilities_are_refused() -> None:
     with pytest.raises(MethodError, match="needs probabilities; found scores from -3 to 8"):
-        decision(ScoreTally.of_rows(("no", "yes"), np.array([-3.0, 8.0]), np.array([0, 1])))
+        decision(ScoreCounts.of_rows(("no", "yes"), np.array([-3.0, 8.0]), np.array([0, 1])))
     logits = evaluate([0, 1, 0, 1], y_score=[-3, 5, 1, 8], threshold=2)
     with pytest.raises(MethodError, match="these scores are none"):
         logits.curves.decision()
@@ -163,7 +163,7 @@ def test_no_detector_is_needed_at_either_end(rows: Rows) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
 def test_the_cost_curve_is_that_of_rocr(case) -> None:
-    tally = ScoreTally.of_rows(("no", "yes"), np.array(case["score"]), np.array(case["truth"]))
+    tally = ScoreCounts.of_rows(("no", "yes"), np.array(case["score"]), np.array(case["truth"]))
     curve = cost(tally)
     theirs = np.interp(curve["probability_cost"], case["cost"]["x"], case["cost"]["y"])
     assert np.allclose(curve["normalised_cost"], theirs, atol=1e-12)
@@ -228,7 +228,7 @@ def test_bands_cover_what_they_say_at_a_threshold_that_was_fixed(
         truth = (random.random(rows) < prevalence).astype(int)
         truth[:2] = (0, 1) if 0 < truth.sum() < rows else (1, 0)
         flagged = random.random(rows) < np.where(truth == 1, tpr, fpr)
-        tally = ScoreTally.of_rows(("no", "yes"), np.where(flagged, 0.5, 0.1), truth)
+        tally = ScoreCounts.of_rows(("no", "yes"), np.where(flagged, 0.5, 0.1), truth)
         for base_rate, true in truths.items():
             curve = with_band(decision(tally, base_rate=base_rate, thresholds=[t]))
             held[base_rate] += bool(curve["low"][0] <= true <= curve["high"][0])

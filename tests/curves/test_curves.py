@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import assay
-from assay.curves import (
+from assay.measures.curves import (
     POINTS,
     Curve,
     Sweep,
@@ -26,8 +26,8 @@ from assay.curves import (
 from assay.errors import MethodError
 from assay.inference import with_band
 from assay.measures import CATALOGUE, find, rank
-from assay.tally import ScoreTally
-from assay.tally.blocks import BLOCK, map_blocks
+from assay.counts import ScoreCounts
+from assay.counts.blocks import BLOCK, map_blocks
 
 Rows = list[tuple[int, int]]  # the label and the score of each row
 
@@ -35,17 +35,17 @@ ANY = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 9)), min_size=1, max_
 BOTH = ANY.filter(lambda rows: len({label for label, _ in rows}) == 2)
 
 
-def tally_of(rows: Rows, weights: list[float] | None = None) -> ScoreTally:
+def tally_of(rows: Rows, weights: list[float] | None = None) -> ScoreCounts:
     truth, scores = np.array([t for t, _ in rows]), np.array([s for _, s in rows], float)
     amounts = None if weights is None else np.array(weights)
-    return ScoreTally.of_rows(("no", "yes"), scores, truth, weights=amounts)
+    return ScoreCounts.of_rows(("no", "yes"), scores, truth, weights=amounts)
 
 
-def large(size: int, seed: int = 7, share: float = 0.2) -> ScoreTally:
+def large(size: int, seed: int = 7, share: float = 0.2) -> ScoreCounts:
     """Distinct scores, a share of them of positives."""
     random = np.random.default_rng(seed)
     truth = (random.random(size) < share).astype(np.uint8)
-    return ScoreTally.of_rows(("no", "yes"), random.normal(truth * 1.2, 1.0), truth)
+    return ScoreCounts.of_rows(("no", "yes"), random.normal(truth * 1.2, 1.0), truth)
 
 
 def flagged(rows: Rows, threshold: float) -> tuple[int, int]:
@@ -108,7 +108,7 @@ def test_weights_are_summed(rows: Rows, random) -> None:
 
 def test_float32_scores_are_thresholds_of_float64() -> None:
     scores = np.array([0.1, 0.7], np.float32)
-    swept = sweep(ScoreTally.of_rows(("no", "yes"), scores, np.array([0, 1])))
+    swept = sweep(ScoreCounts.of_rows(("no", "yes"), scores, np.array([0, 1])))
     assert swept.threshold.dtype == np.float64
     assert swept.threshold[1] == float(np.float32(0.7))
 
@@ -193,7 +193,7 @@ def test_many_ties_are_thinned_too() -> None:
     random = np.random.default_rng(2)
     truth = random.integers(0, 2, 200_000)
     scores = random.integers(0, 6000, 200_000) / 6000
-    tally = ScoreTally.of_rows(("no", "yes"), scores, truth)
+    tally = ScoreCounts.of_rows(("no", "yes"), scores, truth)
     thin = sweep(tally)
     assert len(thin.threshold) <= POINTS
     for threshold, tp, fp in list(zip(thin.threshold, thin.tp, thin.fp, strict=True))[1::97]:
@@ -439,7 +439,7 @@ def test_decisions_alone_have_no_curves() -> None:
 def test_a_sweep_spends_its_points_where_ties_take_many_targets_at_once() -> None:
     random = np.random.default_rng(2)
     scores = np.where(random.random(40_000) < 0.9, 0.0, random.random(40_000).round(4))
-    tally = ScoreTally.of_rows(("no", "yes"), scores, (random.random(40_000) < 0.2).astype(int))
+    tally = ScoreCounts.of_rows(("no", "yes"), scores, (random.random(40_000) < 0.2).astype(int))
     assert tally.size > 3000
     swept = sweep(tally)
     assert 1500 < len(swept.threshold) <= 2000

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import assay.curves
-from assay.curves import (
+from assay.measures.curves import (
     NORMALISED_COST,
     POINTS,
     PROBABILITIES,
@@ -30,17 +30,17 @@ from assay.curves import (
 from assay.errors import MethodError
 from assay.formula import evaluate
 from assay.measures import RECALL
-from assay.tally import ScoreTally
-from assay.tally.blocks import map_blocks
-from assay.tally.keeping import Exact, Grid
+from assay.counts import ScoreCounts
+from assay.counts.blocks import map_blocks
+from assay.counts.grid import Exact, Grid
 
 LABELS = ("no", "yes")
 
 
-def tally_of(rows: list[tuple[float, int, int]]) -> ScoreTally:
+def tally_of(rows: list[tuple[float, int, int]]) -> ScoreCounts:
     """A table of scores, and how many negatives and positives have each."""
     scores, negatives, positives = zip(*rows, strict=True)
-    return ScoreTally(LABELS, np.array(scores), np.array([negatives, positives], np.uint8))
+    return ScoreCounts(LABELS, np.array(scores), np.array([negatives, positives], np.uint8))
 
 
 def summed(curve: Curve) -> list[float]:
@@ -54,7 +54,7 @@ def summed(curve: Curve) -> list[float]:
 
 # 256 scores with two rows of each label: the targets along the ROC curve are eighths, those by rank
 # the powers 0 to 6 of 1024^(1/7): 1, 2.7, 7.2, 19.5, 52.5, 141.3 and 380.4 rows, four a score.
-EVEN = ScoreTally(LABELS, np.arange(256) / 256, np.full((2, 256), 2, np.uint8))
+EVEN = ScoreCounts(LABELS, np.arange(256) / 256, np.full((2, 256), 2, np.uint8))
 ALONG = {32, 64, 96, 128, 160, 192, 224, 256}
 BY_RANK = {1, 2, 5, 14, 36, 96}
 
@@ -92,7 +92,7 @@ def test_targets_along_the_curve_weigh_both_classes_alike() -> None:
     # Each of the upper 64 scores has one positive, each of the lower 192 has 5 negatives. Halfway
     # along the curve all positives are found; the last half has the negatives.
     counts = np.where(np.arange(256) < 192, [[5], [0]], [[0], [1]]).astype(np.uint8)
-    swept = sweep(ScoreTally(LABELS, np.arange(256) / 256, counts), 20)
+    swept = sweep(ScoreCounts(LABELS, np.arange(256) / 256, counts), 20)
     alerts = (256 * (1 - swept.threshold[1:])).astype(int).tolist()
     along = [16, 32, 48, 64, 112, 160, 208, 256]
     # The powers of 1024^(1/8) are 1, 2.4, 5.7, 13.5, 32, 76.1, 181.02 and 430.5 rows.
@@ -104,7 +104,7 @@ def test_targets_along_the_curve_weigh_both_classes_alike() -> None:
 def test_the_lowest_and_the_highest_score_are_points_even_if_no_row_has_them() -> None:
     counts = np.ones((2, 40), np.uint8)
     counts[:, [0, -1]] = 0
-    swept = sweep(ScoreTally(LABELS, np.arange(40.0), counts), 12)
+    swept = sweep(ScoreCounts(LABELS, np.arange(40.0), counts), 12)
     assert (swept.threshold[1], swept.threshold[-1]) == (39, 0)
     assert (swept.tp[1], swept.fp[1], swept.tp[-1], swept.fp[-1]) == (0, 0, 38, 38)
 
@@ -112,10 +112,10 @@ def test_the_lowest_and_the_highest_score_are_points_even_if_no_row_has_them() -
 def test_two_thousand_points_are_usual() -> None:
     assert POINTS == 2000
     counts = np.ones((2, 2000), np.uint8)
-    whole = ScoreTally(LABELS, np.arange(2000.0), counts)
+    whole = ScoreCounts(LABELS, np.arange(2000.0), counts)
     assert len(sweep(whole, None).threshold) == 2001
     assert len(sweep(whole).threshold) < 2001
-    assert len(sweep(ScoreTally(LABELS, np.arange(1999.0), counts[:, 1:])).threshold) == 2000
+    assert len(sweep(ScoreCounts(LABELS, np.arange(1999.0), counts[:, 1:])).threshold) == 2000
 
 
 def test_fewer_than_five_points_are_refused() -> None:
@@ -134,7 +134,7 @@ def test_counts_at_given_thresholds(
     tally = tally_of([(0.1, 5, 1), (0.3, 4, 0), (0.5, 2, 3), (0.7, 1, 2), (0.9, 0, 4)])
     if weighted:
         counts = tally.counts * 0.5
-        tally = ScoreTally(LABELS, tally.scores, counts, counts)
+        tally = ScoreCounts(LABELS, tally.scores, counts, counts)
     swept = sweep_at(tally, np.array([0.9, 0.0, 0.5, 0.6, 1.0]))
     unit = 0.5 if weighted else 1.0
     assert (swept.tp / unit).tolist() == [4, 10, 9, 6, 0]
@@ -319,7 +319,7 @@ def test_a_score_outside_is_no_probability(score: float) -> None:
 
 
 def test_no_rows_have_no_decision_curve() -> None:
-    curve = decision(ScoreTally.zero(LABELS))
+    curve = decision(ScoreCounts.zero(LABELS))
     assert len(curve) == 0
 
 
@@ -345,7 +345,7 @@ def test_a_threshold_in_use_is_added_where_it_is_a_probability(keep: float, adde
 
 def test_a_grid_is_read_where_its_cells_begin() -> None:
     scores, truth = np.array([0.25, 0.5, 0.75]), np.array([0, 1, 1])
-    tally = ScoreTally.of_rows(LABELS, scores, truth, kept=Grid())
+    tally = ScoreCounts.of_rows(LABELS, scores, truth, kept=Grid())
     assert not isinstance(tally.kept, Exact)
     curve = decision(tally, thresholds=[0.3, 0.5, 0.9])
     # From 0.3 on is from 0.5 on; beyond all scores it is the last.
@@ -355,13 +355,13 @@ def test_a_grid_is_read_where_its_cells_begin() -> None:
 
 def test_a_threshold_probability_of_1_is_in_no_grid() -> None:
     scores, truth = np.array([0.25, 1.0]), np.array([0, 1])
-    tally = ScoreTally.of_rows(LABELS, scores, truth, kept=Grid())
+    tally = ScoreCounts.of_rows(LABELS, scores, truth, kept=Grid())
     assert decision(tally, thresholds=[0.2, 0.9])["threshold"].tolist() == [0.25]
 
 
 @pytest.mark.parametrize("keep", [1.0, 1.5])
 def test_a_threshold_in_use_that_flags_nothing_adds_no_cell(keep: float) -> None:
     scores, truth = np.array([0.25, 255 / 256, 511 / 512]), np.array([0, 1, 1])
-    tally = ScoreTally.of_rows(LABELS, scores, truth, kept=Grid())
+    tally = ScoreCounts.of_rows(LABELS, scores, truth, kept=Grid())
     at = decision(tally, keep=keep)["threshold"].tolist()
     assert at == pytest.approx([0.25, 255 / 256], abs=1e-5)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import det_curve
 
 from assay import evaluate
-from assay.curves import (
+from assay.measures.curves import (
     POINTS,
     det,
     gain,
@@ -23,7 +23,7 @@ from assay.curves import (
     sweep,
 )
 from assay.inference import with_band
-from assay.tally import ScoreTally
+from assay.counts import ScoreCounts
 
 CASES = json.loads((Path(__file__).parent.parent / "oracles" / "r" / "curves.json").read_text())[
     "cases"
@@ -34,15 +34,15 @@ BOTH = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 9)), min_size=2, max
 )
 
 
-def tally_of(rows: Rows) -> ScoreTally:
+def tally_of(rows: Rows) -> ScoreCounts:
     truth, scores = np.array([t for t, _ in rows]), np.array([s for _, s in rows], float)
-    return ScoreTally.of_rows(("no", "yes"), scores, truth)
+    return ScoreCounts.of_rows(("no", "yes"), scores, truth)
 
 
-def large(size: int = 30_000) -> ScoreTally:
+def large(size: int = 30_000) -> ScoreCounts:
     random = np.random.default_rng(4)
     truth = (random.random(size) < 0.1).astype(int)
-    return ScoreTally.of_rows(("no", "yes"), random.normal(2.0 * truth, 1.0), truth)
+    return ScoreCounts.of_rows(("no", "yes"), random.normal(2.0 * truth, 1.0), truth)
 
 
 # -- DET -------------------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ def test_deviates_are_finite_and_those_of_the_rates(rows: Rows) -> None:
 
 def test_weighted_rows_leave_out_what_has_no_deviate() -> None:
     scores, truth = np.array([0.9, 0.6, 0.4, 0.2]), np.array([1, 0, 1, 0])
-    tally = ScoreTally.of_rows(("no", "yes"), scores, truth, weights=np.array([1, 2, 3, 0.5]))
+    tally = ScoreCounts.of_rows(("no", "yes"), scores, truth, weights=np.array([1, 2, 3, 0.5]))
     curve = det(sweep(tally))
     assert "left out, since rows carry weights" in curve.note
     off = (curve["false_positive_rate"] == 0) | (curve["false_positive_rate"] == 1)
@@ -94,7 +94,7 @@ def test_normal_classes_have_a_straight_det_curve() -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
 def test_gain_and_lift_are_those_of_rocr(case) -> None:
-    tally = ScoreTally.of_rows(("no", "yes"), np.array(case["score"]), np.array(case["truth"]))
+    tally = ScoreCounts.of_rows(("no", "yes"), np.array(case["score"]), np.array(case["truth"]))
     curve = gain(sweep(tally))
     assert np.allclose(curve["alert_rate"], case["gain"]["x"])
     assert np.allclose(curve["recall"], case["gain"]["y"])
@@ -179,7 +179,7 @@ def test_bands_of_lift_and_precision_gain_cover_what_they_say(rows: int, prevale
     for _ in range(runs):
         truth = (random.random(rows) < prevalence).astype(int)
         flagged = random.random(rows) < np.where(truth == 1, tpr, fpr)
-        swept = sweep(ScoreTally.of_rows(("no", "yes"), flagged.astype(float), truth))
+        swept = sweep(ScoreCounts.of_rows(("no", "yes"), flagged.astype(float), truth))
         for draw, true in truths.items():
             curve = with_band(draw(swept))
             held[draw] += bool(curve["low"][0] <= true <= curve["high"][0])

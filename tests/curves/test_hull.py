@@ -15,12 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 
-from assay import curves
-from assay.curves import hull, probability_cost, sweep, vertices
+from assay.measures import curves
+from assay.measures.curves import hull, probability_cost, sweep, vertices
 from assay.errors import MethodError
 from assay.measures import upper_hull
-from assay.tally import ScoreTally
-from assay.tally.blocks import map_blocks
+from assay.counts import ScoreCounts
+from assay.counts.blocks import map_blocks
 
 CASES = json.loads((Path(__file__).parent.parent / "oracles" / "r" / "curves.json").read_text())[
     "cases"
@@ -31,15 +31,15 @@ BOTH = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 9)), min_size=2, max
 )
 
 
-def tally_of(rows: Rows) -> ScoreTally:
+def tally_of(rows: Rows) -> ScoreCounts:
     truth, scores = np.array([t for t, _ in rows]), np.array([s for _, s in rows], float)
-    return ScoreTally.of_rows(("no", "yes"), scores, truth)
+    return ScoreCounts.of_rows(("no", "yes"), scores, truth)
 
 
-def large(size: int, seed: int = 3) -> ScoreTally:
+def large(size: int, seed: int = 3) -> ScoreCounts:
     random = np.random.default_rng(seed)
     truth = (random.random(size) < 0.2).astype(int)
-    return ScoreTally.of_rows(("no", "yes"), random.normal(truth * 1.2, 1.0), truth)
+    return ScoreCounts.of_rows(("no", "yes"), random.normal(truth * 1.2, 1.0), truth)
 
 
 @given(BOTH)
@@ -106,7 +106,7 @@ def test_hull_is_that_of_scipy(size: int) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
 def test_hull_and_breakpoints_are_those_of_rocr(case) -> None:
-    tally = ScoreTally.of_rows(("no", "yes"), np.array(case["score"]), np.array(case["truth"]))
+    tally = ScoreCounts.of_rows(("no", "yes"), np.array(case["score"]), np.array(case["truth"]))
     curve = hull(vertices(tally))
     theirs = np.column_stack([case["hull"]["x"], case["hull"]["y"]])
     ours = np.column_stack([curve["false_positive_rate"], curve["recall"]])
@@ -154,7 +154,7 @@ def test_pruning_many_points_at_once_leaves_the_same_vertices(seed: int, size: i
 def test_products_beyond_64_bits_are_exact() -> None:
     big = 3 * 10**9
     counts = np.array([[big, 1, big], [big + 1, big, 2]], np.uint64)
-    tally = ScoreTally(("no", "yes"), np.array([0.1, 0.5, 0.9]), counts)
+    tally = ScoreCounts(("no", "yes"), np.array([0.1, 0.5, 0.9]), counts)
     corners = vertices(tally)
     n, p = 2 * big + 1, 2 * big + 3
     points = [(0, 0), (big, 2), (big + 1, big + 2), (n, p)]
@@ -167,7 +167,7 @@ def test_products_beyond_64_bits_are_exact() -> None:
 def test_weights_have_a_hull_too() -> None:
     scores, truth = np.array([0.9, 0.6, 0.4, 0.2]), np.array([1, 0, 1, 0])
     weights = np.array([1.5, 0.5, 2.0, 1.0])
-    corners = vertices(ScoreTally.of_rows(("no", "yes"), scores, truth, weights=weights))
+    corners = vertices(ScoreCounts.of_rows(("no", "yes"), scores, truth, weights=weights))
     assert corners.weighted
     assert corners.tp.tolist() == pytest.approx([0, 1.5, 3.5, 3.5])
     assert corners.fp.tolist() == pytest.approx([0, 0, 0.5, 1.5])

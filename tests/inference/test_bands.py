@@ -3,18 +3,18 @@ import pytest
 from scipy import stats
 
 from assay import Wilson, evaluate
-from assay.curves import far_dr, precision_recall, roc, sweep, trace
+from assay.measures.curves import far_dr, precision_recall, roc, sweep, trace
 from assay.errors import MethodError
 from assay.inference import Quantity, with_band
 from assay.measures import find
-from assay.tally import ScoreTally
+from assay.counts import ScoreCounts
 
 
 def swept():
     generator = np.random.default_rng(8)
     truth = (generator.random(200) < 0.3).astype(np.uint8)
     scores = np.round(truth * 0.3 + generator.random(200) * 0.7, 2)
-    return sweep(ScoreTally.of_rows(("no", "yes"), scores, truth))
+    return sweep(ScoreCounts.of_rows(("no", "yes"), scores, truth))
 
 
 def test_band_of_a_roc_curve_is_wilson_around_the_detection_rate() -> None:

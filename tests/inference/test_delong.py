@@ -10,7 +10,7 @@ from assay import delong_test
 from assay.errors import EmptyInput, LabelError, LengthMismatch, MethodError, ScoreError
 from assay.inference import delong_of
 from assay.inference.differences import covariance, placements
-from assay.tally import Sample
+from assay.counts import Sample
 
 
 def by_pairs(truth, a, b) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay import Estimate
-from assay.number_text import decimal
+from assay.text import decimal
 
 PRECISION = Estimate(
     0.975,

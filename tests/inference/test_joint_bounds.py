@@ -14,7 +14,7 @@ from assay.evaluation.judge import Judge
 from assay.inference import delong_of
 from assay.inference.differences import difference_bound, has_difference, paired_scores
 from assay.measures import catalogue
-from assay.tally import JointScores, Resolved, Sample
+from assay.counts import JointScores, Resolved, Sample
 
 RANKED = [m for m in catalogue.CATALOGUE if m.of_scores is not None and has_difference(m)]
 

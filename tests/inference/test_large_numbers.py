@@ -6,10 +6,10 @@ from fractions import Fraction
 import pytest
 
 import assay
-from assay.curves import probability_cost
+from assay.measures.curves import probability_cost
 from assay.decisions.gate_rules import resamples_for
 from assay.errors import AssayError, MethodError
-from assay.escaping import given_text
+from assay.text import quote
 from assay.inference.bootstrap import Bootstrap
 from assay.inference.paired_tests import cochran_q, five_by_two_f, mcnemar, paired_t
 from assay.inference.rank_tests import friedman, signed_rank_posterior, wilcoxon
@@ -23,7 +23,7 @@ from assay.inference.significance import (
 from assay.inference.threshold_rules import AtThreshold, parse_rule
 from assay.sources.amounts import counts_of
 from assay.sources.columns import labels_of, names_of
-from assay.tally.keeping import keeping_of_mode
+from assay.counts.grid import keeping_of_mode
 
 ROWS = {"y_true": [0, 1], "y_score": [0.1, 1]}
 TABLE = [[3, 1, 2], [1, 2, 3], [2, 3, 1]]
@@ -116,11 +116,11 @@ def test_a_number_that_no_float_holds_is_refused(name: str, digits: int) -> None
     ("number", "digits"), [(10**400, 401), (10**400 - 1, 400), (-(10**99), 100)]
 )
 def test_a_long_number_is_told_by_its_digits(number: int, digits: int) -> None:
-    assert given_text(number) == f"a number of {digits} digits"
+    assert quote(number) == f"a number of {digits} digits"
 
 
 def test_other_numbers_are_shown() -> None:
-    assert [given_text(each) for each in (7, -0.5, "x", 10**36)] == [
+    assert [quote(each) for each in (7, -0.5, "x", 10**36)] == [
         "7",
         "-0.5",
         "'x'",

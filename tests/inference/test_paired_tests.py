@@ -16,7 +16,7 @@ from assay.inference.paired_tests import (
     mcnemar_of,
     paired_difference,
 )
-from assay.tally import PairTally
+from assay.counts import PairCounts
 
 # Differences 0.01, 0.01, 0.02, 0, 0.02: mean 0.012, variance 0.00007.
 A = [0.95, 0.96, 0.94, 0.97, 0.95]
@@ -97,7 +97,7 @@ def test_pairs_are_counted_as_often_as_they_occur() -> None:
     truth = np.array([0] * 5 + [1] * 6, np.uint16)
     first = np.array([0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0], np.uint16)
     second = np.array([0, 0, 1, 0, 1, 1, 0, 1, 1, 0, 0], np.uint16)
-    pairs = PairTally.of_codes(("no", "yes"), truth, {"a": first, "b": second})
+    pairs = PairCounts.of_rows(("no", "yes"), truth, {"a": first, "b": second})
     # Both right: rows 0, 1, 5; only A: 2, 6; only B: 3, 7, 8; neither: 4, 9, 10.
     significance = mcnemar_of(pairs, method="uncorrected", level=0.9)
     assert significance.table == {"both_right": 3, "only_a": 2, "only_b": 3, "both_wrong": 3}

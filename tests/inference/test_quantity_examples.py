@@ -11,7 +11,7 @@ from assay import Confusion, Estimate
 from assay.formula import COL, FN, FP, HIT, ROW, TN, TP, K, N, of_classes, total
 from assay.inference import Quantity
 from assay.measures import find
-from assay.number_text import decimal
+from assay.text import decimal
 
 TABLE = np.array([[5.0, 1.0], [2.0, 3.0]])
 THREE = np.array([[5.0, 1.0, 2.0], [3.0, 7.0, 4.0], [6.0, 8.0, 9.0]])

@@ -19,15 +19,15 @@ from assay.inference.score_intervals import (
 )
 from assay.measures import Smooth, find, rank
 from assay.measures.roc_points import Points
-from assay.tally import LossSums, Sample, ScoreTally
+from assay.counts import LossSums, Sample, ScoreCounts
 
 Z = float(stats.norm.ppf(0.975))
 WORST_LOG_LOSS = 52 * math.log(2)
 SCORED = ("roc_auc", "partial_auc", "average_precision", "log_loss", "brier")
 
 
-def tally(scores, truth) -> ScoreTally:
-    return ScoreTally.of_rows(("no", "yes"), np.asarray(scores, float), np.asarray(truth, np.uint8))
+def tally(scores, truth) -> ScoreCounts:
+    return ScoreCounts.of_rows(("no", "yes"), np.asarray(scores, float), np.asarray(truth, np.uint8))
 
 
 def overlapping(positives: int, negatives: int, shift: float, seed: int = 0):
@@ -275,7 +275,7 @@ def test_average_precision_without_spread_keeps_its_value_in_the_interval() -> N
 
 
 def losses(scores, truth) -> LossSums:
-    return LossSums.of_binary(np.asarray(truth, np.uint8), np.asarray(scores, float))
+    return LossSums.of_rows(np.asarray(truth, np.uint8), np.asarray(scores, float))
 
 
 def test_mean_loss_is_on_the_log_scale() -> None:

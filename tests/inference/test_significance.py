@@ -21,8 +21,8 @@ from assay import (
 )
 from assay.inference import Quantity, paired_bootstrap, paired_influence
 from assay.measures import find
-from assay.number_text import p_text
-from assay.tally import PairTally, Sample
+from assay.text import p_text
+from assay.counts import PairCounts, Sample
 
 LOWER, HIGHER = [0.95, 0.96, 0.94, 0.97, 0.95], [0.96, 0.97, 0.96, 0.98, 0.97]
 FOLDS_A = [[0.90, 0.91], [0.92, 0.90], [0.89, 0.93], [0.91, 0.91], [0.90, 0.92]]
@@ -35,7 +35,7 @@ SCORES = np.random.default_rng(0).random(40) + np.array(TRUTH) * 0.3
 def bootstrapped() -> Significance:
     truth = np.array([0, 1] * 50, np.uint16)
     worse = np.where(np.arange(100) % 5 == 0, 1 - truth, truth).astype(np.uint16)
-    pairs = PairTally.of_codes(("no", "yes"), truth, {"old": worse, "new": truth})
+    pairs = PairCounts.of_rows(("no", "yes"), truth, {"old": worse, "new": truth})
     quantity = Quantity(find("accuracy").formula, label=1)
     return paired_bootstrap(pairs, quantity, name="accuracy", method=Bootstrap(resamples=200))
 

@@ -25,7 +25,7 @@ from assay.measures import (
     RECALL,
     Measure,
 )
-from assay.tally import Confusion
+from assay.counts import Confusion
 
 LABELS = ("normal", "attack")
 SHARES = (RECALL, PRECISION, FALSE_DISCOVERY_RATE, ACCURACY, ALERT_RATE, PREVALENCE)

@@ -17,7 +17,7 @@ from assay.inference.threshold_resampling import (
     choose_from_counts,
 )
 from assay.inference.threshold_rules import FAN, AtThreshold, MaxFar, MaxFpr, NarrowedSweep, Pyramid
-from assay.tally import ScoreTally
+from assay.counts import ScoreCounts
 
 LABELS = ("normal", "dos", "scan")
 RULES = (MaxFpr(0.1), MaxFar(0.3), MaxFar(0.3, 0.2), AtThreshold(0.7))
@@ -48,7 +48,7 @@ def test_sums_at_positions_are_those_of_the_rows(
 ) -> None:
     scores, truth = rows_of(size, digits=digits)
     scores = scores.astype(np.float32) if single else scores
-    tally = ScoreTally.of_rows(LABELS, scores, truth)
+    tally = ScoreCounts.of_rows(LABELS, scores, truth)
     pyramid = Pyramid.of(tally, cells)
     assert pyramid.totals == tuple(np.bincount(truth, minlength=3).tolist())
     at = np.unique(np.concatenate(([-1, 0], np.geomspace(1, tally.size, 9).astype(int) - 1)))
@@ -65,7 +65,7 @@ def test_sums_at_positions_are_those_of_the_rows(
 
 @given(cells=st.sampled_from([1, 10, 100]), seed=st.integers(0, 99), drawn=st.booleans())
 def test_a_block_that_is_cut_keeps_its_rows(cells: int, seed: int, drawn: bool) -> None:
-    pyramid = Pyramid.of(ScoreTally.of_rows(LABELS, *rows_of(3000)), cells)
+    pyramid = Pyramid.of(ScoreCounts.of_rows(LABELS, *rows_of(3000)), cells)
     rng = np.random.default_rng(seed)
     sweep = NarrowedSweep.redrawn(pyramid, rng) if drawn else NarrowedSweep.of_data(pyramid)
     before = sweep
@@ -87,7 +87,7 @@ def test_a_block_that_is_cut_keeps_its_rows(cells: int, seed: int, drawn: bool) 
 def test_rows_are_drawn_as_often_as_they_occur() -> None:
     counts = np.arange(1, 41)
     truth = np.arange(40) % 3
-    tally = ScoreTally.of_rows(LABELS, np.arange(40.0), truth, counts=counts)
+    tally = ScoreCounts.of_rows(LABELS, np.arange(40.0), truth, counts=counts)
     pyramid = Pyramid.of(tally, cells=3)
     total, held = int(counts.sum()), pyramid.levels[0].astype(np.float64)
     drawn = []
@@ -114,7 +114,7 @@ def test_resamples_are_those_of_rows_in_distribution(
 ) -> None:
     scores, truth = rows_of(size, digits=digits)
     method = Bootstrap(resamples=1500, seed=5)
-    pyramid = Pyramid.of(ScoreTally.of_rows(LABELS, scores, truth), cells=12)
+    pyramid = Pyramid.of(ScoreCounts.of_rows(LABELS, scores, truth), cells=12)
     choice = choose_from_counts(pyramid, [rule], method)[rule]
     rows = ScoredRows(
         truth > 0, {"a": scores}, groups=truth.astype(int) - 1, group_names=LABELS[1:]
@@ -139,21 +139,21 @@ def test_resamples_are_those_of_rows_in_distribution(
 def test_shards_order_and_counts_do_not_change_a_bit(parts: int, times: int, seed: int) -> None:
     scores, truth = rows_of(200, digits=1)
     method = Bootstrap(resamples=4, seed=seed)
-    counted = ScoreTally.of_rows(LABELS, scores, truth, counts=np.full(200, times))
+    counted = ScoreCounts.of_rows(LABELS, scores, truth, counts=np.full(200, times))
     order = np.random.default_rng(seed).permutation(200 * times)
     repeated = np.repeat(scores, times)[order], np.repeat(truth, times)[order]
     shards = [
-        ScoreTally.of_rows(LABELS, *shard)
+        ScoreCounts.of_rows(LABELS, *shard)
         for shard in zip(*(np.array_split(column, parts) for column in repeated), strict=True)
     ]
     one = choose_from_counts(Pyramid.of(counted, 6), RULES, method)
-    other = choose_from_counts(Pyramid.of(ScoreTally.merge(shards), 6), RULES, method)
+    other = choose_from_counts(Pyramid.of(ScoreCounts.merge(shards), 6), RULES, method)
     assert all(same(one[rule], other[rule]) for rule in RULES)
 
 
 def test_a_resample_flags_no_score_that_was_not_drawn() -> None:
     scores, truth = rows_of(2000)
-    pyramid = Pyramid.of(ScoreTally.of_rows(LABELS, scores, truth), cells=6)
+    pyramid = Pyramid.of(ScoreCounts.of_rows(LABELS, scores, truth), cells=6)
     choice = choose_from_counts(pyramid, [MaxFpr(0.1)], Bootstrap(resamples=50))[MaxFpr(0.1)]
     assert np.isin(choice.thresholds, scores).all()
     assert len(np.unique(choice.thresholds)) > 25
@@ -162,7 +162,7 @@ def test_a_resample_flags_no_score_that_was_not_drawn() -> None:
 def test_the_number_of_blocks_grows_with_the_logarithm_of_the_rows() -> None:
     seen = []
     for size in (10_000, 300_000):
-        pyramid = Pyramid.of(ScoreTally.of_rows(LABELS, *rows_of(size, digits=15)), cells=300)
+        pyramid = Pyramid.of(ScoreCounts.of_rows(LABELS, *rows_of(size, digits=15)), cells=300)
         sweep = NarrowedSweep.redrawn(pyramid, np.random.default_rng(1))
         while True:
             cut = MaxFpr(0.01).undecided(sweep.blocks) & (sweep.level > 0)
@@ -176,7 +176,7 @@ def test_the_number_of_blocks_grows_with_the_logarithm_of_the_rows() -> None:
 
 def test_progress_is_told_of_every_resample() -> None:
     seen: list[tuple[int, int]] = []
-    pyramid = Pyramid.of(ScoreTally.of_rows(LABELS, *rows_of(40)))
+    pyramid = Pyramid.of(ScoreCounts.of_rows(LABELS, *rows_of(40)))
     method = Bootstrap(resamples=3)
     choose_from_counts(pyramid, RULES, method, progress=lambda *done: seen.append(done))
     assert seen == [(1, 3), (2, 3), (3, 3)]
@@ -184,7 +184,7 @@ def test_progress_is_told_of_every_resample() -> None:
 
 def test_no_rows_and_too_many_are_refused() -> None:
     with pytest.raises(MethodError, match="no rows to resample"):
-        Pyramid.of(ScoreTally.zero(LABELS))
+        Pyramid.of(ScoreCounts.zero(LABELS))
     huge = np.array([[0], [1 << 60], [0]], np.uint64)
     with pytest.raises(MethodError, match="too many to resample"):
-        Pyramid.of(ScoreTally(LABELS, np.zeros(1), huge))
+        Pyramid.of(ScoreCounts(LABELS, np.zeros(1), huge))

@@ -27,7 +27,7 @@ from assay.inference.threshold_rules import (
     Pyramid,
     SweepCounts,
 )
-from assay.tally import ScoreTally
+from assay.counts import ScoreCounts
 
 LABELS = ("normal", "dos", "scan")
 RULES = (
@@ -84,7 +84,7 @@ def by_hand(
 def test_choices_from_counts_are_those_of_all_thresholds(
     size: int, cells: int, digits: int
 ) -> None:
-    tally = ScoreTally.of_rows(LABELS, *rows_of(size, digits))
+    tally = ScoreCounts.of_rows(LABELS, *rows_of(size, digits))
     choices = choose_from_counts(Pyramid.of(tally, cells), RULES, Bootstrap(resamples=2))
     assert list(choices) == list(RULES)
     for rule, chosen in choices.items():
@@ -102,7 +102,7 @@ def test_scores_that_no_row_has_are_never_chosen(cells: int, start: int) -> None
     held = np.arange(start, 200, 4)
     counts[truth[held], held] = 1 + held % 3
     counts[0, 150:] = 0
-    tally = ScoreTally(LABELS, scores, counts)
+    tally = ScoreCounts(LABELS, scores, counts)
     choices = choose_from_counts(Pyramid.of(tally, cells), RULES[:5], Bootstrap(resamples=2))
     for rule, chosen in choices.items():
         threshold, *parts = by_hand(scores, counts, rule)
@@ -111,7 +111,7 @@ def test_scores_that_no_row_has_are_never_chosen(cells: int, start: int) -> None
 
 
 def test_resamples_of_few_cells_are_multinomial_draws() -> None:
-    tally = ScoreTally.of_rows(LABELS, *rows_of(40, 1))
+    tally = ScoreCounts.of_rows(LABELS, *rows_of(40, 1))
     falling = tally.counts[:, ::-1].astype(np.int64)
     choices = choose_from_counts(Pyramid.of(tally), RULES, Bootstrap(resamples=5, seed=3))
     for place, seed in enumerate(np.random.SeedSequence(3).spawn(5)):
@@ -131,7 +131,7 @@ def test_resamples_of_few_cells_are_multinomial_draws() -> None:
 
 @pytest.mark.parametrize("cells", [1, 30])
 def test_resamples_in_blocks_hold_together(cells: int) -> None:
-    tally = ScoreTally.of_rows(LABELS, *rows_of(500, 9))
+    tally = ScoreCounts.of_rows(LABELS, *rows_of(500, 9))
     choices = choose_from_counts(Pyramid.of(tally, cells), RULES, Bootstrap(resamples=20, seed=1))
     for rule, chosen in choices.items():
         assert (chosen.tables.sum(axis=(1, 2)) == 500).all()
@@ -148,7 +148,7 @@ def test_resamples_in_blocks_hold_together(cells: int) -> None:
 
 @pytest.mark.parametrize("rule", [MaxFpr(0.1), MaxFar(0.3), MaxFar(0.3, 0.2)], ids=str)
 def test_a_sweep_is_cut_until_its_ends_decide(rule: MaxFpr | MaxFar) -> None:
-    tally = ScoreTally.of_rows(LABELS, *rows_of(800, 2))
+    tally = ScoreCounts.of_rows(LABELS, *rows_of(800, 2))
     pyramid = Pyramid.of(tally, 12)
     sweep = narrowed_for(NarrowedSweep.of_data(pyramid), [rule])
     assert not (rule.undecided(sweep.blocks) & (sweep.level > 0)).any()
@@ -173,7 +173,7 @@ def test_a_choice_looks_into_few_blocks(
         return cut(sweep, mask)
 
     monkeypatch.setattr(NarrowedSweep, "cut", counted)
-    pyramid = Pyramid.of(ScoreTally.of_rows(LABELS, *rows_of(2000, 9)), 60)
+    pyramid = Pyramid.of(ScoreCounts.of_rows(LABELS, *rows_of(2000, 9)), 60)
     assert pyramid.top.shape[1] == 8
     choose_from_counts(pyramid, [rule], Bootstrap(resamples=2))
     # Of the data and of two resamples, one block of 256 and one of 16 each, or two.

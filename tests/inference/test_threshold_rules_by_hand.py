@@ -27,7 +27,7 @@ from assay.inference.threshold_rules import (
     no_kinds,
     parse_rule,
 )
-from assay.tally import ScoreTally
+from assay.counts import ScoreCounts
 
 LABELS = ("normal", "dos", "scan")
 
@@ -249,7 +249,7 @@ def test_counts_without_kinds_know_none() -> None:
 
 
 def test_sweeps_may_be_keys() -> None:
-    tally = ScoreTally.of_rows(LABELS, np.arange(3.0), np.array([0, 1, 2]))
+    tally = ScoreCounts.of_rows(LABELS, np.arange(3.0), np.array([0, 1, 2]))
     pyramid = Pyramid.of(tally)
     sweep = NarrowedSweep.of_data(pyramid)
     assert len({sweep.blocks.high, sweep.blocks, pyramid, sweep}) == 4
@@ -286,9 +286,9 @@ def test_no_threshold_may_keep_a_false_alarm_rate() -> None:
 # -- sums over blocks ------------------------------------------------------------------------------
 
 
-def tally_of(size: int) -> ScoreTally:
+def tally_of(size: int) -> ScoreCounts:
     table = np.stack([np.arange(size) % 5, np.arange(size) % 3, np.arange(size) % 2 + 1])
-    return ScoreTally(LABELS, np.arange(float(size)), table)
+    return ScoreCounts(LABELS, np.arange(float(size)), table)
 
 
 def test_a_sweep_starts_with_4096_cells_at_most() -> None:
@@ -336,7 +336,7 @@ def test_blocks_are_added_in_parts(at_once: int, monkeypatch: pytest.MonkeyPatch
 
 def test_sums_of_small_counts_do_not_overflow() -> None:
     table = np.full((2, 32), 255, np.uint8)
-    pyramid = Pyramid.of(ScoreTally(LABELS[:2], np.arange(32.0), table), 4)
+    pyramid = Pyramid.of(ScoreCounts(LABELS[:2], np.arange(32.0), table), 4)
     assert pyramid.levels[1].tolist() == [[255 * 16] * 2] * 2
     assert pyramid.totals == (255 * 32, 255 * 32)
 
@@ -344,8 +344,8 @@ def test_sums_of_small_counts_do_not_overflow() -> None:
 def test_as_many_rows_as_floats_count_are_too_many() -> None:
     assert LARGEST == 2**53
 
-    def of(rows: int) -> ScoreTally:
-        return ScoreTally(LABELS[:2], np.zeros(1), np.array([[1], [rows - 1]], np.uint64))
+    def of(rows: int) -> ScoreCounts:
+        return ScoreCounts(LABELS[:2], np.zeros(1), np.array([[1], [rows - 1]], np.uint64))
 
     assert Pyramid.of(of(2**53 - 1)).rows == 2**53 - 1
     with pytest.raises(MethodError, match="9,007,199,254,740,992 rows are too many"):
@@ -396,7 +396,7 @@ def test_no_row_is_drawn_where_there_is_none() -> None:
     table = np.zeros((2, 64), np.int64)
     table[0, [3, 40]] = 1
     table[1, [20, 50]] = [1, 30]
-    pyramid = Pyramid.of(ScoreTally(LABELS[:2], np.arange(64.0), table), 2)
+    pyramid = Pyramid.of(ScoreCounts(LABELS[:2], np.arange(64.0), table), 2)
     often = []
     for seed in range(30):
         sweep = NarrowedSweep.redrawn(pyramid, np.random.default_rng(seed))
@@ -430,7 +430,7 @@ def test_what_rules_see_of_a_block_is_its_start_and_its_end() -> None:
 
 
 def test_a_sweep_of_one_kind_of_positives() -> None:
-    tally = ScoreTally(LABELS[:2], np.arange(4.0), np.array([[1, 2, 3, 4], [4, 3, 2, 1]]))
+    tally = ScoreCounts(LABELS[:2], np.arange(4.0), np.array([[1, 2, 3, 4], [4, 3, 2, 1]]))
     counts = NarrowedSweep.of_data(Pyramid.of(tally)).blocks.high
     assert (counts.tp.tolist(), counts.fp.tolist()) == ([1, 3, 6, 10], [4, 7, 9, 10])
     assert (counts.positives, counts.negatives, counts.rows) == (10, 10, 20)

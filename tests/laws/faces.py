@@ -23,7 +23,7 @@ from assay.measures import (
     catalogue,
 )
 from assay.measures.ranking_measures import recall_at_fpr
-from assay.tally import Resolved
+from assay.counts import Resolved
 
 from .rows import BINARY, FIXED, THREE, Rows
 

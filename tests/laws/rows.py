@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 import assay
-from assay.tally import Resolved, Tally
+from assay.counts import Resolved, Tally
 
 BINARY = ("normal", "attack")
 THREE = ("a", "b", "c")

@@ -21,7 +21,7 @@ from assay.evaluation import Evaluation, Judge, RunningTally
 from assay.formula import evaluate, of_classes, value
 from assay.inference import Quantity
 from assay.measures import AVERAGES, MAX_FPR, Law, MeanLoss, Measure, Ranked, catalogue, rank
-from assay.tally import Confusion, Resolved, ScoreTally, from_bytes
+from assay.counts import Confusion, Resolved, ScoreCounts, from_bytes
 
 from .faces import COSTS, Face, Kind, all_faces, assert_near, fields, same
 from .reference import binary_cells, class_cells, counted, is_defined
@@ -386,7 +386,7 @@ def sums_are_of_the_loss(face: Face, rows: Rows, random: Random) -> None:
         assert 0 <= np.min(losses) <= np.max(losses) <= declared.largest
 
 
-def _score_tallies(rows: Rows, random: Random) -> list[ScoreTally]:
+def _score_tallies(rows: Rows, random: Random) -> list[ScoreCounts]:
     """The ranking of rows as they are, counted, and with sampling weights."""
     counts = [random.randint(1, 3) for _ in rows.truth]
     weights = [random.choice([0.5, 1.0, 2.25]) for _ in rows.truth]

@@ -35,7 +35,7 @@ from assay.measures import (
     rates,
 )
 from assay.report import document_of, draw
-from assay.tally import ScoreTally
+from assay.counts import ScoreCounts
 
 from .faces import faces
 from .statements import STATEMENTS
@@ -51,7 +51,7 @@ def documented() -> dict[str, Measure]:
         **vars(rates),
         **vars(ranking_measures),
         "Influence": Influence,
-        "ScoreTally": ScoreTally,
+        "ScoreCounts": ScoreCounts,
     }
     _, _, guide = GUIDE.read_text("utf-8").partition("## How to add a measure\n")
     for block in re.findall(r"```python\n(.*?)```", guide.partition("\n## ")[0], re.DOTALL):

@@ -14,7 +14,7 @@ import assay
 from assay.evaluation import Judge
 from assay.formula import of_classes, value
 from assay.measures import Measure, find
-from assay.tally import Confusion, Resolved
+from assay.counts import Confusion, Resolved
 
 from .reference import binary_cells, class_cells, number
 from .rows import THREE

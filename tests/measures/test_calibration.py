@@ -14,12 +14,12 @@ from scipy.stats import binom
 import assay
 from assay.measures import calibration
 from assay.measures.calibration import BINS, Reliability, reliability
-from assay.tally import ScoreTally
+from assay.counts import ScoreCounts
 
 
-def tally_of(truth: list[int], scores: list[float], **amounts: object) -> ScoreTally:
+def tally_of(truth: list[int], scores: list[float], **amounts: object) -> ScoreCounts:
     arrays = {name: np.asarray(column) for name, column in amounts.items()}
-    return ScoreTally.of_rows(("no", "yes"), np.array(scores), np.array(truth), **arrays)
+    return ScoreCounts.of_rows(("no", "yes"), np.array(scores), np.array(truth), **arrays)
 
 
 def test_the_error_by_hand() -> None:
@@ -191,7 +191,7 @@ PROBABILITIES = st.lists(
 Rows = list[tuple[int, int]]
 
 
-def of_thirtieths(rows: Rows) -> ScoreTally:
+def of_thirtieths(rows: Rows) -> ScoreCounts:
     return tally_of([t for t, _ in rows], [s / 30 for _, s in rows])
 
 

@@ -35,7 +35,7 @@ from assay.measures import (
     parse,
 )
 from assay.measures.catalogue import GROUPS
-from assay.tally import Sample
+from assay.counts import Sample
 
 # As the contract writes them.
 NAMES = [

@@ -19,9 +19,9 @@ from assay.measures import (
     Ranked,
 )
 from assay.measures.scores import ROUNDING, bound_of, of_precision
-from assay.tally import Confusion, LossSums, Resolved, ScoreTally
+from assay.counts import Confusion, LossSums, Resolved, ScoreCounts
 from assay.tally.counters import CutPoints, count_cuts
-from assay.tally.keeping import Grid
+from assay.counts.grid import Grid
 
 LABELS = ("benign", "attack")
 MEASURES = [m for m in CATALOGUE if isinstance(m.of_scores, Ranked | MeanLoss | Binned)]
@@ -57,15 +57,15 @@ def _drawn(seed: int) -> tuple[str, Array, Array, Array | None]:
     return shape, truth, SHAPES[shape](logits), weights
 
 
-def _judge(scores: ScoreTally, truth: Array, values: Array, weights: Array | None) -> Judge:
+def _judge(scores: ScoreCounts, truth: Array, values: Array, weights: Array | None) -> Judge:
     probability = bool(values.min() >= 0 and values.max() <= 1)
     exact = not scores.inexact
-    losses = LossSums.of_binary(truth, values, weights=weights) if probability and exact else None
+    losses = LossSums.of_rows(truth, values, weights=weights) if probability and exact else None
     return Judge(
         Resolved(
             labels=LABELS,
             positive=LABELS[1],
-            confusion=Confusion.of_codes(LABELS, truth, truth, weights=weights),
+            confusion=Confusion.of_rows(LABELS, truth, truth, weights=weights),
             threshold=0.5,
             kind="probability" if probability else "score",
             scores=(scores,),
@@ -77,7 +77,7 @@ def _judge(scores: ScoreTally, truth: Array, values: Array, weights: Array | Non
 def _held(seed: int, bits: int) -> None:
     """Each bound of one set holds the exact value, and lies inside of the interval."""
     shape, truth, values, weights = _drawn(seed)
-    tally = ScoreTally.of_rows(LABELS, values, truth, weights=weights)
+    tally = ScoreCounts.of_rows(LABELS, values, truth, weights=weights)
     exact = _judge(tally, truth, values, weights)
     grid = _judge(tally.to_grid(bits), truth, values, weights)
     for measure in MEASURES:
@@ -112,7 +112,7 @@ def test_twelve_bits_are_close_for_many_rows_that_crowd_at_0_and_1_or_nowhere(sh
     random = np.random.default_rng(1)
     truth = (random.random(100_000) < 0.05).astype(np.uint8)
     values = SHAPES[shape](random.normal(size=len(truth)) * 1.5 + 1.5 * truth)
-    exact = ScoreTally.of_rows(LABELS, values, truth)
+    exact = ScoreCounts.of_rows(LABELS, values, truth)
     grid = exact.to_grid(12)
     for measure, most in ((ROC_AUC, 1e-5), (AVERAGE_PRECISION, 3e-4)):
         declared = measure.of_scores
@@ -128,7 +128,7 @@ def test_scores_that_crowd_elsewhere_err_more_and_have_bounds_that_say_so() -> N
     random = np.random.default_rng(1)
     truth = (random.random(100_000) < 0.05).astype(np.uint8)
     logits = 3 * (random.normal(size=len(truth)) + 3 * truth)
-    exact = ScoreTally.of_rows(LABELS, SHAPES["tiny"](logits), truth)
+    exact = ScoreCounts.of_rows(LABELS, SHAPES["tiny"](logits), truth)
     grid = exact.to_grid(12)
     for measure, least in ((ROC_AUC, 1e-4), (AVERAGE_PRECISION, 1e-2)):
         declared = measure.of_scores
@@ -143,8 +143,8 @@ def test_linear_bins_would_err_where_the_grid_does_not() -> None:
     random = np.random.default_rng(2)
     truth = (random.random(20_000) < 0.5).astype(np.uint8)
     values = SHAPES["tiny"](2 * random.normal(size=len(truth)) - 6 + 6 * truth) / 1000
-    exact = ScoreTally.of_rows(LABELS, values, truth)
-    binned = ScoreTally.of_rows(LABELS, np.floor(values * 4096) / 4096, truth)
+    exact = ScoreCounts.of_rows(LABELS, values, truth)
+    binned = ScoreCounts.of_rows(LABELS, np.floor(values * 4096) / 4096, truth)
     declared = ROC_AUC.of_scores
     assert isinstance(declared, Ranked)
     assert declared.value(exact) - declared.value(binned) > 0.4
@@ -165,12 +165,12 @@ def test_no_order_inside_of_cells_leaves_the_bounds(
     if not table.sum(axis=1).all():
         return
     random = np.random.default_rng(seed)
-    grid = ScoreTally(LABELS, np.arange(1, len(counts) + 1) / 8, table, kept=Grid(12))
+    grid = ScoreCounts(LABELS, np.arange(1, len(counts) + 1) / 8, table, kept=Grid(12))
     truth = np.concatenate([np.repeat([0, 1], cell) for cell in counts]).astype(np.uint8)
     place = np.repeat(np.arange(len(counts)), table.sum(axis=0, dtype=np.int64))
     for _ in range(20):
         inside = random.integers(0, random.integers(1, 6), len(truth)) / 10
-        exact = ScoreTally.of_rows(LABELS, place + inside, truth)
+        exact = ScoreCounts.of_rows(LABELS, place + inside, truth)
         for measure in MEASURES:
             declared = measure.of_scores
             if not isinstance(declared, Ranked) or declared.probabilities:
@@ -183,7 +183,7 @@ def test_no_order_inside_of_cells_leaves_the_bounds(
 
 def test_the_least_average_precision_is_that_of_the_worst_order() -> None:
     counts = np.array([[1, 2], [2, 1]], np.uint8)
-    tally = ScoreTally(LABELS, np.array([0.25, 0.375]), counts, kept=Grid(4))
+    tally = ScoreCounts(LABELS, np.array([0.25, 0.375]), counts, kept=Grid(4))
     low, high = of_precision(tally)
     assert low == pytest.approx((1 / 3 + 2 / 5 + 3 / 6) / 3, abs=1e-15)
     assert high == pytest.approx((1 + 3 / 5 + 3 / 5) / 3, abs=1e-15)
@@ -191,7 +191,7 @@ def test_the_least_average_precision_is_that_of_the_worst_order() -> None:
 
 def test_the_least_average_precision_of_many_rows_is_just_below_the_sum() -> None:
     counts = np.array([[10**6], [2000]], np.uint32)
-    low, _ = of_precision(ScoreTally(LABELS, np.array([0.25]), counts, kept=Grid(4)))
+    low, _ = of_precision(ScoreCounts(LABELS, np.array([0.25]), counts, kept=Grid(4)))
     steps = np.arange(1, 2001)
     exact = float((steps / (steps + 10**6)).sum()) / 2000
     assert exact * (1 - 1e-6) < low <= exact + ROUNDING
@@ -200,7 +200,7 @@ def test_the_least_average_precision_of_many_rows_is_just_below_the_sum() -> Non
 @pytest.mark.parametrize("measure", MEASURES, ids=lambda m: m.name)
 def test_every_measure_of_scores_has_bounds_or_says_why_not(measure: Measure) -> None:
     _, truth, values, _ = _drawn(0)
-    tally = ScoreTally.of_rows(LABELS, values, truth, kept=Grid(6))
+    tally = ScoreCounts.of_rows(LABELS, values, truth, kept=Grid(6))
     estimate = _judge(tally, truth, values, None).scored(measure)
     if estimate.bound is None:
         assert math.isnan(estimate)
@@ -211,7 +211,7 @@ def test_every_measure_of_scores_has_bounds_or_says_why_not(measure: Measure) ->
 
 def test_cuts_are_exact_but_for_what_needs_the_scores_themselves() -> None:
     _, truth, values, _ = _drawn(8)
-    tally = ScoreTally.of_rows(LABELS, values, truth)
+    tally = ScoreCounts.of_rows(LABELS, values, truth)
     cuts = np.unique(values[truth == 1])
     kept = count_cuts(LABELS, CutPoints(LABELS[0], cuts), values, truth)
     exact, judge = (_judge(part, truth, values, None) for part in (tally, kept))

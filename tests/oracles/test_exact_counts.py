@@ -21,7 +21,7 @@ import pytest
 import assay
 from assay.formula import at_base_rate, of_classes, rounded, value
 from assay.measures import AVERAGES, CATALOGUE, find
-from assay.tally import Confusion
+from assay.counts import Confusion
 
 CHUNKS, TABLES_A_CHUNK = 40, 2500
 LARGEST = 10**18

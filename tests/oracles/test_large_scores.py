@@ -15,7 +15,7 @@ import pytest
 
 import assay
 from assay.measures import rank
-from assay.tally import ScoreTally
+from assay.counts import ScoreCounts
 
 ROWS = 300_000
 TYPES = (np.float16, np.float32, np.float64)
@@ -104,7 +104,7 @@ def test_average_precision_is_the_integer_count(dtype: type) -> None:
 @pytest.mark.parametrize("dtype", TYPES)
 def test_the_delong_variance_is_the_integer_count(dtype: type) -> None:
     truth, score = columns(dtype)
-    variance = rank(ScoreTally.of_rows(("0", "1"), score.astype(np.float64), truth)).auc.variance
+    variance = rank(ScoreCounts.of_rows(("0", "1"), score.astype(np.float64), truth)).auc.variance
     assert variance == pytest.approx(Oracle(*counted(dtype)).variance(), rel=1e-12)
 
 
@@ -158,10 +158,10 @@ def test_near_an_auc_of_1_the_variance_keeps_its_digits() -> None:
 # -- counts up to 10^18 ----------------------------------------------------------------------------
 
 
-def tied(negatives: list[int], positives: list[int]) -> ScoreTally:
+def tied(negatives: list[int], positives: list[int]) -> ScoreCounts:
     """A tally with these counts at ascending scores."""
     counts = np.array([negatives, positives], np.int64)
-    return ScoreTally(("0", "1"), np.arange(len(negatives), dtype=float), counts)
+    return ScoreCounts(("0", "1"), np.arange(len(negatives), dtype=float), counts)
 
 
 def huge(seed: int) -> tuple[np.ndarray, np.ndarray, list[int]]:

@@ -25,7 +25,7 @@ from assay.measures import (
     upper_hull,
 )
 from assay.measures.roc_points import Points, recall_at
-from assay.tally import ScoreTally
+from assay.counts import ScoreCounts
 
 VALUES = json.loads((Path(__file__).parent / "r" / "field_values.json").read_text())
 TESTED = {
@@ -52,10 +52,10 @@ def section(name: str) -> pytest.MarkDecorator:
 close = partial(pytest.approx, rel=1e-12, abs=1e-12)
 
 
-def tally(given: dict[str, Any]) -> ScoreTally:
+def tally(given: dict[str, Any]) -> ScoreCounts:
     rows = VALUES["data"][given["data"]]
     truth = np.array(rows["labels"], np.uint8)
-    return ScoreTally.of_rows(("0", "1"), np.array(rows["scores"]), truth)
+    return ScoreCounts.of_rows(("0", "1"), np.array(rows["scores"]), truth)
 
 
 def value(measure: Measure, given: dict[str, Any]) -> float:

@@ -13,7 +13,7 @@ import pytest
 from assay.inference import FayFeuer, Quantity, Strata, Tiwari
 from assay.inference.delta import WeightedSum, stratified
 from assay.measures import RECALL
-from assay.tally import Confusion
+from assay.counts import Confusion
 
 VALUES = json.loads((Path(__file__).parent / "r" / "strata_values.json").read_text())
 

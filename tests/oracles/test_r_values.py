@@ -17,7 +17,7 @@ import assay
 from assay.inference import mean_ranks, paired_difference
 from assay.inference.significance import normal, studentised_range_p
 from assay.measures import Ranking, rank
-from assay.tally import ScoreTally
+from assay.counts import ScoreCounts
 
 VALUES = json.loads((Path(__file__).parent / "r" / "values.json").read_text())
 TESTED = {
@@ -54,7 +54,7 @@ def close(expected: float, tolerance: float = 1e-12) -> Any:
 
 def ranked(given: dict[str, Any]) -> Ranking:
     truth, scores = np.array(given["labels"], np.uint8), np.array(given["scores"], float)
-    return rank(ScoreTally.of_rows(("0", "1"), scores, truth))
+    return rank(ScoreCounts.of_rows(("0", "1"), scores, truth))
 
 
 # -- AUC -------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import assay
 from assay import Bootstrap, Evaluation, Wald, Wilson
 from assay.cli.app import run
-from assay.curves import recall_at
+from assay.measures.curves import recall_at
 from assay.formula import of_classes
 from assay.inference import Quantity
 from assay.inference.bootstrap import interval, resampled
