@@ -125,7 +125,7 @@ package: ## Build wheel and sdist, and try each alone in an empty environment
 audits: $(TEST) ## Audit 10,000 honest claims; none may be accused (long)
 	$(PY) benchmarks/audit_honest.py
 
-fuzz: $(TEST) ## Evaluate 5,000 damaged Parquet, Arrow and Excel files (20 minutes)
+fuzz: $(TEST) ## Evaluate 5,000 damaged Parquet, Arrow and Excel files (ten minutes)
 	$(PY) benchmarks/fuzz.py --seed $(SEED)
 
 pollock: $(TEST) ## Score the CSV reader on polluted files: POLLOCK=FOLDER is a checkout of the benchmark
