@@ -128,8 +128,8 @@ audits: $(TEST) ## Audit 10,000 honest claims; none may be accused (long)
 fuzz: $(TEST) ## Evaluate 5,000 damaged Parquet, Arrow and Excel files (ten minutes)
 	$(PY) benchmarks/fuzz.py --seed $(SEED)
 
-pollock: $(TEST) ## Score the CSV reader on polluted files: POLLOCK=FOLDER is a checkout of the benchmark
-	$(PY) benchmarks/pollock.py $(POLLOCK) --least $(if $(POLLOCK),9.5,9)
+pollock: $(TEST) ## Score the CSV reader on polluted files
+	$(PY) benchmarks/pollock.py
 
 clean: ## Remove what was built; delete .venv by hand to start afresh
 	rm -rf build dist docs/_build docs/measures docs/findings.rst .coverage .coverage.* htmlcov
