@@ -6,10 +6,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-import assay
-from assay import BCa, Bootstrap, Confusion, evaluate_counts
+from assay.counts import ClusterCounts, Confusion, Sample, ScoreCounts
 from assay.errors import MethodError
-from assay.inference import Quantity, bootstrap
+from assay.inference import BCa, Bootstrap, Quantity, bootstrap
 from assay.inference.bootstrap import (
     BootstrapInterval,
     Slopes,
@@ -20,7 +19,6 @@ from assay.inference.bootstrap import (
     score_interval,
 )
 from assay.measures import CATALOGUE, find, rank
-from assay.counts import ClusterCounts, Sample, ScoreCounts
 
 FOREST = Confusion(("normal", "attack"), ((7743, 167), (324, 6635)))
 SMALL = Confusion(("no", "yes"), ((40, 9), (6, 25)))
@@ -255,8 +253,13 @@ def test_resamples_are_drawn_once_for_all_measures_and_are_the_same_anyhow(
 @pytest.mark.parametrize("scores", [[0.9], [0.9, 0.2]])
 def test_bca_of_a_row_or_two_warns_of_no_division(scores: list[float]) -> None:
     # A warning is an error here.
-    evaluation = assay.evaluate(["attack", "benign"][: len(scores)], y_score=scores, interval="bca")
-    assert evaluation.to_dict()["estimates"]
+    truth = np.array([1, 0], np.uint8)[: len(scores)]
+    table = ScoreCounts.of_rows(("no", "yes"), np.array(scores), truth)
+    bounds = score_interval(table, auc, BCa())
+    assert bounds.undefined == (1000 if len(scores) == 1 else 520)
+    assert math.isnan(bounds.low) == (len(scores) == 1)
+    decided = Confusion(("no", "yes"), ((len(scores) - 1, 0), (0, 1)))
+    assert interval(of("recall"), decided, BCa()).low == 1
 
 
 # -- undefined resamples ---------------------------------------------------------------------------
@@ -272,10 +275,13 @@ def test_three_positives_in_a_thousand_are_absent_from_a_twentieth_of_the_resamp
 
 
 def test_undefined_resamples_are_counted_and_reported() -> None:
-    recall = evaluate_counts(tp=2, fp=7, fn=1, tn=990, interval="bootstrap")["recall"]
-    drawn = resampled(Confusion(("n", "p"), ((990, 7), (1, 2))), Bootstrap())
+    table = Confusion(("no", "yes"), ((990, 7), (1, 2)))
+    drawn = resampled(table, Bootstrap())
     undefined = int((drawn[:, 1].sum(axis=1) == 0).sum())
-    assert recall.note == f"undefined in {undefined} of 1000 resamples, which were left out"
+    assert (
+        interval(of("recall"), table, Bootstrap()).note
+        == f"undefined in {undefined} of 1000 resamples, which were left out"
+    )
     assert 30 <= undefined <= 70
 
 
@@ -292,7 +298,7 @@ def test_nothing_is_said_where_every_resample_could_be_used() -> None:
 
 
 def test_resamples_that_all_agree_are_not_taken_as_sure() -> None:
-    accuracy = evaluate_counts(tp=9, fp=0, fn=0, tn=9, interval="bootstrap")["accuracy"]
+    accuracy = interval(of("accuracy"), Confusion(("no", "yes"), ((9, 0), (0, 9))), Bootstrap())
     assert (accuracy.low, accuracy.high) == (1.0, 1.0)
     assert accuracy.note == "all resamples gave one value, which does not make it sure"
     both = BootstrapInterval(0.5, 0.5, 1000, 7).note
@@ -382,20 +388,6 @@ def test_cluster_resamples_by_hand() -> None:
     values = np.sort(tables[:, 1, 1] / tables[:, 1].sum(axis=1))
     bounds = cluster_interval(of("recall"), tally, Bootstrap())
     assert (bounds.low, bounds.high) == pytest.approx((values[24], values[974]), abs=1e-12)
-
-
-@pytest.mark.parametrize("method", ["bootstrap", "bca"])
-@pytest.mark.parametrize("name", ["mcc", "recall", "roc_auc", "log_loss"])
-def test_one_cluster_alone_has_no_interval(method: str, name: str) -> None:
-    truth, scores = rows(40)
-    said = np.clip(scores, 0, 1)
-    if name in ("mcc", "recall"):
-        said = (said > 0.6).astype(int)
-    measure = getattr(assay, name)
-    estimate = measure(truth, said, clusters=["host"] * 40, interval=method)
-    assert math.isnan(estimate.low)
-    assert math.isnan(estimate.high)
-    assert estimate.note
 
 
 def sample(cluster, truth, scores) -> Sample:

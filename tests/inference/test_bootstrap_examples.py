@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay import BCa, Bootstrap, Confusion
+from assay.counts import ClusterCounts, Confusion, Sample, ScoreCounts
 from assay.errors import MethodError
-from assay.inference import Quantity, bootstrap
+from assay.inference import BCa, Bootstrap, Quantity, bootstrap
 from assay.inference.bootstrap import (
     BootstrapInterval,
     Slopes,
@@ -25,7 +25,6 @@ from assay.inference.bootstrap import (
     score_interval,
 )
 from assay.measures import find
-from assay.counts import ClusterCounts, Sample, ScoreCounts
 
 TABLE = np.array([[4, 1], [2, 3]])
 CONFUSION = Confusion(("no", "yes"), ((4, 1), (2, 3)))

@@ -6,14 +6,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from assay import Confusion, Delta
+from assay.counts import ClusterCounts, Confusion
 from assay.errors import MethodError
 from assay.formula import of_classes
-from assay.inference import Quantity, estimate
+from assay.inference import Delta, Quantity, estimate
 from assay.inference.delta import cluster_interval, interval, on_arcsine, on_scale, variance
 from assay.inference.estimate import squares_of, table_of
 from assay.measures import CATALOGUE, find
-from assay.counts import ClusterCounts
 
 Z = float(stats.norm.ppf(0.975))
 UNIT, SIGNED, RATIO = (0.0, 1.0), (-1.0, 1.0), (0.0, math.inf)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from assay import Confusion
+from assay.counts import ClusterCounts, Confusion
 from assay.formula import of_classes
 from assay.inference import Quantity
 from assay.inference.delta import (
@@ -21,7 +21,6 @@ from assay.inference.delta import (
     variance,
 )
 from assay.measures import find
-from assay.counts import ClusterCounts
 
 Z = float(stats.norm.ppf(0.975))
 UNIT, SIGNED = (0.0, 1.0), (-1.0, 1.0)

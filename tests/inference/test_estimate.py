@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay import Estimate
+from assay.inference import Estimate
 from assay.text import decimal
 
 PRECISION = Estimate(

@@ -7,12 +7,24 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from assay import BCa, Bootstrap, ClopperPearson, Confusion, DeLong, Delta, Newcombe, Wald, Wilson
+from assay.counts import ClusterCounts, Confusion
 from assay.errors import MethodError
 from assay.formula import of_classes
-from assay.inference import METHODS, Quantity, estimate, method_of
+from assay.inference import (
+    METHODS,
+    BCa,
+    Bootstrap,
+    ClopperPearson,
+    DeLong,
+    Delta,
+    Newcombe,
+    Quantity,
+    Wald,
+    Wilson,
+    estimate,
+    method_of,
+)
 from assay.measures import CATALOGUE, Interval, find
-from assay.counts import ClusterCounts
 
 COUNTED = [measure for measure in CATALOGUE if measure.formula is not None]
 FOREST = Confusion(("normal", "attack"), ((7743, 167), (324, 6635)))
@@ -141,7 +153,7 @@ def test_precision_is_undefined_when_nothing_is_flagged() -> None:
 
 
 def test_no_rows_at_all_have_nothing() -> None:
-    accuracy = of("accuracy", Confusion.zero(("no", "yes")))
+    accuracy = of("accuracy", Confusion(("no", "yes"), ((0, 0), (0, 0))))
     assert math.isnan(accuracy)
     assert accuracy.n == 0
     weightless = Confusion(("no", "yes"), ((0.0, 0.0), (0.0, 0.0)), ((0.0, 0.0), (0.0, 0.0)))

@@ -6,13 +6,25 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay import Bootstrap, Confusion, Delta, FayFeuer, Tiwari, Wald, Wilson
-from assay.measures.curves import NET_BENEFIT, Curve, Term
+from assay.counts import ClusterCounts, Confusion
 from assay.formula import FN, FP, TN, TP
-from assay.inference import Quantity, Strata, bootstrap, delta, estimate, with_band
+from assay.inference import (
+    Bootstrap,
+    Delta,
+    FayFeuer,
+    Quantity,
+    Strata,
+    Tiwari,
+    Wald,
+    Wilson,
+    bootstrap,
+    delta,
+    estimate,
+    with_band,
+)
 from assay.inference.estimation import effective_rows
 from assay.measures import Interval, find
-from assay.counts import ClusterCounts
+from assay.measures.curves import NET_BENEFIT, Curve, Term
 
 Z = float(stats.norm.ppf(0.975))
 UNIT, SIGNED = (0.0, 1.0), (-1.0, 1.0)

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from assay import benjamini_hochberg, holm
 from assay.errors import MethodError
+from assay.inference import benjamini_hochberg, holm
 
 both = pytest.mark.parametrize("adjust", [holm, benjamini_hochberg])
 some_p = st.lists(st.floats(0, 1), min_size=1, max_size=20)

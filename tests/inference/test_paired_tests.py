@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay import cochran_q, five_by_two_f, five_by_two_t, mcnemar, nadeau_bengio, paired_t
+from assay.counts import PairCounts
 from assay.errors import MethodError
+from assay.inference import (
+    cochran_q,
+    five_by_two_f,
+    five_by_two_t,
+    mcnemar,
+    nadeau_bengio,
+    paired_t,
+)
 from assay.inference.paired_tests import (
     _correlation,
     _t_and_p,
@@ -16,7 +24,6 @@ from assay.inference.paired_tests import (
     mcnemar_of,
     paired_difference,
 )
-from assay.counts import PairCounts
 
 # Differences 0.01, 0.01, 0.02, 0, 0.02: mean 0.012, variance 0.00007.
 A = [0.95, 0.96, 0.94, 0.97, 0.95]

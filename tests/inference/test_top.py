@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.inference import top
 from assay.counts import ScoreCounts
+from assay.inference import top
 
 LABELS = ("normal", "attack")
 rows = st.lists(

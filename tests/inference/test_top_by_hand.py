@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay.inference import ClopperPearson, Wilson, top
 from assay.counts import ScoreCounts
+from assay.inference import ClopperPearson, Wilson, top
 
 LABELS = ("normal", "attack")
 # Scores fall from row to row but for three ties; both labels have the lowest score.

@@ -14,6 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.counts import ScoreCounts
+from assay.counts.blocks import BLOCK, map_blocks
 from assay.measures import (
     MAX_FPR,
     ROC_AUC_OVO,
@@ -24,8 +26,6 @@ from assay.measures import (
     partial_influence,
     rank,
 )
-from assay.counts import ScoreCounts
-from assay.counts.blocks import BLOCK, map_blocks
 
 Rows = list[tuple[int, int]]  # the label and the score of each row
 

@@ -11,11 +11,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from assay.counts import ScoreCounts
+from assay.counts.blocks import map_blocks
 from assay.measures import Points, auc, rank, reliability
 from assay.measures.calibration import BinRanges
 from assay.measures.roc_points import farthest
-from assay.counts import ScoreCounts
-from assay.counts.blocks import map_blocks
 
 Side = Sequence[int]
 Table = tuple[Side, Side]  # negatives and positives of each score, lowest score first

@@ -10,6 +10,8 @@ import mpmath
 import numpy as np
 import pytest
 
+from assay.counts import ScoreCounts
+from assay.counts.grid import Grid
 from assay.measures import calibration
 from assay.measures.calibration import (
     BinRanges,
@@ -25,8 +27,6 @@ from assay.measures.calibration import (
     resolution_influence,
 )
 from assay.measures.roc_points import Influence
-from assay.counts import ScoreCounts
-from assay.counts.grid import Grid
 
 LABELS = ("no", "yes")
 EDGE = 2.0**-52

@@ -12,6 +12,8 @@ import mpmath
 import numpy as np
 import pytest
 
+from assay.counts import ScoreCounts
+from assay.counts.blocks import map_blocks
 from assay.measures import roc_points
 from assay.measures.roc_points import (
     Influence,
@@ -32,8 +34,6 @@ from assay.measures.roc_points import (
     symmetric_costs,
     top_lift,
 )
-from assay.counts import ScoreCounts
-from assay.counts.blocks import map_blocks
 
 Side = Sequence[int]
 Table = tuple[Side, Side]  # negatives and positives of each score, lowest score first

@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, special
 
+from assay.counts import ScoreCounts
+from assay.counts.blocks import BLOCK
 from assay.measures import (
     BRIER_RESOLUTION,
     CALIBRATION_INTERCEPT,
@@ -21,8 +23,6 @@ from assay.measures import (
     calibration,
     rank,
 )
-from assay.counts import ScoreCounts
-from assay.counts.blocks import BLOCK
 
 Rows = list[tuple[int, int]]
 PROBABILITIES = st.lists(

@@ -9,6 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from assay.counts import Confusion, ScoreCounts
 from assay.formula import Expression, value
 from assay.measures import (
     BRIER,
@@ -32,7 +33,6 @@ from assay.measures.ranking_measures import (
     partial_auc_up_to,
     recall_at_fpr,
 )
-from assay.counts import Confusion, ScoreCounts
 
 TP, FP, FN, TN = 7, 3, 5, 11
 CELLS = {"TP": TP, "FP": FP, "FN": FN, "TN": TN}

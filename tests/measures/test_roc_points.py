@@ -13,6 +13,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from assay.counts import ScoreCounts
 from assay.measures import (
     AVERAGE_PRECISION,
     BRIER_RESOLUTION,
@@ -39,7 +40,6 @@ from assay.measures.roc_points import (
     symmetric_costs,
     top_lift,
 )
-from assay.counts import ScoreCounts
 
 Rows = list[tuple[int, int]]  # the label and the score of each row
 Point = tuple[Fraction, Fraction]  # false positive rate and detection rate

@@ -9,6 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from assay.counts import Sample, ScoreCounts
+from assay.counts.grid import Grid
 from assay.errors import MethodError
 from assay.measures import (
     AVERAGE_PRECISION,
@@ -34,8 +36,6 @@ from assay.measures.roc_points import RocReading, farthest
 from assay.measures.scores import (
     read_off,
 )
-from assay.counts import Sample, ScoreCounts
-from assay.counts.grid import Grid
 
 LABELS = ("no", "yes")
 AUC = ROC_AUC.of_scores
@@ -44,7 +44,9 @@ assert isinstance(AUC, Ranked)
 assert isinstance(AP, Ranked)
 
 
-def tally_of(negatives: Sequence[float], positives: Sequence[float], **facts: object) -> ScoreCounts:
+def tally_of(
+    negatives: Sequence[float], positives: Sequence[float], **facts: object
+) -> ScoreCounts:
     counts = np.array([negatives, positives], np.uint16)
     return ScoreCounts(LABELS, np.arange(counts.shape[1]) / 8, counts, **facts)
 

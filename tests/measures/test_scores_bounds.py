@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from scipy.special import digamma
 
+from assay.counts import ScoreCounts
+from assay.counts.grid import Grid
 from assay.measures import (
     EXPECTED_CALIBRATION_ERROR,
     ROC_AUC,
@@ -19,8 +21,6 @@ from assay.measures import (
     rank,
 )
 from assay.measures.scores import bound_of, bound_of_average, bound_over_pairs, of_precision
-from assay.counts import ScoreCounts
-from assay.counts.grid import Grid
 
 LABELS = ("no", "yes")
 AUC = ROC_AUC.of_scores

@@ -38,8 +38,12 @@ class AtThreshold:
     threshold: float
 
     def __post_init__(self) -> None:
-        number = isinstance(self.threshold, float | int | np.number)
-        if not number or isinstance(self.threshold, bool) or not math.isfinite(self.threshold):
+        number = isinstance(self.threshold, float | int | np.integer | np.floating)
+        try:
+            finite = number and math.isfinite(self.threshold)
+        except OverflowError:
+            finite = False
+        if not finite or isinstance(self.threshold, bool):
             raise MethodError(f"a threshold must be a finite number; found {quote(self.threshold)}")
 
     def __str__(self) -> str:

@@ -78,10 +78,11 @@ def check_index(columns: Mapping[str, Any]) -> None:
         if first is None:
             first = name, index
         elif len(index) == len(first[1]) and not index.equals(first[1]):
-            row = next(i for i, (a, b) in enumerate(zip(first[1], index, strict=True)) if a != b)
+            one, other = first[1].tolist(), index.tolist()
+            row = next((i for i, (a, b) in enumerate(zip(one, other, strict=True)) if a != b), 0)
             raise InputError(
                 f"the indexes of {first[0]} and {name} differ: row {row + 1} is "
-                f"{first[1][row]!r} in {first[0]} and {index[row]!r} in {name}. Align them, or, if "
+                f"{one[row]!r} in {first[0]} and {other[row]!r} in {name}. Align them, or, if "
                 f"the rows are in the same order, drop the index with .reset_index(drop=True)"
             )
 

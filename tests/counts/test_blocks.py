@@ -4,16 +4,9 @@ import os
 import threading
 from typing import Any
 
-import numpy as np
 import pytest
 
-from assay.tally import Confusion, LossSums, ScoreTally
-from assay.tally.blocks import BLOCK, bounds, map_blocks, threads
-from assay.tally.scores import extremes
-
-from .kinds import TWO
-
-ROWS = 12 * BLOCK + 345
+from assay.counts.blocks import BLOCK, bounds, map_blocks, threads
 
 
 def test_the_blocks_of_a_size_follow_each_other_to_its_end() -> None:
@@ -82,27 +75,3 @@ def test_where_a_process_can_not_tell_its_cores_those_of_the_machine_are_taken(
     assert threads() == 7
     monkeypatch.setattr(os, "cpu_count", lambda: None)
     assert threads() == 1
-
-
-def test_every_tally_has_the_same_bits_for_any_number_of_threads(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    rng = np.random.default_rng(5)
-    truth = rng.integers(0, 2, ROWS).astype(np.uint8)
-    score = rng.normal(size=ROWS)
-    share = rng.random(ROWS)
-    table = np.stack([1 - share, share], axis=1)
-    weight = rng.random(ROWS)
-    contents = []
-    for count in ("1", "2", "8"):
-        monkeypatch.setenv("ASSAY_THREADS", count)
-        tallies = [
-            ScoreTally.of_rows(TWO, score, truth),
-            ScoreTally.of_rows(TWO, share.astype(np.float32), truth),
-            LossSums.of_binary(truth, share),
-            LossSums.of_binary(truth, share, weights=weight),
-            LossSums.of_classes(truth, table),
-            Confusion.of_codes(TWO, truth, (share > 0.5).astype(np.uint8)),
-        ]
-        contents.append([tally.to_bytes() for tally in tallies] + [extremes(score)])
-    assert contents[0] == contents[1] == contents[2]

@@ -15,12 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 
-from assay.measures import curves
-from assay.measures.curves import hull, probability_cost, sweep, vertices
-from assay.errors import MethodError
-from assay.measures import upper_hull
 from assay.counts import ScoreCounts
 from assay.counts.blocks import map_blocks
+from assay.errors import MethodError
+from assay.measures import curves, upper_hull
+from assay.measures.curves import hull, probability_cost, sweep, vertices
 
 CASES = json.loads((Path(__file__).parent.parent / "oracles" / "r" / "curves.json").read_text())[
     "cases"

@@ -9,7 +9,13 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-import assay.curves
+import assay.measures.curves
+from assay.counts import ScoreCounts
+from assay.counts.blocks import map_blocks
+from assay.counts.grid import Exact, Grid
+from assay.errors import MethodError
+from assay.formula import evaluate
+from assay.measures import RECALL
 from assay.measures.curves import (
     NORMALISED_COST,
     POINTS,
@@ -27,12 +33,6 @@ from assay.measures.curves import (
     sweep_at,
     vertices,
 )
-from assay.errors import MethodError
-from assay.formula import evaluate
-from assay.measures import RECALL
-from assay.counts import ScoreCounts
-from assay.counts.blocks import map_blocks
-from assay.counts.grid import Exact, Grid
 
 LABELS = ("no", "yes")
 
@@ -82,8 +82,8 @@ def test_a_sweep_leaves_up_to_a_quarter_of_its_points_out() -> None:
 def test_points_are_the_same_for_any_blocks(
     block: int, kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(assay.curves, "BLOCK", block)
-    monkeypatch.setattr(assay.curves, "map_blocks", partial(map_blocks, block=block))
+    monkeypatch.setattr(assay.measures.curves, "BLOCK", block)
+    monkeypatch.setattr(assay.measures.curves, "map_blocks", partial(map_blocks, block=block))
     more = {65, 129, 193} if kept in ALONG | BY_RANK else set()
     assert taken(sweep(EVEN, 19, keep=1 - kept / 256)) == ALONG | BY_RANK | {kept} | more
 
@@ -129,8 +129,8 @@ def test_fewer_than_five_points_are_refused() -> None:
 def test_counts_at_given_thresholds(
     block: int, weighted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(assay.curves, "BLOCK", block)
-    monkeypatch.setattr(assay.curves, "map_blocks", partial(map_blocks, block=block))
+    monkeypatch.setattr(assay.measures.curves, "BLOCK", block)
+    monkeypatch.setattr(assay.measures.curves, "map_blocks", partial(map_blocks, block=block))
     tally = tally_of([(0.1, 5, 1), (0.3, 4, 0), (0.5, 2, 3), (0.7, 1, 2), (0.9, 0, 4)])
     if weighted:
         counts = tally.counts * 0.5
@@ -221,8 +221,8 @@ def test_the_hull_of_a_few_scores() -> None:
 
 @pytest.mark.parametrize("block", [1, 2, 3, 4])
 def test_a_hull_is_the_same_for_any_blocks(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(assay.curves, "BLOCK", block)
-    monkeypatch.setattr(assay.curves, "map_blocks", partial(map_blocks, block=block))
+    monkeypatch.setattr(assay.measures.curves, "BLOCK", block)
+    monkeypatch.setattr(assay.measures.curves, "map_blocks", partial(map_blocks, block=block))
     corners = vertices(STEPS)
     assert corners.threshold.tolist() == [math.inf, 0.9, 0.6, 0.2]
     assert (corners.fp.tolist(), corners.tp.tolist()) == ([0, 0, 1, 4], [0, 2, 4, 4])
@@ -319,7 +319,7 @@ def test_a_score_outside_is_no_probability(score: float) -> None:
 
 
 def test_no_rows_have_no_decision_curve() -> None:
-    curve = decision(ScoreCounts.zero(LABELS))
+    curve = decision(ScoreCounts.of_rows(LABELS, np.empty(0), np.empty(0, int)))
     assert len(curve) == 0
 
 

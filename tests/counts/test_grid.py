@@ -1,4 +1,4 @@
-"""The cells of a grid: which scores share one, what its ends are, and that grids nest."""
+"""The cells of a grid: which scores share one, and where each ends."""
 
 from fractions import Fraction
 from typing import Any
@@ -8,21 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.errors import TallyError
-from assay.tally.blocks import BLOCK
-from assay.tally.keeping import (
-    MOST_BITS,
-    Cuts,
-    Exact,
-    Grid,
-    cells,
-    coarsen,
-    coarsest,
-    highest,
-    keeping_of,
-    lowest,
-    plain,
-)
+from assay.counts.blocks import BLOCK
+from assay.counts.grid import MOST_BITS, Grid, cells, highest, lowest
+from assay.errors import InputError
 
 LARGEST = float(np.finfo(np.float64).max)
 NARROW = np.finfo(np.float32)
@@ -94,14 +82,6 @@ def test_cells_rise_with_the_score_and_end_where_they_say(values: Any, bits: int
         assert (cells(outside[known], bits) != ids[known]).all()
 
 
-@settings(max_examples=200)
-@given(values=lists, bits=all_bits, data=st.data())
-def test_cells_of_fewer_bits_are_unions_of_cells_of_more(values: Any, bits: int, data: Any) -> None:
-    to = data.draw(st.integers(1, bits))
-    values = np.concatenate([values, EDGES])
-    np.testing.assert_array_equal(coarsen(cells(values, bits), bits, to), cells(values, to))
-
-
 @settings(max_examples=100)
 @given(
     values=st.lists(st.floats(allow_nan=False, allow_infinity=False, width=32), min_size=1),
@@ -147,26 +127,47 @@ def test_other_numbers_are_read_as_float64(dtype: Any) -> None:
 
 @pytest.mark.parametrize("bits", [0, -1, MOST_BITS + 1, 1.5, True])
 def test_a_grid_of_other_bits_is_refused(bits: Any) -> None:
-    with pytest.raises(TallyError, match=rf"1 to {MOST_BITS} bits; found bits={bits!r}"):
+    with pytest.raises(InputError, match=rf"1 to {MOST_BITS} bits; found bits={bits!r}"):
         Grid(bits)
 
 
-def test_cells_are_never_cut() -> None:
-    with pytest.raises(TallyError, match="cells of 6 bits can't be cut into those of 12"):
-        coarsen(np.array([0]), 6, 12)
+INSIDE = np.array([0.0, -0.0, 5e-324, 2.0**-1022, 0.25, 0.3, 0.5, 0.5 + 2.0**-53, 0.75, 1.0])
 
 
-@pytest.mark.parametrize("kept", [Exact(), Grid(7), Cuts("benign", "0a1b")])
-def test_how_scores_are_kept_goes_to_plain_values_and_back(kept: Any) -> None:
-    assert keeping_of(plain(kept)) == kept
-    with pytest.raises(TallyError, match="mode 'sketch'; known are exact, cuts, grid"):
-        keeping_of({"mode": "sketch"})
+@pytest.mark.parametrize("bits", [1, 2, 12, 23, 24, 32])
+@pytest.mark.parametrize(
+    "values",
+    [INSIDE, INSIDE[2:9], np.array([1.0, 1.5, 2.0]), np.array([0.5, 1 + 2.0**-52]), np.array([1.0]),
+     np.array([-0.5, 0.5]), np.array([-2.0, -0.0, 1.0]), np.array([-1.0, -5e-324]), EDGES],
+)  # fmt: skip
+def test_scores_within_0_and_1_and_beyond_have_the_cells_of_the_definition(
+    values: Any, bits: int
+) -> None:
+    assert cells(values, bits).tolist() == [_number(score, bits) for score in values.tolist()]
 
 
-def test_a_sum_is_kept_as_the_coarsest_part() -> None:
-    assert coarsest({Exact(), Grid(12), Grid(8)}) == Grid(8)
-    assert coarsest(set()) == coarsest({Exact()}) == Exact()
-    assert coarsest({Cuts("a", "1")}) == Cuts("a", "1")
-    for other in (Exact(), Grid(3), Cuts("a", "2")):
-        with pytest.raises(TallyError, match=r"unlike ways.*cuts 1.*count all parts at the same"):
-            coarsest({Cuts("a", "1"), other})
+@pytest.mark.parametrize("bits", [1, 12, 22, 23, 24])
+def test_narrow_scores_have_the_cells_of_the_definition(bits: int) -> None:
+    tiny = [float(NARROW.smallest_subnormal), float(NARROW.tiny), float(NARROW.tiny) / 4]
+    values = np.array([0.0, -0.0, *tiny, 0.1, 0.5, 0.9, 1.0, 1.5, -0.1, -tiny[0], 3e38], np.float32)
+    for some in (values, values[:9]):
+        assert cells(some, bits).tolist() == [_number(score, bits) for score in some.tolist()]
+
+
+@pytest.mark.parametrize("bits", [1, 5, 12, 32])
+def test_the_ends_of_cells_are_the_outermost_floats_in_them(bits: int) -> None:
+    for values in (EDGES, EDGES[EDGES >= 0], EDGES[EDGES < 0], EDGES[EDGES > 1]):
+        ids = cells(values, bits)
+        for ends, beyond in ((lowest(ids, bits), -np.inf), (highest(ids, bits), np.inf)):
+            assert cells(ends, bits).tolist() == ids.tolist()
+            with np.errstate(over="ignore"):
+                outside = np.nextafter(ends, beyond)
+            finite = np.isfinite(outside)
+            assert (cells(outside[finite], bits) != ids[finite]).all()
+
+
+@pytest.mark.parametrize("bits", [1, 12])
+def test_a_cell_beyond_the_largest_float_starts_at_infinity(bits: int) -> None:
+    (last,) = cells(np.array([LARGEST]), bits).tolist()
+    assert np.isfinite(lowest(np.array([last]), bits)).all()
+    assert lowest(np.array([last + 1, last + 2, last + 2**bits]), bits).tolist() == [np.inf] * 3

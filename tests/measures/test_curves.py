@@ -12,10 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import assay
+from assay.counts import ScoreCounts
+from assay.counts.blocks import BLOCK, map_blocks
+from assay.errors import MethodError
+from assay.formula import value
+from assay.inference import with_band
+from assay.measures import CATALOGUE, find, rank
 from assay.measures.curves import (
     POINTS,
     Curve,
-    Sweep,
     far_dr,
     precision_recall,
     recall_at,
@@ -23,11 +28,6 @@ from assay.measures.curves import (
     sweep,
     trace,
 )
-from assay.errors import MethodError
-from assay.inference import with_band
-from assay.measures import CATALOGUE, find, rank
-from assay.counts import ScoreCounts
-from assay.counts.blocks import BLOCK, map_blocks
 
 Rows = list[tuple[int, int]]  # the label and the score of each row
 
@@ -181,8 +181,8 @@ def test_blocks_do_not_change_a_sweep(
 ) -> None:
     tally = large(300)
     whole = sweep(tally, points, keep=0.1)
-    monkeypatch.setattr(assay.curves, "BLOCK", block)
-    monkeypatch.setattr(assay.curves, "map_blocks", partial(map_blocks, block=block))
+    monkeypatch.setattr(assay.measures.curves, "BLOCK", block)
+    monkeypatch.setattr(assay.measures.curves, "map_blocks", partial(map_blocks, block=block))
     parts = sweep(tally, points, keep=0.1)
     assert parts.threshold.tolist() == whole.threshold.tolist()
     assert parts.tp.tolist() == whole.tp.tolist()
@@ -301,7 +301,7 @@ def test_a_measure_along_the_thresholds_is_the_measure_at_each(name: str, rows: 
     for threshold in swept.threshold.tolist():
         tp, fp = flagged(rows, threshold)
         fn, tn = positives - tp, len(rows) - positives - fp
-        expected = getattr(assay, name)(tp=tp, fp=fp, fn=fn, tn=tn).value
+        expected = value(find(name).of_counts, {"TP": tp, "FP": fp, "FN": fn, "TN": tn})
         if math.isnan(expected):
             assert threshold not in by_threshold
         else:
@@ -411,29 +411,6 @@ def test_without_negatives_a_false_positive_rate_is_never_within_limits() -> Non
 def test_a_limit_on_a_measure_of_scores_is_refused() -> None:
     with pytest.raises(MethodError, match="has no value at a single threshold"):
         recall_at(tally_of([(0, 9), (1, 5)]), {"roc_auc": 0.5})
-
-
-# -- by an evaluation ------------------------------------------------------------------------------
-
-
-def test_the_curves_of_an_evaluation_are_those_of_its_tally() -> None:
-    evaluation = assay.evaluate([1, 0, 1, 0, 1], y_score=[0.9, 0.8, 0.7, 0.2, 0.1], threshold=0.5)
-    drawn = evaluation.curves
-    assert drawn.roc()["recall"].tolist() == pytest.approx([0, 1 / 3, 1 / 3, 2 / 3, 2 / 3, 1])
-    assert drawn.precision_recall()["precision"].tolist() == pytest.approx(
-        [1, 0.5, 2 / 3, 0.5, 0.6]
-    )
-    assert drawn.far_dr(points=None)["threshold"].tolist() == [0.9, 0.8, 0.7, 0.2, 0.1]
-    assert set(drawn.measure("mcc", band=0.9).columns) == {"threshold", "mcc", "low", "high"}
-    assert isinstance(drawn.sweep, Sweep)
-    at = int(np.flatnonzero(drawn.roc()["threshold"] >= 0.5)[-1])
-    assert drawn.roc()["recall"][at] == evaluation["recall"]
-
-
-def test_decisions_alone_have_no_curves() -> None:
-    evaluation = assay.evaluate([1, 0, 1], y_pred=[1, 1, 0])
-    with pytest.raises(MethodError, match="curves need scores"):
-        evaluation.curves.roc()
 
 
 def test_a_sweep_spends_its_points_where_ties_take_many_targets_at_once() -> None:

@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay import evaluate
-from assay.measures.curves import OPTIMISTIC, PROBABILITIES, cost, decision, sweep
+from assay.counts import ScoreCounts
 from assay.errors import MethodError
 from assay.inference import with_band
-from assay.counts import ScoreCounts
+from assay.measures.curves import OPTIMISTIC, PROBABILITIES, cost, decision, sweep
 
 CASES = json.loads((Path(__file__).parent.parent / "oracles" / "r" / "curves.json").read_text())[
     "cases"
@@ -84,14 +83,6 @@ def test_flagging_everything_is_what_a_threshold_of_zero_does(rows: Rows) -> Non
     assert np.allclose(curve["everything"], expected)
 
 
-def test_the_threshold_in_use_is_among_the_usual_ones() -> None:
-    truth, scores = made()
-    curve = evaluate(truth, y_score=scores, threshold=0.1234).curves.decision()
-    assert 0.1234 in curve["threshold"]
-    assert len(curve) == len(PROBABILITIES) + 1
-    assert np.all(np.diff(curve["threshold"]) > 0)
-
-
 def test_the_band_is_near_the_one_of_the_mean_of_worths() -> None:
     truth, scores = made(4000)
     curve = with_band(decision(ScoreCounts.of_rows(("no", "yes"), scores, truth)), 0.95)
@@ -114,9 +105,6 @@ def test_the_band_holds_the_curve_and_has_width_everywhere(rows: Rows, rate: flo
 def test_scores_that_are_no_probabilities_are_refused() -> None:
     with pytest.raises(MethodError, match="needs probabilities; found scores from -3 to 8"):
         decision(ScoreCounts.of_rows(("no", "yes"), np.array([-3.0, 8.0]), np.array([0, 1])))
-    logits = evaluate([0, 1, 0, 1], y_score=[-3, 5, 1, 8], threshold=2)
-    with pytest.raises(MethodError, match="these scores are none"):
-        logits.curves.decision()
 
 
 @pytest.mark.parametrize("thresholds", [[], [1.0], [-0.1, 0.5], [math.nan]])
@@ -171,14 +159,14 @@ def test_the_cost_curve_is_that_of_rocr(case) -> None:
 
 def test_the_line_in_use_is_that_of_the_decisions() -> None:
     truth, scores = made()
-    evaluation = evaluate(truth, y_score=scores, threshold=0.3)
-    curve = evaluation.curves.cost()
-    fpr, fnr = float(evaluation["fpr"]), float(evaluation["fnr"])
+    flagged = scores >= 0.3
+    fpr, recall = flagged[truth == 0].mean(), flagged[truth == 1].mean()
+    table = ScoreCounts.of_rows(("no", "yes"), scores, truth)
+    curve = cost(table, in_use=(fpr, recall))
     pc = curve["probability_cost"]
-    assert np.allclose(curve["in_use"], fnr * pc + fpr * (1 - pc))
+    assert np.allclose(curve["in_use"], (1 - recall) * pc + fpr * (1 - pc))
     assert np.all(curve["in_use"] >= curve["normalised_cost"] - 1e-12)
-    undecided = evaluate(truth, y_score=10 * scores)
-    assert "in_use" not in undecided.curves.cost().columns
+    assert "in_use" not in cost(table).columns
 
 
 @given(BOTH)
@@ -188,18 +176,6 @@ def test_the_cost_band_holds_the_curve(rows: Rows) -> None:
     assert np.all(curve["low"] <= curve["normalised_cost"] + 1e-15)
     assert np.all(curve["normalised_cost"] <= curve["high"] + 1e-15)
     assert np.all((curve["low"] >= -1e-15) & (curve["high"] <= 1 + 1e-15))
-
-
-@pytest.mark.parametrize("kind", ["decision", "cost"])
-def test_weights_and_clusters_have_the_curve_and_no_band(kind: str) -> None:
-    truth, scores = made()
-    weighted = evaluate(truth, y_score=scores, sample_weight=np.linspace(0.5, 2, 400))
-    assert len(getattr(weighted.curves, kind)()) > 100
-    with pytest.raises(MethodError, match="weighted rows has no band"):
-        getattr(weighted.curves, kind)(band=0.9)
-    clustered = evaluate(truth, y_score=scores, clusters=np.arange(400) % 40)
-    with pytest.raises(MethodError, match="come in clusters"):
-        getattr(clustered.curves, kind)(band=0.9)
 
 
 @pytest.mark.parametrize("label", [0, 1])
