@@ -30,7 +30,7 @@ TEST := $(VENV)/.installed-test
 DEV := $(VENV)/.installed-dev
 
 # What `make quick` runs: the mathematics, and one look at the rest.
-QUICK := $(addprefix tests/,counts curves inference measures seeds test_errors.py test_public_api.py \
+QUICK := $(addprefix tests/,counts inference measures seeds test_command_line.py test_public_api.py \
     $(addprefix formula/test_,tree.py notation.py one_table_exact.py one_table_functions.py) \
     laws/test_identities.py oracles/test_traps.py)
 

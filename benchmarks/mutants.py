@@ -35,7 +35,7 @@ PACKAGES = ("formula", "measures", "inference")
 # Whose tests are asked: those of these packages, and what holds of all measures.
 TESTS = tuple(
     str(path.relative_to(ROOT))
-    for name in (*PACKAGES, "curves", "laws", "oracles", "seeds")
+    for name in (*PACKAGES, "counts", "laws", "oracles", "seeds")
     if (path := ROOT / "tests" / name).is_dir()
 )
 GOAL = 0.95
