@@ -116,7 +116,7 @@ def variance(quantity: Quantity, table: Floats, squares: Floats) -> float:
     """The variance of a scale-free formula of a table of independent rows."""
     if len(table) == 2:
         return _variance_of_two(quantity, table.tolist(), squares.tolist())
-    return float((squares * _gradient(quantity, table) ** 2).sum())
+    return float((squares * gradient_of(quantity, table) ** 2).sum())
 
 
 def _variance_of_two(
@@ -134,7 +134,7 @@ def _variance_of_two(
     return spread
 
 
-def _gradient(quantity: Quantity, table: Floats) -> Floats:
+def gradient_of(quantity: Quantity, table: Floats) -> Floats:
     """The gradient, with 0 for what is undefined or nothing but rounding."""
     gradient = np.nan_to_num(quantity.gradient(table))
     gradient[np.abs(gradient) * table.sum() < _ROUNDING] = 0
@@ -192,7 +192,7 @@ def _spread(quantity: Quantity, table: Floats, squares: Floats, strata: Strata |
     spread = variance(quantity, table, squares)
     if strata is None or not math.isfinite(spread):
         return spread
-    return max(spread - strata.taken_off(_gradient(quantity, table)), 0.0)
+    return max(spread - strata.taken_off(gradient_of(quantity, table)), 0.0)
 
 
 def _unit(table: Floats, squares: Floats, strata: Strata | None) -> Floats:
@@ -267,44 +267,11 @@ def cancels(sums: Floats, sizes: Floats) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _of_each_class(quantity: Quantity, size: int) -> bool:
+def of_each_class(quantity: Quantity, size: int) -> bool:
     """Whether more rows like those of a class leave a formula as it is, whatever the table."""
     table = np.random.default_rng(size).uniform(1, 9, (size, size))
-    moves = _gradient(quantity, table) * table
+    moves = gradient_of(quantity, table) * table
     return cancels(moves.sum(axis=1), np.abs(moves).sum(axis=1))
-
-
-def cluster_interval(
-    quantity: Quantity, clusters: ClusterCounts, bounds: tuple[float, float], level: float
-) -> tuple[float, float] | None:
-    """The same when rows come in clusters: the spread is that between clusters, by Student's t.
-
-    None where one cluster has all rows, or all of a class that alone tells of the value.
-    """
-    value = quantity.value(clusters.confusion())
-    cells = clusters.cells.astype(np.float64)
-    table = cells.sum(axis=0)
-    count = clusters.size
-    smoothed = _at_edge(value, bounds, _SLACK) or bool(quantity.added(table).any())
-    # Half an average cluster, split over the cells; each cell's part counts as a cluster.
-    added = table.sum() / count / table.size / 2 if smoothed else 0.0
-    gradient = _gradient(quantity, table + added)
-    moving = gradient.any(axis=1)
-    between = between_clusters(
-        np.einsum("cij,ij->ci", cells, gradient)[:, moving],
-        np.einsum("cij,ij->ci", cells, gradient != 0)[:, moving] > 0,
-        apart=_of_each_class(quantity, len(table)),
-    )
-    if between is None:
-        return None
-    spread = between.variance + float(np.square(added * gradient).sum())
-    centre = float(quantity.of_tables(table + added)) if smoothed else value
-    low, high = on_scale(centre, spread, bounds, student(level, between.df))
-    if smoothed:
-        # Clusters that agree on an empty cell tell no more of it than as many independent rows.
-        rows = interval(quantity, clusters.confusion(), bounds, level)
-        low, high = min(low, rows[0]), max(high, rows[1])
-    return min(low, value), max(high, value)
 
 
 # -- strata ----------------------------------------------------------------------------------------

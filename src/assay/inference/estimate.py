@@ -277,6 +277,10 @@ class Quantity:
         size = len(table)
         return np.full((size, size), 1 / size) * self._chosen(size)[:, None]
 
+    def counts(self, label: int) -> bool:
+        """Whether rows of a class can move the formula."""
+        return self.classes is None or label in self.classes
+
     def _chosen(self, size: int) -> npt.NDArray[np.bool_]:
         if self.classes is None:
             return np.ones(size, bool)

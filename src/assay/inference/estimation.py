@@ -34,6 +34,7 @@ from assay.inference.estimate import Estimate, Quantity, squares_of, table_of
 from assay.inference.proportions import PROPORTION_METHODS, Ends, ProportionInterval, Wald, Wilson
 from assay.inference.score_intervals import DeLong, Newcombe
 from assay.inference.significance import check_level, normal
+from assay.inference.unseen import TOO_FEW, UNSEEN_ROWS, formula_interval, outward
 from assay.measures import Interval
 from assay.measures.curves import Curve, Floats
 from assay.text import quote
@@ -56,7 +57,7 @@ FEW_ROWS = 10
 DEFAULT_LEVEL = 0.95
 # What Wald's interval is made of, among the parts of an estimate.
 STANDARD_ERROR = "se"
-ONE_CLUSTER, ONE_OF_A_CLASS = (f"no interval: {why}" for why in (delta.ALONE, delta.LONE_CLASS))
+ONE_CLUSTER, ONE_OF_A_CLASS = (f"{TOO_FEW}: {why}" for why in (delta.ALONE, delta.LONE_CLASS))
 
 _JACCARD = Quantity(TP / (TP + FP + FN), label=1)
 
@@ -122,9 +123,14 @@ def estimate(
         # Sums of weights round, so that a perfect value may come out beyond its range.
         exact = min(max(exact, bounds[0]), bounds[1])
         note = _lopsided(quantity, confusion) if strata is None else None
-    in_clusters = None if clusters is None else _in_clusters(quantity, clusters, bounds, level)
-    if isinstance(in_clusters, str):
-        return Estimate(exact, n=n, level=level, note=in_clusters)
+    unseen = clusters is not None or _by_unseen_rows(confusion, quantity, default, method, strata)
+    widened = None
+    if unseen:
+        widened = formula_interval(
+            quantity, confusion, bounds, level, value=exact, clusters=clusters
+        )
+        if widened is None:
+            return Estimate(exact, n=n, level=level, note=_too_few(clusters))
     if isinstance(method, Bootstrap):
         resampled = (
             bootstrap.interval(quantity, confusion, method)
@@ -133,8 +139,8 @@ def estimate(
         )
         ends, note = (resampled.low, resampled.high), resampled.note or note
         name = method.name if clusters is None else f"cluster {method.name}"
-    elif in_clusters is not None:
-        ends, name = in_clusters, "cluster delta"
+    elif widened is not None:
+        ends, name = widened, UNSEEN_ROWS
     elif share is not None and not isinstance(method, Delta):
         ends, chosen = _share_ends(exact, quantity, confusion, method, strata, level)
         name, note = chosen.name, chosen.note if isinstance(chosen, GammaInterval) else note
@@ -159,18 +165,33 @@ def estimate(
             quantity, confusion, bounds, level, touching=touching, value=value_read, strata=strata
         )
         name = "delta"
-    low = max(min(ends[0], exact), bounds[0])
-    high = min(max(ends[1], exact), bounds[1])
+    low, high = outward(ends, bounds, effective_rows(confusion)) if unseen else ends
+    low, high = max(min(low, exact), bounds[0]), min(max(high, exact), bounds[1])
     return Estimate(exact, low, high, method=name, n=n, level=level, note=note, parts=parts)
 
 
-def _in_clusters(
-    quantity: Quantity, clusters: ClusterCounts, bounds: tuple[float, float], level: float
-) -> tuple[float, float] | str:
-    """The interval by the spread between clusters, or why there is none."""
-    if clusters.size < 2:
-        return ONE_CLUSTER
-    return delta.cluster_interval(quantity, clusters, bounds, level) or ONE_OF_A_CLASS
+def _by_unseen_rows(
+    confusion: Confusion,
+    quantity: Quantity,
+    default: Interval,
+    method: Method | None,
+    strata: Strata | None,
+) -> bool:
+    """Whether the default interval of a formula is that with unseen rows."""
+    asked = isinstance(method, Delta | Bootstrap | ProportionInterval | GammaInterval)
+    if asked or strata is not None or default is Interval.TOUCHING:
+        return False
+    by_wilson = proportion(quantity.expression) is not None or (
+        default is Interval.BY_JACCARD and quantity.label is not None
+    )
+    return confusion.weighted or not by_wilson
+
+
+def _too_few(clusters: ClusterCounts | None) -> str:
+    """Why there is no interval."""
+    if clusters is None:
+        return TOO_FEW
+    return ONE_CLUSTER if clusters.size < 2 else ONE_OF_A_CLASS
 
 
 def _share_ends(

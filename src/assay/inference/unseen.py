@@ -1,0 +1,218 @@
+"""Unseen rows: intervals that hold where few rows, clusters or weights carry a value.
+
+An interval from the spread of the rows that were seen lacks two things. A spread that few rows
+carry is itself poorly known. And rows of a kind that nobody has met may exist.
+
+So the interval is made twice. First from the spread that was seen, with Student's t, whose degrees
+of freedom fall as few rows carry the spread (their kurtosis; Satterthwaite 1946):
+
+    df = 2 / (sum(r^4) / sum(r^2)^2 - 1 / units)
+
+where r is by how much each unit (row, weighted row or cluster) moves the value. Then K unseen rows
+are added to each class, once all decided wrong and once all right. By how much they move the value
+moves the ends further out, as squares add. K is the square of the normal quantile: with no error
+seen that is Wilson's end, K / (n + K), and it fades as 1 / n.
+
+Weighted rows count as Kish's number of rows. Clusters count n / deff, where deff is by how much the
+variance between clusters exceeds that of independent rows; it is never taken to be less.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.counts import ClusterCounts, Confusion
+from assay.inference.delta import ClusterSpread, between_clusters, gradient_of, of_each_class, on_scale
+from assay.inference.estimate import Quantity, squares_of, table_of
+from assay.inference.significance import normal, student
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Ends: TypeAlias = tuple[float, float]
+
+UNSEEN_ROWS = "unseen rows"
+TOO_FEW = "no interval: too few to say"
+# A variance below this, beside the square of the range, is rounding.
+_ROUNDING = 1e-24
+# Moves cancel whose sum is less than this share of them.
+_CANCELLED = 1e-9
+
+
+def kurtosis_df(squares: float, fourths: float, units: float) -> float:
+    """The degrees of freedom of a spread, from sums of the squares and fourth powers of its moves.
+
+    >>> kurtosis_df(100.0, 300.0, 100), kurtosis_df(1.0, 1.0, 100)
+    (100.0, 2.0202020202020203)
+    """
+    if squares <= 0:
+        return 1.0
+    spread = max(fourths / squares**2 - 1 / units, 1e-12)
+    return min(max(2 / spread, 1.0), max(units - 1, 1.0))
+
+
+def design_effect(between: float, by_rows: float, rows_a_cluster: float) -> float:
+    """How many rows of a cluster tell as much as one that is independent.
+
+    At least 1 and at most all of a cluster, which is also taken where rows tell no spread.
+    """
+    if by_rows <= 0:
+        return max(rows_a_cluster, 1.0)
+    return max(min(between / by_rows, rows_a_cluster), 1.0)
+
+
+def seen_ends(
+    value: float, spread: ClusterSpread, bounds: Ends, level: float
+) -> Ends:
+    """The interval from the spread that was seen; without one, the value alone."""
+    width = bounds[1] - bounds[0]
+    if spread.variance <= _ROUNDING * (width**2 if math.isfinite(width) else 1.0):
+        return value, value
+    if not math.isfinite(spread.variance) or not math.isfinite(value):
+        return value, value
+    reach = normal(level) if math.isinf(spread.df) else student(level, spread.df)
+    return on_scale(value, spread.variance, bounds, reach)
+
+
+def with_unseen(value: float, ends: Ends, moved: Iterable[Sequence[float]], bounds: Ends) -> Ends:
+    """Move the ends out by what unseen rows make of a value.
+
+    ``moved`` are the values with unseen rows, for each class: once wrong, once right. Distances are
+    those on the logarithm where the range is open at one end.
+
+    >>> with_unseen(0.9, (0.9, 0.9), [(0.8, 0.95)], (0.0, 1.0))
+    (0.8, 0.95)
+    """
+    low, high = bounds
+    if math.isinf(low) and not math.isinf(high):
+        mirrored = [[-each for each in pair] for pair in moved]
+        above, below = with_unseen(-value, (-ends[1], -ends[0]), mirrored, (-high, math.inf))
+        return -below, -above
+    if math.isinf(high) and not math.isinf(low):
+        return _on_log(value - low, ends, moved, low)
+    down, up = _reaches(value, ends, moved)
+    return max(value - down, low), min(value + up, high)
+
+
+def _reaches(value: float, ends: Ends, moved: Iterable[Sequence[float]]) -> Ends:
+    down, up = [value - ends[0]], [ends[1] - value]
+    for pair in moved:
+        by = [each - value for each in pair if not math.isnan(each)]
+        down.append(min([0.0, *by]))
+        up.append(max([0.0, *by]))
+    return math.hypot(*down), math.hypot(*up)
+
+
+def _on_log(value: float, ends: Ends, moved: Iterable[Sequence[float]], low: float) -> Ends:
+    shifted = [[each - low for each in pair] for pair in moved]
+    if value == 0:
+        return low, low + _reaches(0.0, (0.0, ends[1] - low), shifted)[1]
+    if math.isinf(value):
+        turned = [[_inverse(each) for each in pair] for pair in shifted]
+        return low + _inverse(_reaches(0.0, (0.0, 0.0), turned)[1]), math.inf
+    logs = [[_log(each) for each in pair] for pair in shifted]
+    down, up = _reaches(_log(value), (_log(ends[0] - low), _log(ends[1] - low)), logs)
+    return low + value * math.exp(-down), low + value * math.exp(min(up, 700.0))
+
+
+def _inverse(number: float) -> float:
+    return math.inf if number == 0 else 1 / number
+
+
+def _log(number: float) -> float:
+    return -math.inf if number <= 0 else math.log(number)
+
+
+def outward(ends: Ends, bounds: Ends, rows: float) -> Ends:
+    """Ends nearer to a bound than a thousandth of a row are at the bound.
+
+    >>> outward((0.00000001, 0.99999999), (0.0, 1.0), 982)
+    (0.0, 1.0)
+    """
+    nearest = 1 / (1000 * max(rows, 1.0))
+    low = bounds[0] if ends[0] < bounds[0] + nearest else ends[0]
+    return low, bounds[1] if ends[1] > bounds[1] - nearest else ends[1]
+
+
+# -- formulas of counts ----------------------------------------------------------------------------
+
+
+def formula_interval(
+    quantity: Quantity,
+    confusion: Confusion,
+    bounds: Ends,
+    level: float,
+    *,
+    value: float,
+    clusters: ClusterCounts | None = None,
+) -> Ends | None:
+    """The interval of a formula; None where a class that it needs has one row or one cluster."""
+    table, squares = table_of(confusion), squares_of(confusion)
+    gradient = gradient_of(quantity, table)
+    # With weights the least that fourth powers can be, by Hölder's inequality.
+    fourths = np.divide(squares**3, table**2, out=np.zeros_like(table), where=table > 0)
+    rows, held = table.sum(axis=1), squares.sum(axis=1)
+    effective = np.divide(rows**2, held, out=np.zeros_like(rows), where=held > 0)
+    moves = squares * gradient**2
+    every = float(rows.sum()) ** 2 / float(held.sum())
+    df = math.inf
+    if confusion.weighted:
+        df = kurtosis_df(float(moves.sum()), float((fourths * gradient**4).sum()), every)
+    spread = ClusterSpread(float(moves.sum()), df)
+    units = effective
+    if clusters is not None:
+        cells = clusters.cells.astype(np.float64)
+        units = (cells.sum(axis=2) > 0).sum(axis=0).astype(np.float64)
+        moving = gradient.any(axis=1)
+        between = spread_of_clusters(
+            np.einsum("cij,ij->ci", cells, gradient)[:, moving],
+            np.einsum("cij,ij->ci", cells, gradient != 0)[:, moving] > 0,
+            apart=of_each_class(quantity, len(table)),
+        )
+        if clusters.size < 2 or between is None:
+            return None
+        effective = effective / [
+            design_effect(between.variance, spread.variance, each / max(number, 1.0))
+            for each, number in zip(effective.tolist(), units.tolist(), strict=True)
+        ]
+        spread = ClusterSpread(max(between.variance, spread.variance), between.df)
+    present = [int(label) for label in np.flatnonzero(rows) if quantity.counts(int(label))]
+    changed = np.repeat(table[None], 3 * len(present), axis=0)
+    for at, label in enumerate(present):
+        others = np.where(np.arange(len(rows)) == label, -1.0, rows)
+        unseen = normal(level) ** 2 * rows[label] / effective[label]
+        changed[3 * at, label, int(others.argmax())] += unseen
+        changed[3 * at + 1, label, label] += unseen
+        changed[3 * at + 2, label] = 0
+    values = quantity.of_tables(changed).reshape(-1, 3).tolist()
+    for label, (_, _, without) in zip(present, values, strict=True):
+        if math.isnan(without) and units[label] < 1 + _CANCELLED:
+            return None
+    if units.sum() < 1 + _CANCELLED:
+        return None
+    ends = with_unseen(
+        value, seen_ends(value, spread, bounds, level), [pair[:2] for pair in values], bounds
+    )
+    return ends if ends[0] < ends[1] else None
+
+
+# -- clusters --------------------------------------------------------------------------------------
+
+
+def spread_of_clusters(
+    moved: Floats, held: npt.NDArray[np.bool_], *, apart: bool
+) -> ClusterSpread | None:
+    """The spread between clusters, with degrees of freedom by kurtosis where those are fewer.
+
+    See :func:`assay.inference.delta.between_clusters`.
+    """
+    between = between_clusters(moved, held, apart=apart)
+    if between is None:
+        return None
+    squares = np.square(moved.sum(axis=1))
+    every = int(held.any(axis=1).sum())
+    by_kurtosis = kurtosis_df(float(squares.sum()), float(np.square(squares).sum()), every)
+    return ClusterSpread(between.variance, min(between.df, by_kurtosis))
