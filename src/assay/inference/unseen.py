@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.counts import ClusterCounts, Confusion
-from assay.inference.delta import ClusterSpread, between_clusters, gradient_of, of_each_class, on_scale
+from assay.inference.delta import ClusterSpread, between_clusters, gradient_of, of_each_class, on_scale, variance
 from assay.inference.estimate import Quantity, squares_of, table_of
 from assay.inference.significance import normal, student
 
@@ -151,52 +151,95 @@ def formula_interval(
 ) -> Ends | None:
     """The interval of a formula; None where a class that it needs has one row or one cluster."""
     table, squares = table_of(confusion), squares_of(confusion)
-    gradient = gradient_of(quantity, table)
-    # With weights the least that fourth powers can be, by Hölder's inequality.
-    fourths = np.divide(squares**3, table**2, out=np.zeros_like(table), where=table > 0)
-    rows, held = table.sum(axis=1), squares.sum(axis=1)
-    effective = np.divide(rows**2, held, out=np.zeros_like(rows), where=held > 0)
-    moves = squares * gradient**2
-    every = float(rows.sum()) ** 2 / float(held.sum())
-    df = math.inf
-    if confusion.weighted:
-        df = kurtosis_df(float(moves.sum()), float((fourths * gradient**4).sum()), every)
-    spread = ClusterSpread(float(moves.sum()), df)
-    units = effective
+    rows = [math.fsum(map(float, row)) for row in confusion.cells]
+    units = rows if confusion.squares is None else _kish(confusion)
+    effective = units
+    spread = ClusterSpread(variance(quantity, table, squares), math.inf)
     if clusters is not None:
-        cells = clusters.cells.astype(np.float64)
-        units = (cells.sum(axis=2) > 0).sum(axis=0).astype(np.float64)
-        moving = gradient.any(axis=1)
-        between = spread_of_clusters(
-            np.einsum("cij,ij->ci", cells, gradient)[:, moving],
-            np.einsum("cij,ij->ci", cells, gradient != 0)[:, moving] > 0,
-            apart=of_each_class(quantity, len(table)),
-        )
-        if clusters.size < 2 or between is None:
+        if clusters.size < 2:
             return None
-        effective = effective / [
-            design_effect(between.variance, spread.variance, each / max(number, 1.0))
-            for each, number in zip(effective.tolist(), units.tolist(), strict=True)
+        between = _between(quantity, table, clusters)
+        if between is None:
+            return None
+        units = (clusters.cells.any(axis=2)).sum(axis=0).tolist()
+        effective = [
+            held / design_effect(between.variance, spread.variance, held / max(number, 1))
+            for held, number in zip(effective, units, strict=True)
         ]
         spread = ClusterSpread(max(between.variance, spread.variance), between.df)
-    present = [int(label) for label in np.flatnonzero(rows) if quantity.counts(int(label))]
-    changed = np.repeat(table[None], 3 * len(present), axis=0)
-    for at, label in enumerate(present):
-        others = np.where(np.arange(len(rows)) == label, -1.0, rows)
-        unseen = normal(level) ** 2 * rows[label] / effective[label]
-        changed[3 * at, label, int(others.argmax())] += unseen
-        changed[3 * at + 1, label, label] += unseen
-        changed[3 * at + 2, label] = 0
-    values = quantity.of_tables(changed).reshape(-1, 3).tolist()
-    for label, (_, _, without) in zip(present, values, strict=True):
-        if math.isnan(without) and units[label] < 1 + _CANCELLED:
-            return None
-    if units.sum() < 1 + _CANCELLED:
+    elif confusion.squares is not None:
+        spread = _weighted_spread(quantity, table, squares)
+    present = [at for at, held in enumerate(rows) if held and quantity.counts(at)]
+    few = [at for at in present if units[at] < 1 + _CANCELLED]
+    if math.fsum(units) < 1 + _CANCELLED or any(
+        math.isnan(each) for each in _values(quantity, [_without(table, at) for at in few])
+    ):
         return None
-    ends = with_unseen(
-        value, seen_ends(value, spread, bounds, level), [pair[:2] for pair in values], bounds
-    )
+    square = normal(level) ** 2
+    unseen = [
+        each
+        for at in present
+        for each in _with_rows(table, at, square * rows[at] / effective[at], rows)
+    ]
+    values = _values(quantity, unseen)
+    moved = list(zip(values[::2], values[1::2], strict=True))
+    ends = with_unseen(value, seen_ends(value, spread, bounds, level), moved, bounds)
     return ends if ends[0] < ends[1] else None
+
+
+def _kish(confusion: Confusion) -> list[float]:
+    """Kish's number of rows of each class."""
+    sums = [math.fsum(row) for row in confusion.cells]
+    squares = [math.fsum(row) for row in confusion.squares or confusion.cells]
+    return [a * a / b if b else 0.0 for a, b in zip(sums, squares, strict=True)]
+
+
+def _weighted_spread(quantity: Quantity, table: Floats, squares: Floats) -> ClusterSpread:
+    """The variance of weighted rows; of fourth powers the least that they can be, by Hölder."""
+    gradient = gradient_of(quantity, table)
+    fourths = np.divide(squares**3, table**2, out=np.zeros_like(table), where=table > 0)
+    moves = float((squares * gradient**2).sum())
+    rows = float(table.sum()) ** 2 / float(squares.sum())
+    return ClusterSpread(
+        moves, kurtosis_df(moves, float((fourths * gradient**4).sum()), rows)
+    )
+
+
+def _between(quantity: Quantity, table: Floats, clusters: ClusterCounts) -> ClusterSpread | None:
+    """The spread between clusters."""
+    gradient, cells = gradient_of(quantity, table), clusters.cells.astype(np.float64)
+    moving = gradient.any(axis=1)
+    return spread_of_clusters(
+        (cells * gradient).sum(axis=2)[:, moving],
+        (cells * (gradient != 0)).any(axis=2)[:, moving],
+        apart=of_each_class(quantity, len(table)),
+    )
+
+
+def _without(table: Floats, label: int) -> Floats:
+    """The table without the rows of a class."""
+    left = table.copy()
+    left[label] = 0
+    return left
+
+
+def _with_rows(table: Floats, label: int, unseen: float, rows: Sequence[float]) -> list[Floats]:
+    """The table with unseen rows of a class: all wrong, as the largest other class; all right."""
+    others = [-1.0 if at == label else held for at, held in enumerate(rows)]
+    wrong, right = table.copy(), table.copy()
+    wrong[label, others.index(max(others))] += unseen
+    right[label, label] += unseen
+    return [wrong, right]
+
+
+def _values(quantity: Quantity, tables: Sequence[Floats]) -> list[float]:
+    """The formula of each table; one by one of two classes, which is quicker."""
+    if not tables:
+        return []
+    if len(tables[0]) == 2 and quantity.classes is None:
+        return [quantity.of_table(table.tolist()) for table in tables]
+    values: list[float] = quantity.of_tables(np.array(tables)).tolist()
+    return values
 
 
 # -- clusters --------------------------------------------------------------------------------------
