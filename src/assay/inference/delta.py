@@ -38,11 +38,11 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from assay.counts import ClusterCounts, Confusion
+from assay.counts import Confusion
 from assay.errors import InputError
 from assay.formula.properties import share_of
 from assay.inference.estimate import Floats, Quantity, squares_of, table_of
-from assay.inference.significance import check_level, normal, student
+from assay.inference.significance import check_level, normal
 from assay.text import significant
 
 # Beyond this many units on the log scale an end is at the edge of the range.

@@ -123,14 +123,15 @@ def estimate(
         # Sums of weights round, so that a perfect value may come out beyond its range.
         exact = min(max(exact, bounds[0]), bounds[1])
         note = _lopsided(quantity, confusion) if strata is None else None
-    unseen = clusters is not None or _by_unseen_rows(confusion, quantity, default, method, strata)
-    widened = None
-    if unseen:
+    if clusters is not None or _by_unseen_rows(confusion, quantity, default, method, strata):
         widened = formula_interval(
             quantity, confusion, bounds, level, value=exact, clusters=clusters
         )
         if widened is None:
             return Estimate(exact, n=n, level=level, note=_too_few(clusters))
+        if not isinstance(method, Bootstrap):
+            low, high = outward(widened, bounds, effective_rows(confusion))
+            return Estimate(exact, low, high, method=UNSEEN_ROWS, n=n, level=level, note=note)
     if isinstance(method, Bootstrap):
         resampled = (
             bootstrap.interval(quantity, confusion, method)
@@ -139,8 +140,6 @@ def estimate(
         )
         ends, note = (resampled.low, resampled.high), resampled.note or note
         name = method.name if clusters is None else f"cluster {method.name}"
-    elif widened is not None:
-        ends, name = widened, UNSEEN_ROWS
     elif share is not None and not isinstance(method, Delta):
         ends, chosen = _share_ends(exact, quantity, confusion, method, strata, level)
         name, note = chosen.name, chosen.note if isinstance(chosen, GammaInterval) else note
@@ -165,8 +164,8 @@ def estimate(
             quantity, confusion, bounds, level, touching=touching, value=value_read, strata=strata
         )
         name = "delta"
-    low, high = outward(ends, bounds, effective_rows(confusion)) if unseen else ends
-    low, high = max(min(low, exact), bounds[0]), min(max(high, exact), bounds[1])
+    low = max(min(ends[0], exact), bounds[0])
+    high = min(max(ends[1], exact), bounds[1])
     return Estimate(exact, low, high, method=name, n=n, level=level, note=note, parts=parts)
 
 

@@ -5,16 +5,30 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from assay.counts import Moments, Sample
+from assay.counts import Moments, Sample, ScoreCounts
 from assay.errors import MethodError
 from assay.inference.delta import ClusterSpread, between_clusters, cancels, on_scale
+from assay.inference.loss_intervals import losses_of_rows, with_unseen_losses
 from assay.inference.proportions import ClopperPearson, Wilson
+from assay.inference.roc_point_intervals import equal_error_interval, farthest_interval, joined
 from assay.inference.significance import check_level, normal, student
+from assay.inference.unseen import (
+    UNSEEN_ROWS,
+    design_effect,
+    influence_df,
+    kurtosis_df,
+    outward,
+    seen_ends,
+    unseen_scores,
+    with_unseen,
+    without_idle,
+)
 from assay.measures import (
     ByRow,
     ClassAverage,
@@ -36,6 +50,8 @@ ENOUGH_ERRORS = 5
 # With more rows than these the optimism of a best threshold is small beside what few errors leave
 # open.
 _MOST_ROWS = 500_000
+# A class of fewer effective rows than these, but for rounding, tells no spread.
+_TWO = 1 + 1e-9
 
 
 @dataclass(frozen=True)
@@ -278,26 +294,63 @@ def ranked_interval(
 ) -> tuple[tuple[float, float], str]:
     """The default interval of a measure of a score, and its name; ``sizes`` are P and N.
 
-    What is read off single points needs their ``ranking``, and has the plain interval without it.
+    What rests on the rows themselves needs their ``ranking``, and has the plain interval without
+    it. A class of one row is too few to say anything: then both ends are nan.
     """
     positives, negatives = sizes
-    unweighted = ranking is not None and not ranking.table.weighted
-    match declared.interval:
-        case Interval.AUC:
-            return auc_interval(smooth, positives, negatives, level)
-        case Interval.PARTIAL:
-            inside = max(declared.reach * negatives, 1.0)
-            return partial_interval(smooth, positives, inside, bounds, level), "delta"
-        case Interval.AT_RATE if ranking is not None and unweighted:
+    smaller = min(positives, negatives) or positives
+    if smaller < _TWO:
+        return (math.nan, math.nan), ""
+    kind = declared.interval
+    if ranking is not None and not ranking.table.weighted:
+        if kind is Interval.AT_RATE:
             return rate_interval(ranking.points, declared.reach, level), "order statistics"
-        case Interval.CHOSEN if ranking is not None and unweighted:
-            smaller = min(positives, negatives)
-            ends = chosen_interval(declared, smooth, ranking, smaller, bounds, level)
-            return ends, "delta"
-        case Interval.INFLUENCE | Interval.AT_RATE | Interval.CHOSEN:
-            smaller = min(positives, negatives) or positives
-            return influence_interval(smooth, smaller, bounds, level), "delta"
-    raise MethodError(f"a measure of a ranking has no interval {declared.interval.name}")
+        if kind is Interval.EQUAL_ERRORS:
+            plain = influence_interval(smooth, smaller, bounds, level)
+            inverted = equal_error_interval(ranking.points, smooth.value, level)
+            return joined(plain, inverted), "inversion"
+        if kind is Interval.FARTHEST:
+            more = 0.0
+            if positives + negatives <= _MOST_ROWS:
+                more = optimism(declared, smooth, ranking)
+            return farthest_interval(ranking.points, more, level), "mover"
+    if kind is Interval.AUC and (ranking is None or not ranking.table.weighted):
+        return auc_interval(smooth, positives, negatives, level)
+    if ranking is not None and positives and negatives:
+        return _with_unseen_rows(declared, smooth, sizes, bounds, level, ranking), UNSEEN_ROWS
+    if kind is Interval.PARTIAL:
+        inside = max(declared.reach * negatives, 1.0)
+        return partial_interval(smooth, positives, inside, bounds, level), "delta"
+    if kind in (Interval.AVERAGED, Interval.MEAN, Interval.NONE):
+        raise MethodError(f"a measure of a ranking has no interval {kind.name}")
+    return influence_interval(smooth, smaller, bounds, level), "delta"
+
+
+def _with_unseen_rows(
+    declared: Ranked,
+    smooth: Smooth,
+    sizes: tuple[float, float],
+    bounds: tuple[float, float],
+    level: float,
+    ranking: Ranking,
+) -> tuple[float, float]:
+    """The interval from the spread that was seen, and what unseen rows make of the value."""
+    table = ranking.table if declared.probabilities else without_idle(ranking.table)
+    value, smaller = smooth.value, min(sizes)
+    if (
+        declared.interval is Interval.CHOSEN
+        and not table.weighted
+        and bounds[0] < value < bounds[1]
+    ):
+        ends = chosen_interval(declared, smooth, ranking, smaller, bounds, level)
+    else:
+        inside = smaller
+        if declared.interval is Interval.PARTIAL:
+            inside = min(sizes[0], max(declared.reach * sizes[1], 1.0))
+        df = min(influence_df(declared.influence(table), table), max(inside - 1, 1.0))
+        ends = seen_ends(value, ClusterSpread(smooth.variance, df), bounds, level)
+    moved = unseen_scores(declared, table, level)
+    return outward(with_unseen(value, ends, moved, bounds), bounds, sum(sizes))
 
 
 def averaged_interval(
@@ -361,8 +414,8 @@ def mean_interval(moments: Moments, largest: float, level: float) -> tuple[float
     n = moments.weight**2 / moments.square_weight
     if mean <= 0:
         return 0.0, largest * _edge(0.0, n, level)[1]
-    if n - 1 < 1e-9:
-        return 0.0, largest
+    if n < _TWO or not moments.variance_of_mean:
+        return math.nan, math.nan
     spread = moments.variance_of_mean * n / (n - 1)
     low, high = on_scale(mean, spread, (0, math.inf), student(level, n - 1))
     return low, min(high, largest)
@@ -378,16 +431,76 @@ def clustered(
     bounds: tuple[float, float],
     level: float,
 ) -> tuple[float, float]:
-    """The interval of a score measure when rows come in clusters, by influence and Student's t.
+    """The interval of a score measure when rows come in clusters: their spread, and unseen rows.
 
-    ``value`` is the estimate; nan where there are too few clusters, or it lies at an edge.
+    ``value`` is the estimate; nan where there are too few clusters, or one has all of a class.
     """
-    if len(sample.clusters) < 2 or not bounds[0] < value < bounds[1]:
+    if len(sample.clusters) < 2 or rests_on_one_cluster(sample, declared):
         return math.nan, math.nan
-    between = cluster_spread(sample, declared, declared.moves(sample, 0)[1])
+    moves = declared.moves(sample, 0)[1]
+    between = cluster_spread(sample, declared, moves)
     if between is None:
         return math.nan, math.nan
-    return on_scale(value, between.variance, bounds, student(level, between.df))
+    squares: Any = np.bincount(sample.cluster, moves * sample.counts) ** 2
+    by_kurtosis = kurtosis_df(float(squares.sum()), float((squares**2).sum()), len(squares))
+    by_rows = float((sample.amounts_squared * moves**2).sum())
+    spread = ClusterSpread(max(between.variance, by_rows), min(between.df, by_kurtosis))
+    effective = _effective(sample, between.variance, by_rows)
+    if isinstance(declared, MeanLoss):
+        seen = seen_ends(value, spread, (0.0, math.inf), level)
+        rows_of = (*losses_of_rows(declared, sample), sample.counts)
+        most = declared.largest
+        return with_unseen_losses(value, seen, rows_of, sum(effective), most, level)
+    ends = seen_ends(value, spread, bounds, level)
+    moved = _moved_parts(sample, declared, value, effective, level)
+    low, high = outward(with_unseen(value, ends, moved, bounds), bounds, sum(effective))
+    return (low, high) if low < high else (math.nan, math.nan)
+
+
+def _effective(sample: Sample, between: float, by_rows: float) -> list[float]:
+    """As how many independent rows each class counts, by the design effect of its clusters."""
+    size = len(sample.labels)
+    sums = np.bincount(sample.truth, sample.counts, size)
+    squares = np.bincount(sample.truth, sample.amounts_squared, size)
+    pairs = np.unique(sample.cluster.astype(np.int64) * size + sample.truth)
+    clusters = np.bincount(pairs % size, minlength=size)
+    effective = []
+    for total, square, number in zip(sums, squares, clusters, strict=True):
+        rows = float(total**2 / square) if total else 0.0
+        effective.append(rows / design_effect(between, by_rows, rows / max(int(number), 1)))
+    return effective
+
+
+def _moved_parts(
+    sample: Sample,
+    declared: Ranked | ClassAverage | OverPairs,
+    value: float,
+    effective: Sequence[float],
+    level: float,
+) -> list[tuple[float, float]]:
+    """What unseen rows make of a value through each of the rankings that it is made of."""
+    if isinstance(declared, Ranked):
+        table = sample.score_counts(0)
+        table = table if declared.probabilities else without_idle(table)
+        return unseen_scores(declared, table, level, effective)
+    ranked, tables = declared.ranked, sample.class_counts(0)
+    moved: list[tuple[float, float]] = []
+    parts: list[tuple[float, ScoreCounts, tuple[int, ...], int]]
+    if isinstance(declared, OverPairs):
+        pairs = list(permutations(range(len(tables)), 2))
+        parts = [(1 / len(pairs), tables[i].pair(j, i), (j,), i) for i, j in pairs]
+    else:
+        shares = declared.shares(np.array([float(total) for total in tables[0].totals()]))
+        others = {i: tuple(j for j in range(len(tables)) if j != i) for i in shares}
+        parts = [(w, tables[i].one_versus_rest(i), others[i], i) for i, w in shares.items()]
+    for weight, table, negatives, positive in parts:
+        sizes = sum(effective[j] for j in negatives), effective[positive]
+        own = ranked.influence(table).value
+        moved += [
+            (value + weight * (bad - own), value + weight * (good - own))
+            for bad, good in unseen_scores(ranked, without_idle(table), level, sizes)
+        ]
+    return moved
 
 
 def cluster_spread(sample: Sample, declared: ByRow, moves: Floats) -> ClusterSpread | None:

@@ -21,15 +21,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from assay.counts import ClusterCounts, Confusion
-from assay.inference.delta import ClusterSpread, between_clusters, gradient_of, of_each_class, on_scale, variance
+from assay.counts import ClusterCounts, Confusion, ScoreCounts
+from assay.inference.delta import (
+    ClusterSpread,
+    between_clusters,
+    gradient_of,
+    of_each_class,
+    on_scale,
+    variance,
+)
 from assay.inference.estimate import Quantity, squares_of, table_of
 from assay.inference.significance import normal, student
+from assay.measures import Influence, Points, Ranked
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ends: TypeAlias = tuple[float, float]
@@ -64,9 +72,7 @@ def design_effect(between: float, by_rows: float, rows_a_cluster: float) -> floa
     return max(min(between / by_rows, rows_a_cluster), 1.0)
 
 
-def seen_ends(
-    value: float, spread: ClusterSpread, bounds: Ends, level: float
-) -> Ends:
+def seen_ends(value: float, spread: ClusterSpread, bounds: Ends, level: float) -> Ends:
     """The interval from the spread that was seen; without one, the value alone."""
     width = bounds[1] - bounds[0]
     if spread.variance <= _ROUNDING * (width**2 if math.isfinite(width) else 1.0):
@@ -200,9 +206,7 @@ def _weighted_spread(quantity: Quantity, table: Floats, squares: Floats) -> Clus
     fourths = np.divide(squares**3, table**2, out=np.zeros_like(table), where=table > 0)
     moves = float((squares * gradient**2).sum())
     rows = float(table.sum()) ** 2 / float(squares.sum())
-    return ClusterSpread(
-        moves, kurtosis_df(moves, float((fourths * gradient**4).sum()), rows)
-    )
+    return ClusterSpread(moves, kurtosis_df(moves, float((fourths * gradient**4).sum()), rows))
 
 
 def _between(quantity: Quantity, table: Floats, clusters: ClusterCounts) -> ClusterSpread | None:
@@ -240,6 +244,72 @@ def _values(quantity: Quantity, tables: Sequence[Floats]) -> list[float]:
         return [quantity.of_table(table.tolist()) for table in tables]
     values: list[float] = quantity.of_tables(np.array(tables)).tolist()
     return values
+
+
+# -- scores ----------------------------------------------------------------------------------------
+
+
+def unseen_scores(
+    declared: Ranked, table: ScoreCounts, level: float, effective: Sequence[float] | None = None
+) -> list[tuple[float, float]]:
+    """The values of a measure of scores with unseen rows of each class: once wrong, once right.
+
+    A wrong row has the median score of the other class, a right one is beyond all scores.
+    ``effective`` is as how many independent rows each class counts.
+    """
+    totals = [float(total) for total in table.totals()]
+    if not all(totals):
+        return []
+    counts, scores = table.counts.astype(np.float64), table.scores
+    sizes = table.effective() if effective is None else effective
+    moved = []
+    for label, (total, size) in enumerate(zip(totals, sizes, strict=True)):
+        rows = np.zeros((2, 1))
+        rows[label] = normal(level) ** 2 * total / size
+        middle = int(np.searchsorted(np.cumsum(counts[1 - label]), totals[1 - label] / 2))
+        wrong = counts.copy()
+        wrong[:, middle : middle + 1] += rows
+        sides = (counts, rows) if label else (rows, counts)
+        ends = (scores, scores[-1:]) if label else (scores[:1], scores)
+        tables = (wrong, scores), (np.concatenate(sides, axis=1), np.concatenate(ends))
+        bad, good = (_value(declared, ScoreCounts(table.labels, at, held)) for held, at in tables)
+        moved.append((bad, good))
+    return moved
+
+
+def _value(declared: Ranked, table: ScoreCounts) -> float:
+    """The value alone; rows of both classes are known to be there."""
+    if declared.alone is not None:
+        return declared.alone(Points.of(table))
+    return declared.influence(table).value
+
+
+def influence_df(influence: Influence, table: ScoreCounts) -> float:
+    """The degrees of freedom of a measure of scores, by how much each row moves it."""
+    squares: Any = table.counts if table.squares is None else table.squares
+    fourths: Any = table.counts
+    if table.squares is not None:
+        # The least that fourth powers of weights can be, by Hölder's inequality.
+        fourths = np.zeros_like(squares)
+        np.divide(squares**3, table.counts**2, out=fourths, where=table.counts > 0)
+    second = fourth = 0.0
+    for label, moves in enumerate((influence.negative, influence.positive)):
+        square = moves * moves
+        second += float(squares[label] @ square)
+        fourth += float(fourths[label] @ (square * square))
+    return kurtosis_df(second, fourth, float(table.rows))
+
+
+def without_idle(table: ScoreCounts) -> ScoreCounts:
+    """The table with neighbouring scores that only negatives have as one: that moves no ranking."""
+    idle = table.counts[1] == 0
+    starts = np.flatnonzero(~(idle[1:] & idle[:-1])) + 1
+    starts = np.concatenate(([0], starts))
+    if len(starts) > table.size // 2:
+        return table
+    counts = np.add.reduceat(table.counts.astype(np.float64), starts, axis=1)
+    squares = counts if table.squares is None else np.add.reduceat(table.squares, starts, axis=1)
+    return ScoreCounts(table.labels, table.scores[starts], counts, squares, table.kept)
 
 
 # -- clusters --------------------------------------------------------------------------------------

@@ -44,7 +44,10 @@ class Needs(Enum):
 class Interval(Enum):
     """How the default interval is found."""
 
-    BY_SHAPE = "Wilson for a share of rows, else the delta method on the scale of the range"
+    BY_SHAPE = (
+        "Wilson for a share of rows, else the delta method on the scale of the range, and unseen "
+        "rows"
+    )
     TOUCHING = "delta method on the arcsine of the root, since it is flat where it is 0"
     BY_JACCARD = "Wilson on the Jaccard index J, mapped by 2J/(1+J)"
     AUC = "DeLong on the logit scale; Newcombe's method 5 where errors are few"
@@ -52,13 +55,20 @@ class Interval(Enum):
         "Wilson's for the detected share, combined with order statistics of the negatives for the "
         "threshold"
     )
-    PARTIAL = "delta method on the logit scale; Newcombe's method 5 where errors are few"
+    PARTIAL = (
+        "delta method on the logit scale, Newcombe's method 5 where errors are few, and unseen rows"
+    )
+    EQUAL_ERRORS = "the rates that the interval of the detection rate there does not rule out"
+    FARTHEST = (
+        "Wilson's for both rates, combined as squares add, at each threshold, less the optimism of "
+        "the best one"
+    )
     CHOSEN = (
         "delta method on the logit scale, by each row's influence, less the optimism of thresholds "
-        "that were chosen on the same rows"
+        "that were chosen on the same rows, and unseen rows"
     )
-    MEAN = "normal on the log scale, by the spread over rows"
-    INFLUENCE = "delta method on the logit scale, by each row's influence"
+    MEAN = "Student's t on the log scale, by the spread over rows, and unseen rows"
+    INFLUENCE = "delta method on the logit scale, by each row's influence, and unseen rows"
     AVERAGED = "delta method on the logit scale, by each row's influence on every class"
     NONE = "none; its note says why"
 

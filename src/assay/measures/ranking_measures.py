@@ -410,6 +410,7 @@ EQUAL_ERROR_RATE = Measure(
     averaged=False,
     of_scores=read_off(
         equal_error,
+        interval=Interval.EQUAL_ERRORS,
         invariant_under=(Law.CLASS_SWAP, Law.PREVALENCE, Law.SCORE_MAP),
     ),
     definition=Definition(
@@ -440,7 +441,7 @@ KS = Measure(
     averaged=False,
     of_scores=read_off(
         farthest,
-        interval=Interval.CHOSEN,
+        interval=Interval.FARTHEST,
         invariant_under=(Law.CLASS_SWAP, Law.PREVALENCE, Law.SCORE_MAP),
     ),
     definition=Definition(
