@@ -40,8 +40,10 @@ VERDICT = 0.01
 # How many orders are drawn; the first few tell where p is large.
 _DRAWS, _FIRST_DRAWS, _LARGE_P = 9_999, 999, 0.02
 _SEED = 42
-# NumPy draws from urns of fewer rows than this.
-_LARGEST_URN = 1_000_000_000
+# NumPy draws from urns of fewer rows than this; from small ones it may draw row by row.
+_LARGEST_URN, _SMALL_URN = 1_000_000_000, 1_000_000
+# So many hits a period are dealt one by one in less time than period by period.
+_FEW_HITS = 10
 # Statistics that are the same but for rounding.
 _TIE = 1e-9
 TOO_FEW_UNITS = f"a trend needs rows on at least {LEAST_UNITS} days"
@@ -85,15 +87,11 @@ def alike(successes: npt.ArrayLike, trials: npt.ArrayLike) -> float:
 
 def _dealt(trials: npt.NDArray[np.int64], hits: int, draws: int) -> npt.NDArray[np.int64]:
     """So many hits dealt to the rows of periods by chance; one draw a row."""
-    generator = np.random.default_rng(_SEED)
-    left, rest = np.full(draws, hits), int(trials.sum())
-    dealt = np.empty((draws, len(trials)), np.int64)
-    for at, rows in enumerate(trials[:-1].tolist()):
-        rest -= rows
-        dealt[:, at] = generator.hypergeometric(rows, rest, left)
-        left = left - dealt[:, at]
-    dealt[:, -1] = left
-    return dealt
+    # Few hits are dealt one by one, many period by period.
+    one_by_one = hits <= _FEW_HITS * len(trials) and trials.sum() < _SMALL_URN
+    return np.random.default_rng(_SEED).multivariate_hypergeometric(
+        trials, hits, size=draws, method="count" if one_by_one else "marginals"
+    )
 
 
 def _mid_p(drawn: Floats, statistic: float, draws: int) -> float:

@@ -212,10 +212,12 @@ def _weighted_spread(quantity: Quantity, table: Floats, squares: Floats) -> Clus
 def _between(quantity: Quantity, table: Floats, clusters: ClusterCounts) -> ClusterSpread | None:
     """The spread between clusters."""
     gradient, cells = gradient_of(quantity, table), clusters.cells.astype(np.float64)
-    moving = gradient.any(axis=1)
+    # Cells that could move the value, though all rows so far are decided alike.
+    used = gradient_of(quantity, table + 0.5) != 0
+    moving = used.any(axis=1)
     return spread_of_clusters(
         (cells * gradient).sum(axis=2)[:, moving],
-        (cells * (gradient != 0)).any(axis=2)[:, moving],
+        (cells * used).any(axis=2)[:, moving],
         apart=of_each_class(quantity, len(table)),
     )
 
@@ -308,7 +310,7 @@ def without_idle(table: ScoreCounts) -> ScoreCounts:
     if len(starts) > table.size // 2:
         return table
     counts = np.add.reduceat(table.counts.astype(np.float64), starts, axis=1)
-    squares = counts if table.squares is None else np.add.reduceat(table.squares, starts, axis=1)
+    squares = None if table.squares is None else np.add.reduceat(table.squares, starts, axis=1)
     return ScoreCounts(table.labels, table.scores[starts], counts, squares, table.kept)
 
 
