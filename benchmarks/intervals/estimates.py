@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 
-from assay.counts import ClusterCounts, Confusion, LossSums, Sample, ScoreCounts
+from assay.counts import ClusterCounts, Confusion, Sample, ScoreCounts
 from assay.formula import Expression, of_classes
 from assay.inference import Estimate, Quantity, estimate
-from assay.inference.score_intervals import clustered, mean_interval, ranked_interval
+from assay.inference.loss_intervals import loss_interval
+from assay.inference.score_intervals import clustered, ranked_interval
+from assay.inference.unseen import TOO_FEW, UNSEEN_ROWS
 from assay.measures import MeanLoss, Ranked, find, rank
 
 LEVEL = 0.95
@@ -47,20 +49,20 @@ def scored(name: str, table: ScoreCounts, sample: Sample | None = None) -> Estim
     if math.isnan(smooth.value):
         return Estimate(math.nan, undefined="undefined")
     if sample is not None:
-        ends, method = clustered(sample, declared, smooth.value, bounds, LEVEL), "cluster delta"
+        ends, method = clustered(sample, declared, smooth.value, bounds, LEVEL), UNSEEN_ROWS
     else:
         negatives, positives = table.effective()
         sizes = positives, negatives
         ends, method = ranked_interval(declared, smooth, sizes, bounds, LEVEL, ranking)
+    if math.isnan(ends[0]):
+        return Estimate(smooth.value, note=TOO_FEW)
     low, high = min(ends[0], smooth.value), max(ends[1], smooth.value)
     return Estimate(smooth.value, low, high, method=method)
 
 
-def loss(name: str, sums: LossSums) -> Estimate:
+def loss(name: str, table: ScoreCounts) -> Estimate:
     """Log loss or Brier score."""
     declared = find(name).of_scores
     assert isinstance(declared, MeanLoss)
-    assert declared.sums is not None
-    moments = declared.sums(sums)
-    low, high = mean_interval(moments, declared.largest, LEVEL)
-    return Estimate(moments.mean, low, high, method="delta")
+    value = declared.value(table)
+    return Estimate(value, *loss_interval(declared, table, LEVEL), method=UNSEEN_ROWS)

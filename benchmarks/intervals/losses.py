@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betaincinv, expit, logit, xlogy
 
-from assay.counts import LossSums, ScoreCounts
+from assay.counts import ScoreCounts
 from assay.inference import Estimate
 from intervals.estimates import loss, scored
 
@@ -68,8 +68,8 @@ class Probabilities:
             chance = rng.beta(self.a, self.b, self.rows)
             truth = (rng.random(self.rows) < chance).astype(np.uint8)
             said = self.said(chance)
-            sums, table = LossSums.of_rows(truth, said), ScoreCounts.of_rows(LABELS, said, truth)
-            yield {name: loss(name, sums) for name in ("log_loss", "brier")} | {
+            table = ScoreCounts.of_rows(LABELS, said, truth)
+            yield {name: loss(name, table) for name in ("log_loss", "brier")} | {
                 name: scored(name, table) for name in ("calibration_slope", "calibration_intercept")
             }
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from assay.cli.app import run
 from assay.cli.demo import table
 from assay.learn.scenarios import make_flows
+
+from assay.cli.app import run
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
+from assay.report.measure_pages import formula_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.formula import latex
 from assay.measures import Measure, catalogue
-from assay.report.measure_pages import formula_of
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 _spec = spec_from_file_location("mathml", DOCS / "mathml.py")

@@ -18,7 +18,9 @@ from assay.counts import Confusion, LossSums, Sample, ScoreCounts
 from assay.formula import at_base_rate, of_classes
 from assay.inference import Bootstrap, DeLong, Estimate, Method, Newcombe, Quantity, estimate
 from assay.inference.bootstrap import row_interval, score_interval
+from assay.inference.loss_intervals import loss_interval
 from assay.inference.score_intervals import averaged_interval, mean_interval, ranked_interval
+from assay.inference.unseen import TOO_FEW, UNSEEN_ROWS
 from assay.measures import (
     AVERAGES,
     Binned,
@@ -167,7 +169,7 @@ class Counted:
             sizes = positives, negatives
             ends, name = ranked_interval(declared, smooth, sizes, bounds, self.level, ranking)
             if math.isnan(ends[0]):
-                name, note = "", "no interval: no row is ranked wrong"
+                name, note = "", TOO_FEW
         return self._estimate(smooth.value, ends, name, table.rows, note)
 
     def _averaged(self, declared: Ranked, measure: Measure, how: str) -> Estimate:
@@ -212,9 +214,14 @@ class Counted:
         if declared.clipped is not None and self.losses is not None:
             clipped = declared.clipped(self.losses)
             note = f"{clipped} rows were clipped at 2^-52" if clipped else None
-        ends = mean_interval(moments, declared.largest, self.level)
+        if len(self.scores) == 1:
+            ends, name = loss_interval(declared, self.scores[0], self.level), UNSEEN_ROWS
+        else:
+            ends, name = mean_interval(moments, declared.largest, self.level), "delta"
+        if math.isnan(ends[0]):
+            name, note = "", TOO_FEW
         beside = {} if declared.beside is None else declared.beside(self.confusion)
-        of_rows = self._estimate(moments.mean, ends, "delta", self.scores[0].rows, note)
+        of_rows = self._estimate(moments.mean, ends, name, self.scores[0].rows, note)
         return of_rows.changed(parts=beside)
 
     def _undefined(self, why: str) -> Estimate:

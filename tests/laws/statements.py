@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from assay.counts import Confusion, ScoreCounts
 from assay.formula import evaluate, value
 from assay.inference import Estimate
+from assay.inference.unseen import TOO_FEW
 from assay.measures import MAX_FPR, Law, MeanLoss, Measure, Ranked, catalogue, rank
 
 from .faces import Face, Kind, all_faces, assert_near, fields, same
@@ -209,9 +210,17 @@ def weighted_undefined_alike(face: Face, rows: Rows, random: Random) -> None:
 def interval_holds_the_estimate(face: Face, rows: Rows, random: Random) -> None:
     estimate = face.of(rows)
     low, high = face.measure.range
-    if not math.isnan(estimate):
+    if says_too_little(estimate):
+        assert not estimate.method
+    elif not math.isnan(estimate):
         assert low <= estimate.low <= estimate <= estimate.high <= high
         assert estimate.method
+
+
+def says_too_little(estimate: Estimate) -> bool:
+    """Whether it has no interval, and says that its rows are too few for one."""
+    without = not math.isnan(estimate) and math.isnan(estimate.low) and math.isnan(estimate.high)
+    return without and (estimate.note or "").startswith(TOO_FEW)
 
 
 def no_interval_says_why(face: Face, rows: Rows, random: Random) -> None:
@@ -406,7 +415,7 @@ def base_rate_interval(face: Face, rows: Rows, random: Random) -> None:
     estimate = face.read(rows.counted(), base_rate=rate)
     low, high = face.measure.range
     assert math.isnan(estimate) is (estimate.undefined is not None)
-    if not math.isnan(estimate):
+    if not math.isnan(estimate) and not says_too_little(estimate):
         assert low <= estimate.low <= estimate <= estimate.high <= high
 
 

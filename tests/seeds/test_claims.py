@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from assay.decisions.audit import audit_files
 from assay.decisions.audit.verdicts import Audit, JudgedNumber
 

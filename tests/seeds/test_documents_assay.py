@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 import assay
 from assay import Bootstrap, Evaluation, Wald, Wilson
 from assay.cli.app import run
-from assay.measures.curves import recall_at
 from assay.formula import of_classes
 from assay.inference import Quantity
 from assay.inference.bootstrap import interval, resampled
 from assay.measures import KAPPA, find
+from assay.measures.curves import recall_at
 
 from .check_documents import every, is_numeric, value_and_unit
 from .documents import GIVEN, MATRICES, RIGHT, WRONG, Number

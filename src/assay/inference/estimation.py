@@ -123,7 +123,9 @@ def estimate(
         # Sums of weights round, so that a perfect value may come out beyond its range.
         exact = min(max(exact, bounds[0]), bounds[1])
         note = _lopsided(quantity, confusion) if strata is None else None
-    if clusters is not None or _by_unseen_rows(confusion, quantity, default, method, strata):
+    if clusters is not None or _by_unseen_rows(
+        confusion, quantity, bounds, default, method, strata
+    ):
         widened = formula_interval(
             quantity, confusion, bounds, level, value=exact, clusters=clusters
         )
@@ -172,18 +174,22 @@ def estimate(
 def _by_unseen_rows(
     confusion: Confusion,
     quantity: Quantity,
+    bounds: tuple[float, float],
     default: Interval,
     method: Method | None,
     strata: Strata | None,
 ) -> bool:
-    """Whether the default interval of a formula is that with unseen rows."""
+    """Whether the default interval of a formula is that with unseen rows.
+
+    Shares of independent rows have Wilson's, and ratios the delta method on the log scale.
+    """
     asked = isinstance(method, Delta | Bootstrap | ProportionInterval | GammaInterval)
     if asked or strata is not None or default is Interval.TOUCHING:
         return False
     by_wilson = proportion(quantity.expression) is not None or (
         default is Interval.BY_JACCARD and quantity.label is not None
     )
-    return confusion.weighted or not by_wilson
+    return confusion.weighted or not (by_wilson or math.isinf(sum(bounds)))
 
 
 def _too_few(clusters: ClusterCounts | None) -> str:

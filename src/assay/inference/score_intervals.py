@@ -316,7 +316,7 @@ def ranked_interval(
             return farthest_interval(ranking.points, more, level), "mover"
     if kind is Interval.AUC and (ranking is None or not ranking.table.weighted):
         return auc_interval(smooth, positives, negatives, level)
-    if ranking is not None and positives and negatives:
+    if ranking is not None and positives and negatives and not declared.probabilities:
         return _with_unseen_rows(declared, smooth, sizes, bounds, level, ranking), UNSEEN_ROWS
     if kind is Interval.PARTIAL:
         inside = max(declared.reach * negatives, 1.0)
@@ -335,7 +335,7 @@ def _with_unseen_rows(
     ranking: Ranking,
 ) -> tuple[float, float]:
     """The interval from the spread that was seen, and what unseen rows make of the value."""
-    table = ranking.table if declared.probabilities else without_idle(ranking.table)
+    table = without_idle(ranking.table)
     value, smaller = smooth.value, min(sizes)
     if (
         declared.interval is Interval.CHOSEN
@@ -452,7 +452,9 @@ def clustered(
         most = declared.largest
         return with_unseen_losses(value, seen, rows_of, sum(effective), most, level)
     ends = seen_ends(value, spread, bounds, level)
-    moved = _moved_parts(sample, declared, value, effective, level)
+    moved = []
+    if not (isinstance(declared, Ranked) and declared.probabilities):
+        moved = _moved_parts(sample, declared, value, effective, level)
     low, high = outward(with_unseen(value, ends, moved, bounds), bounds, sum(effective))
     return (low, high) if low < high else (math.nan, math.nan)
 
@@ -480,9 +482,7 @@ def _moved_parts(
 ) -> list[tuple[float, float]]:
     """What unseen rows make of a value through each of the rankings that it is made of."""
     if isinstance(declared, Ranked):
-        table = sample.score_counts(0)
-        table = table if declared.probabilities else without_idle(table)
-        return unseen_scores(declared, table, level, effective)
+        return unseen_scores(declared, without_idle(sample.score_counts(0)), level, effective)
     ranked, tables = declared.ranked, sample.class_counts(0)
     moved: list[tuple[float, float]] = []
     parts: list[tuple[float, ScoreCounts, tuple[int, ...], int]]

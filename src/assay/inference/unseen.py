@@ -46,6 +46,8 @@ UNSEEN_ROWS = "unseen rows"
 TOO_FEW = "no interval: too few to say"
 # A variance below this, beside the square of the range, is rounding.
 _ROUNDING = 1e-24
+# What unseen rows move a value by less than this is rounding.
+_SLACK = 1e-15
 # Moves cancel whose sum is less than this share of them.
 _CANCELLED = 1e-9
 
@@ -72,12 +74,13 @@ def design_effect(between: float, by_rows: float, rows_a_cluster: float) -> floa
     return max(min(between / by_rows, rows_a_cluster), 1.0)
 
 
-def seen_ends(value: float, spread: ClusterSpread, bounds: Ends, level: float) -> Ends:
-    """The interval from the spread that was seen; without one, the value alone."""
+def seen_ends(
+    value: float, spread: ClusterSpread, bounds: Ends, level: float, rows: float = 1.0
+) -> Ends:
+    """The interval from the spread of so many rows that were seen; without one, the value alone."""
     width = bounds[1] - bounds[0]
-    if spread.variance <= _ROUNDING * (width**2 if math.isfinite(width) else 1.0):
-        return value, value
-    if not math.isfinite(spread.variance) or not math.isfinite(value):
+    least = _ROUNDING * (width**2 if math.isfinite(width) else 1.0) / max(rows, 1.0)
+    if not least < spread.variance < math.inf or not math.isfinite(value):
         return value, value
     reach = normal(level) if math.isinf(spread.df) else student(level, spread.df)
     return on_scale(value, spread.variance, bounds, reach)
@@ -106,7 +109,7 @@ def with_unseen(value: float, ends: Ends, moved: Iterable[Sequence[float]], boun
 def _reaches(value: float, ends: Ends, moved: Iterable[Sequence[float]]) -> Ends:
     down, up = [value - ends[0]], [ends[1] - value]
     for pair in moved:
-        by = [each - value for each in pair if not math.isnan(each)]
+        by = [each - value for each in pair if abs(each - value) > _SLACK * max(abs(value), 1.0)]
         down.append(min([0.0, *by]))
         up.append(max([0.0, *by]))
     return math.hypot(*down), math.hypot(*up)
@@ -189,8 +192,9 @@ def formula_interval(
     ]
     values = _values(quantity, unseen)
     moved = list(zip(values[::2], values[1::2], strict=True))
-    ends = with_unseen(value, seen_ends(value, spread, bounds, level), moved, bounds)
-    return ends if ends[0] < ends[1] else None
+    seen = seen_ends(value, spread, bounds, level, math.fsum(units))
+    ends = with_unseen(value, seen, moved, bounds)
+    return ends if ends[0] < ends[1] or spread.variance else None
 
 
 def _kish(confusion: Confusion) -> list[float]:
@@ -274,7 +278,9 @@ def unseen_scores(
         sides = (counts, rows) if label else (rows, counts)
         ends = (scores, scores[-1:]) if label else (scores[:1], scores)
         tables = (wrong, scores), (np.concatenate(sides, axis=1), np.concatenate(ends))
-        bad, good = (_value(declared, ScoreCounts(table.labels, at, held)) for held, at in tables)
+        bad, good = (
+            _value(declared, ScoreCounts(table.labels, at, held, held)) for held, at in tables
+        )
         moved.append((bad, good))
     return moved
 
@@ -309,7 +315,8 @@ def without_idle(table: ScoreCounts) -> ScoreCounts:
     starts = np.concatenate(([0], starts))
     if len(starts) > table.size // 2:
         return table
-    counts = np.add.reduceat(table.counts.astype(np.float64), starts, axis=1)
+    amounts = table.counts if table.weighted else table.counts.astype(np.int64)
+    counts = np.add.reduceat(amounts, starts, axis=1)
     squares = None if table.squares is None else np.add.reduceat(table.squares, starts, axis=1)
     return ScoreCounts(table.labels, table.scores[starts], counts, squares, table.kept)
 
