@@ -202,6 +202,8 @@ class Counted:
             )
             return self._estimate(value, (drawn.low, drawn.high), self.method.name, n, drawn.note)
         ends = averaged_interval(sample, declared, parts, measure.range, self.level)
+        if math.isnan(ends[0]):
+            return self._estimate(value, ends, "", n, TOO_FEW)
         return self._estimate(value, ends, "delta", n)
 
     def _lost(self, declared: MeanLoss) -> Estimate:
@@ -235,7 +237,8 @@ class Counted:
         n: float,
         note: str | None = None,
     ) -> Estimate:
-        low, high = min(ends[0], value), max(ends[1], value)
+        low, high = (math.nan, math.nan) if math.isnan(ends[0]) else ends
+        low, high = min(low, value), max(high, value)
         return Estimate(value, low, high, method=name, n=n, level=self.level, note=note)
 
 

@@ -407,12 +407,18 @@ def test_the_default_at_an_auc_of_1_is_clopper_and_pearson_s_end() -> None:
     assert roc_auc.low == pytest.approx(0.025 ** (1 / 8), rel=1e-13)
 
 
-@pytest.mark.parametrize("interval", [None, DeLong(), Newcombe()])
-def test_one_positive_has_an_interval(interval: Method | None) -> None:
+@pytest.mark.parametrize("interval", [DeLong(), Newcombe()])
+def test_one_positive_has_an_interval_where_it_is_asked_for(interval: Method) -> None:
     """pROC #27: with one case DeLong's variance is NA."""
     rows = ranked([1] + [0] * 19, [0.7, *np.linspace(0, 1, 19)])
     roc_auc = rows.at(method=interval)["roc_auc"]
     assert 0 <= roc_auc.low < roc_auc.value < roc_auc.high <= 1
+
+
+def test_one_positive_is_too_few_to_say() -> None:
+    roc_auc = ranked([1] + [0] * 19, [0.7, *np.linspace(0, 1, 19)])["roc_auc"]
+    assert math.isnan(roc_auc.low)
+    assert roc_auc.note == "no interval: too few to say"
 
 
 def test_a_constant_score_is_a_coin() -> None:

@@ -28,12 +28,12 @@ def loss_interval(declared: MeanLoss, table: ScoreCounts, level: float) -> Ends:
     """The interval of a mean loss of binary score counts; nan where there is too little to say."""
     scores = table.middles()
     losses = np.stack([declared.loss(scores, 0), declared.loss(scores, 1)])
-    held = table.counts > 0
-    squares = table.counts if table.squares is None else table.squares
+    held, counts = table.counts > 0, table.counts.astype(np.float64)
+    squares = counts if table.squares is None else table.squares
     return interval_of_losses(
         losses[held],
         losses[::-1][held],
-        table.counts[held],
+        counts[held],
         squares[held],
         declared.largest,
         level,

@@ -363,12 +363,15 @@ def averaged_interval(
     """The interval of an average over classes that share their rows, by each row's influence.
 
     A part with few errors has too little spread to be believed. By how much its own interval is
-    wider than its spread says is added to either end, as squares add.
+    wider than its spread says is added to either end, as squares add. A class of one row is too
+    few to say anything: then both ends are nan.
     """
     ranked = declared.ranked
     value = math.fsum(part.weight * part.smooth.value for part in parts)
     spread = _class_spread(sample, declared)
     smallest = min(min(part.positives, part.negatives) for part in parts)
+    if smallest < _TWO:
+        return math.nan, math.nan
     by_auc = ranked.interval is Interval.AUC
     reach = normal(level) if by_auc else student(level, max(smallest - 1, 1))
     ends = on_scale(value, spread, bounds, reach) if spread > 0 else (value, value)
