@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import sys
 import time
@@ -16,9 +17,10 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from intervals import clusters, decisions, losses, proportions, ranking, weights
-from intervals.scenario import PROMISE, Coverage, Scenario, run
+from intervals import clusters, decisions, few_rows, losses, proportions, ranking, weights
+from intervals.scenario import Coverage, Scenario, run
 
+MOST_WIDE = 1.25
 RESULTS = Path(__file__).parent / "results"
 PARTS = {
     "decisions": decisions,
@@ -26,6 +28,7 @@ PARTS = {
     "clusters": clusters,
     "weights": weights,
     "losses": losses,
+    "few rows": few_rows,
 }
 
 
@@ -49,12 +52,28 @@ def summary(coverages: Sequence[Coverage]) -> list[Coverage]:
             mine = [row for row in rows if row.measure == measure]
             ranges = [_range([row for row in mine if row.promised == is_]) for is_ in (True, False)]
             print(f"  {measure:28} promised: {ranges[0]:34} else: {ranges[1]}")
-    broken = [row for row in coverages if row.promised and not row.kept]
-    low, high = PROMISE
-    print(f"\nBroken promises ({low:.1%} to {high:.1%}): {len(broken)}")
+    promised = [row for row in coverages if row.promised]
+    broken = [row for row in promised if not row.kept]
+    print(f"\nBroken promises: {len(broken)}")
     for row in broken:
-        print(f"  {row.measure}: {row.share:.1%} +- {row.error:.1%}, {row.group}, {row.setting}")
+        print(f"  {_line(row)}")
+    print("Below their bar by chance or by little:")
+    for row in promised:
+        if row.below and row.kept:
+            print(f"  {_line(row)}")
+    wide = [row for row in coverages if row.ordinary and row.wider > MOST_WIDE]
+    print(f"Ordinary scenarios more than {MOST_WIDE} times as wide as before: {len(wide)}")
+    for row in wide:
+        print(f"  {_line(row)}")
     return broken
+
+
+def _line(row: Coverage) -> str:
+    wider = "" if math.isnan(row.wider) else f", {row.wider:.2f} times as wide as before"
+    return (
+        f"{row.measure}: {row.share:.1%} +- {row.error:.1%} (bar {row.bar:.0%}), {row.group}, "
+        f"{row.setting}{wider}"
+    )
 
 
 def _range(rows: Sequence[Coverage]) -> str:

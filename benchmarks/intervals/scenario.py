@@ -10,9 +10,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from assay.inference import Estimate
+from assay.inference import ClopperPearson, Estimate
 
-PROMISE = (0.93, 0.975)
+BAR = 0.93
+# A scenario fails where this interval of its coverage lies wholly below its bar.
+SURE = 0.999
 
 
 class Scenario(Protocol):
@@ -32,8 +34,8 @@ class Scenario(Protocol):
     def promised(self, measure: str, /) -> bool:
         """Whether there are rows enough that the interval should cover."""
 
-    def draw(self, rng: np.random.Generator, samples: int) -> Iterator[Mapping[str, Estimate]]:
-        """The estimates of fresh samples."""
+    def draw(self, rng: np.random.Generator, samples: int) -> Iterator[Mapping[str, Any]]:
+        """The estimates of fresh samples, or pairs with those of version 0.2."""
 
 
 @dataclass
@@ -55,6 +57,11 @@ class Coverage:
     silent: float = 0
     widths: float = 0
     exact: bool = False
+    bar: float = BAR
+    covered_before: float = 0
+    judged_before: float = 0
+    widths_before: float = 0
+    ordinary: bool = False
 
     @property
     def judged(self) -> float:
@@ -80,10 +87,23 @@ class Coverage:
         return math.sqrt(share * (1 - share) / self.judged)
 
     @property
+    def below(self) -> bool:
+        """Whether the share itself is below the bar."""
+        return self.judged > 0 and self.share < self.bar
+
+    @property
     def kept(self) -> bool:
         """Whether the promise is kept, as far as the simulation can tell."""
-        low, high = PROMISE
-        return low - 3 * self.error <= self.share <= high + 3 * self.error
+        if self.exact or not self.judged:
+            return not self.below
+        return ClopperPearson(SURE).ends(self.covered, self.judged)[1] >= self.bar
+
+    @property
+    def wider(self) -> float:
+        """How many times as wide as those of version 0.2 the intervals were."""
+        if not self.judged_before or not self.widths_before:
+            return math.nan
+        return self.width / (self.widths_before / self.judged_before)
 
     def add(self, estimate: Estimate) -> None:
         """Note one sample's interval."""
@@ -99,6 +119,15 @@ class Coverage:
         if estimate.method not in self.method.split(", "):
             self.method = ", ".join(filter(None, [self.method, estimate.method]))
 
+    def add_before(self, estimate: Estimate) -> None:
+        """Note the same of version 0.2."""
+        low, high = estimate.low, estimate.high
+        if not math.isnan(low):
+            slack = 1e-12 * max(1.0, abs(self.truth))
+            self.covered_before += low - slack <= self.truth <= high + slack
+            self.judged_before += 1
+            self.widths_before += high - low
+
     def plain(self) -> dict[str, Any]:
         """The numbers as plain values, for JSON."""
         return {**asdict(self), "share": self.share, "error": self.error, "width": self.width}
@@ -109,11 +138,20 @@ def run(scenario: Scenario, samples: int) -> list[Coverage]:
     rng = np.random.default_rng(zlib.crc32(f"{scenario.group}: {scenario.setting}".encode()))
     coverages = {
         measure: Coverage(
-            scenario.group, measure, scenario.setting, scenario.promised(measure), truth
+            scenario.group,
+            measure,
+            scenario.setting,
+            scenario.promised(measure),
+            truth,
+            bar=getattr(scenario, "bars", {}).get(measure, BAR),
+            ordinary=getattr(scenario, "ordinary", False),
         )
         for measure, truth in scenario.truths().items()
     }
     for estimates in scenario.draw(rng, samples):
         for measure, coverage in coverages.items():
-            coverage.add(estimates[measure])
+            given = estimates[measure]
+            if isinstance(given, tuple):
+                coverage.add_before(given[1])
+            coverage.add(given[0] if isinstance(given, tuple) else given)
     return list(coverages.values())
