@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -133,6 +134,7 @@ def hosts_alike(successes: npt.ArrayLike, trials: npt.ArrayLike, periods: npt.Ar
     return p
 
 
+@lru_cache(maxsize=2)
 def _orders(units: int, draws: int) -> npt.NDArray[np.intp]:
     """Orders of units, drawn by chance, always the same ones."""
     return np.argsort(np.random.default_rng(_SEED).random((draws, units), np.float32), axis=1)
