@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.formula import latex
-from assay.measures import Measure, catalogue
-from assay.report.measure_pages import formula_of
+from assay.v02.formula import latex
+from assay.v02.measures import Measure, catalogue
+from assay.v02.report.measure_pages import formula_of
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 _spec = spec_from_file_location("mathml", DOCS / "mathml.py")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli import messages
+from assay.v02.cli import messages
 from assay.cli.app import COMMANDS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -22,10 +22,10 @@ EXAMPLES = DOCS.parent / "examples"
 # Pages whose command lines are run, and what they print compared; each starts in a new folder, in
 # which `examples` is the project's own.
 LONG = (
-    *("cli", "evaluate", "warehouse", "threshold", "compare", "gate", "check", "history", "train"),
-    *("models", "incidents", "install", "monitor", "label_less", "tools", "billion_rows", "data"),
+    *("cli", "evaluate", "threshold", "compare", "gate", "check", "history", "train"),
+    *("models", "incidents", "install", "monitor", "label_less", "tools", "data"),
     "audit",
-    *(f"start/{name}" for name in ("predictions", "gate", "paper", "billion", "review")),
+    *(f"start/{name}" for name in ("predictions", "gate", "paper", "review")),
 )
 QUICK = ("start/new",)
 RUN = (
