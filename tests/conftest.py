@@ -63,12 +63,6 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-@pytest.fixture
-def blank_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Figures are made and their files named, but the pages stay blank: drawing takes seconds."""
-    monkeypatch.setattr("assay.plots.canvas._page", lambda figure, kind, dpi=300: b"blank")
-
-
 # -- a server --------------------------------------------------------------------------------------
 
 OWNER = "postgres"

@@ -35,7 +35,7 @@ def __getattr__(name: str) -> Any:
     """A public name, a measure as a function, or a subpackage; loaded on first use."""
     if name in _MOVED:
         value = getattr(import_module(_MOVED[name]), name)
-    elif not name.startswith("_") and find_spec(f"assay.{name}"):
+    elif name.isidentifier() and name[0] != "_" and find_spec(f"assay.{name}"):
         return import_module(f"assay.{name}")
     elif name in __all__ or name in import_module("assay.measures.catalogue").names():
         value = getattr(_v02, name)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay import BCa, Bootstrap, Confusion
+from assay.counts import ClusterCounts, Confusion, Sample, ScoreCounts
 from assay.errors import MethodError
-from assay.inference import Quantity, bootstrap
+from assay.inference import BCa, Bootstrap, Quantity, bootstrap
 from assay.inference.bootstrap import (
     BootstrapInterval,
     Slopes,
@@ -25,7 +25,6 @@ from assay.inference.bootstrap import (
     score_interval,
 )
 from assay.measures import find
-from assay.tally import ClusterTally, Sample, ScoreTally
 
 TABLE = np.array([[4, 1], [2, 3]])
 CONFUSION = Confusion(("no", "yes"), ((4, 1), (2, 3)))
@@ -235,7 +234,7 @@ CELLS = np.array([[[5, 1], [2, 3]], [[1, 4], [0, 2]], [[9, 0], [3, 1]], [[2, 2],
 def test_interval_of_clusters_by_hand(method) -> None:
     rows = [place for place in np.ndindex(4, 2, 2) for _ in range(CELLS[place])]
     cluster, truth, decision = np.array(rows).T
-    tally = ClusterTally.of_codes(("no", "yes"), truth, decision, cluster, list("pqrs"))
+    tally = ClusterCounts.of_rows(("no", "yes"), truth, decision, cluster, list("pqrs"))
     chosen = method(level=0.8, resamples=50, seed=5)
     draws = np.random.default_rng(5).multinomial(4, [0.25] * 4, size=50)
     values = [f1(np.tensordot(draw, CELLS, axes=1)) for draw in draws]
@@ -252,7 +251,7 @@ SCORES = np.array([0.1, 0.2, 0.2, 0.2, 0.4, 0.5, 0.5, 0.7, 0.7, 0.9])
 OFTEN = np.array([3, 1, 2, 1, 2, 1, 4, 1, 1, 2])
 
 
-def mean_score(tally: ScoreTally) -> float:
+def mean_score(tally: ScoreCounts) -> float:
     """Some measure of scores, which rows move unevenly."""
     negatives, positives = tally.counts.astype(float)
     if not positives.sum():
@@ -267,7 +266,7 @@ def mean_of_rows(truth: np.ndarray, scores: np.ndarray) -> float:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_interval_of_scores_by_hand(method) -> None:
-    tally = ScoreTally.of_rows(("no", "yes"), SCORES, TRUTH, counts=OFTEN)
+    tally = ScoreCounts.of_rows(("no", "yes"), SCORES, TRUTH, counts=OFTEN)
     chosen = method(level=0.8, resamples=40, seed=6)
     generator = np.random.default_rng(6)
     shares = (tally.counts / tally.counts.sum()).ravel()
@@ -284,7 +283,7 @@ def test_interval_of_scores_by_hand(method) -> None:
 
 
 def test_one_row_of_each_score_and_class_is_left_out_in_turn() -> None:
-    tally = ScoreTally.of_rows(("no", "yes"), SCORES, TRUTH)
+    tally = ScoreCounts.of_rows(("no", "yes"), SCORES, TRUTH)
     slopes = _score_slopes(tally, lambda one: float(one.counts.sum() + 100 * one.size))
     assert slopes.counts.tolist() == [1, 2, 1, 1, 1, 2, 1, 1]
     # Of six scores 0.1, 0.4 and 0.9 have one row, and go with it.
@@ -295,14 +294,14 @@ def test_resamples_are_kept_where_they_are_few_enough(monkeypatch: pytest.Monkey
     method = Bootstrap(resamples=5)
     size = 2 * 6 * 5
     for most, kept in ((size, True), (size - 1, False)):
-        tally = ScoreTally.of_rows(("no", "yes"), SCORES, TRUTH, counts=OFTEN)
+        tally = ScoreCounts.of_rows(("no", "yes"), SCORES, TRUTH, counts=OFTEN)
         monkeypatch.setattr(bootstrap, "_KEPT_DRAWS", most)
         score_interval(tally, mean_score, method)
         assert bool(tally.draws) is kept
 
 
 def test_resamples_of_another_method_take_the_place_of_those_that_were_kept() -> None:
-    tally = ScoreTally.of_rows(("no", "yes"), SCORES, TRUTH, counts=OFTEN)
+    tally = ScoreCounts.of_rows(("no", "yes"), SCORES, TRUTH, counts=OFTEN)
     for method in (Bootstrap(resamples=5), Bootstrap(resamples=6), Bootstrap(resamples=6, seed=1)):
         score_interval(tally, mean_score, method)
         assert list(tally.draws) == [(method.seed, method.resamples)]

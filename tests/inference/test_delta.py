@@ -6,14 +6,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from assay import Confusion, Delta
+from assay.counts import ClusterCounts, Confusion
 from assay.errors import MethodError
 from assay.formula import of_classes
-from assay.inference import Quantity, estimate
+from assay.inference import Delta, Quantity, estimate
 from assay.inference.delta import cluster_interval, interval, on_arcsine, on_scale, variance
 from assay.inference.estimate import squares_of, table_of
 from assay.measures import CATALOGUE, find
-from assay.tally import ClusterTally
 
 Z = float(stats.norm.ppf(0.975))
 UNIT, SIGNED, RATIO = (0.0, 1.0), (-1.0, 1.0), (0.0, math.inf)
@@ -175,7 +174,7 @@ def test_sampling_weights_have_the_sandwich_variance() -> None:
     generator = np.random.default_rng(3)
     truth, decision = generator.integers(0, 2, (2, 200))
     weights = generator.uniform(0.2, 5, 200)
-    table = Confusion.of_codes(
+    table = Confusion.of_rows(
         ("no", "yes"), truth.astype(np.uint8), decision.astype(np.uint8), weights=weights
     )
     flagged = decision == 1
@@ -320,9 +319,9 @@ def test_more_rows_of_the_same_kind_narrow_the_interval(cells) -> None:
 # -- clusters --------------------------------------------------------------------------------------
 
 
-def clustered(truth: np.ndarray, decision: np.ndarray, cluster: np.ndarray) -> ClusterTally:
+def clustered(truth: np.ndarray, decision: np.ndarray, cluster: np.ndarray) -> ClusterCounts:
     names = [f"host{i}" for i in range(int(cluster.max()) + 1)]
-    return ClusterTally.of_codes(("no", "yes"), truth, decision, cluster, names)
+    return ClusterCounts.of_rows(("no", "yes"), truth, decision, cluster, names)
 
 
 def rows(size: int, seed: int = 5) -> tuple[np.ndarray, np.ndarray]:

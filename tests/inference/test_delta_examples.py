@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from assay import Confusion
+from assay.counts import ClusterCounts, Confusion
 from assay.formula import of_classes
 from assay.inference import Quantity
 from assay.inference.delta import (
@@ -21,7 +21,6 @@ from assay.inference.delta import (
     variance,
 )
 from assay.measures import find
-from assay.tally import ClusterTally
 
 Z = float(stats.norm.ppf(0.975))
 UNIT, SIGNED = (0.0, 1.0), (-1.0, 1.0)
@@ -264,14 +263,14 @@ def test_touching_measure_with_an_empty_cell_keeps_to_its_scale_of_angles() -> N
 # -- clusters --------------------------------------------------------------------------------------
 
 
-def clusters(cells: list[list[list[int]]]) -> ClusterTally:
+def clusters(cells: list[list[list[int]]]) -> ClusterCounts:
     rows = []
     for name, table in enumerate(cells):
         for truth, of_truth in enumerate(table):
             for decision, count in enumerate(of_truth):
                 rows += [(truth, decision, name)] * count
     truth, decision, cluster = np.array(rows).T
-    return ClusterTally.of_codes(
+    return ClusterCounts.of_rows(
         ("no", "yes"), truth, decision, cluster, list("pqrstuv"[: name + 1])
     )
 
@@ -336,9 +335,9 @@ def test_a_class_of_one_cluster_tells_nothing_of_its_spread(quantity: Quantity, 
     assert (cluster_interval(quantity, many_clusters(cells), SIGNED, 0.95) is not None) is told
 
 
-def many_clusters(cells: list[list[list[int]]]) -> ClusterTally:
+def many_clusters(cells: list[list[list[int]]]) -> ClusterCounts:
     names = tuple(f"{i:03}" for i in range(len(cells)))
-    return ClusterTally(("no", "yes"), names, np.array(cells))
+    return ClusterCounts(("no", "yes"), names, np.array(cells))
 
 
 def smoothed_clusters(cells: np.ndarray, level: float) -> tuple[float, float]:
@@ -399,7 +398,7 @@ def test_clusters_are_smoothed_where_one_class_alone_has_no_errors() -> None:
     )
     rows = [place for place in np.ndindex(3, 3, 3) for _ in range(cells[place])]
     cluster, truth, decision = np.array(rows).T
-    tally = ClusterTally.of_codes(labels, truth, decision, cluster, names)
+    tally = ClusterCounts.of_rows(labels, truth, decision, cluster, names)
     recall = Quantity(of_classes(find("recall").formula, "macro"))
     table = cells.sum(axis=0).astype(float)
     part = table.sum() / 3 / 9 / 2

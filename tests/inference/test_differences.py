@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay import BCa, Bootstrap
+from assay.counts import ClusterCounts, PairCounts, Sample, ScoreCounts
 from assay.errors import MethodError
 from assay.inference import (
+    BCa,
+    Bootstrap,
     Quantity,
     paired_bootstrap,
     paired_influence,
@@ -21,7 +23,6 @@ from assay.inference import (
 from assay.inference.differences import resampled_scores
 from assay.measures import Ranked, find
 from assay.measures.roc_points import Influence, auc_influence
-from assay.tally import ClusterTally, PairTally, Sample, ScoreTally
 
 ACCURACY = Quantity(find("accuracy").formula, label=1)
 RECALL = Quantity(find("recall").formula, label=1)
@@ -38,10 +39,10 @@ def rows(size: int = 200, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.nda
     return truth, a, b
 
 
-def decided(size: int = 200, seed: int = 0) -> PairTally:
+def decided(size: int = 200, seed: int = 0) -> PairCounts:
     truth, a, b = rows(size, seed)
     said = {"old": (a > 0.5).astype(np.uint16), "new": (b > 0.5).astype(np.uint16)}
-    return PairTally.of_codes(("no", "yes"), truth, said)
+    return PairCounts.of_rows(("no", "yes"), truth, said)
 
 
 def scored(size: int = 200, seed: int = 0, **options) -> Sample:
@@ -92,7 +93,7 @@ def test_paired_bootstrap_by_hand() -> None:
 
 def test_p_of_resamples_is_never_zero_and_a_plain_float() -> None:
     truth = np.arange(100, dtype=np.uint16) % 2
-    pairs = PairTally.of_codes(("no", "yes"), truth, {"bad": 1 - truth, "good": truth})
+    pairs = PairCounts.of_rows(("no", "yes"), truth, {"bad": 1 - truth, "good": truth})
     significance = paired_bootstrap(pairs, ACCURACY)
     assert significance.p == pytest.approx(2 / 1001)
     assert type(significance.p) is float
@@ -121,8 +122,8 @@ def test_pairing_narrows_the_interval_of_models_that_agree() -> None:
 def test_swapping_the_models_flips_the_effect() -> None:
     truth, a, b = rows()
     said = [(column > 0.5).astype(np.uint16) for column in (a, b)]
-    one = PairTally.of_codes(("no", "yes"), truth, {"a": said[0], "b": said[1]})
-    other = PairTally.of_codes(("no", "yes"), truth, {"b": said[1], "a": said[0]})
+    one = PairCounts.of_rows(("no", "yes"), truth, {"a": said[0], "b": said[1]})
+    other = PairCounts.of_rows(("no", "yes"), truth, {"b": said[1], "a": said[0]})
     significance, turned = paired_bootstrap(one, RECALL), paired_bootstrap(other, RECALL)
     assert significance.effect == -turned.effect
     assert significance.p == pytest.approx(turned.p, abs=0.05)
@@ -131,7 +132,7 @@ def test_swapping_the_models_flips_the_effect() -> None:
 def test_identical_models_have_p_one() -> None:
     truth, a, _ = rows()
     said = (a > 0.5).astype(np.uint16)
-    pairs = PairTally.of_codes(("no", "yes"), truth, {"a": said, "b": said})
+    pairs = PairCounts.of_rows(("no", "yes"), truth, {"a": said, "b": said})
     significance = paired_bootstrap(pairs, RECALL)
     assert significance.p == 1.0
     assert (significance.effect, significance.effect.low, significance.effect.high) == (
@@ -144,7 +145,7 @@ def test_identical_models_have_p_one() -> None:
 def test_undefined_resamples_are_counted() -> None:
     truth = np.array([1] * 3 + [0] * 97, np.uint16)
     said = {"a": truth, "b": np.zeros(100, np.uint16)}
-    significance = paired_bootstrap(PairTally.of_codes(("no", "yes"), truth, said), RECALL)
+    significance = paired_bootstrap(PairCounts.of_rows(("no", "yes"), truth, said), RECALL)
     assert significance.table["undefined"] == pytest.approx(50, abs=25)
     assert "resamples, which were left out" in significance.effect.note
 
@@ -153,7 +154,7 @@ def test_measure_that_one_model_does_not_have_is_undefined() -> None:
     truth = np.array([1, 0, 1, 0], np.uint16)
     said = {"a": truth, "b": np.zeros(4, np.uint16)}
     precision = Quantity(find("precision").formula, label=1)
-    significance = paired_bootstrap(PairTally.of_codes(("no", "yes"), truth, said), precision)
+    significance = paired_bootstrap(PairCounts.of_rows(("no", "yes"), truth, said), precision)
     assert math.isnan(significance.effect)
     assert math.isnan(significance.p)
     assert significance.effect.undefined == "undefined for one of the models"
@@ -162,22 +163,24 @@ def test_measure_that_one_model_does_not_have_is_undefined() -> None:
 
 def test_no_usable_resample_has_no_p() -> None:
     truth = np.array([1, 0], np.uint16)
-    pairs = PairTally.of_codes(("no", "yes"), truth, {"a": truth, "b": truth})
+    pairs = PairCounts.of_rows(("no", "yes"), truth, {"a": truth, "b": truth})
     empty = np.zeros((5, 2, 2))
     significance = paired_bootstrap(pairs, RECALL, tables=(empty, empty))
     assert math.isnan(significance.p)
 
 
 def test_no_rows_cannot_be_resampled() -> None:
+    none = np.empty(0, np.uint16)
+    pairs = PairCounts.of_rows(("no", "yes"), none, {"a": none, "b": none})
     with pytest.raises(MethodError, match="no rows to resample"):
-        paired_bootstrap(PairTally.zero(("no", "yes"), ("a", "b")), ACCURACY)
+        paired_bootstrap(pairs, ACCURACY)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_seed_decides_the_draw(seed: int) -> None:
     one, again = (paired_bootstrap(decided(), RECALL, method=Bootstrap(seed=seed)) for _ in "ab")
     other = paired_bootstrap(decided(), RECALL, method=Bootstrap(seed=3))
-    assert one.to_dict() == again.to_dict()
+    assert one == again
     assert one.effect.low != other.effect.low or one.p != other.p
 
 
@@ -191,11 +194,11 @@ def test_corrected_bootstrap_is_refused() -> None:
 # -- clusters of decisions -------------------------------------------------------------------------
 
 
-def cluster_tables(count: int) -> tuple[ClusterTally, ClusterTally]:
+def cluster_tables(count: int) -> tuple[ClusterCounts, ClusterCounts]:
     truth, a, b = rows()
     names = [f"host{i}" for i in range(count)]
     one, other = (
-        ClusterTally.of_codes(
+        ClusterCounts.of_rows(
             ("no", "yes"), truth, (said > 0.5).astype(np.uint16), np.arange(200) % count, names
         )
         for said in (a, b)
@@ -388,7 +391,7 @@ def test_a_class_of_one_cluster_among_more_classes_cannot_be_judged(key, test) -
 def test_resamples_that_are_alike_are_looked_at_once() -> None:
     looked_at = []
 
-    def influence(tally: ScoreTally) -> Influence:
+    def influence(tally: ScoreCounts) -> Influence:
         looked_at.append(tally)
         return auc_influence(tally)
 
@@ -403,17 +406,19 @@ def test_resamples_that_are_alike_are_looked_at_once() -> None:
 
 
 def test_measures_are_read_off_the_same_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
-    tallies = []
-    plain = Sample._score_tally
+    columns = []
+    plain = Sample._score_counts
 
-    def counted(sample: Sample, column: int, counts: object) -> ScoreTally:
-        tallies.append(column)
+    def counted(sample: Sample, column: int, counts: object) -> ScoreCounts:
+        columns.append(column)
         return plain(sample, column, counts)
 
-    monkeypatch.setattr(Sample, "_score_tally", counted)
+    monkeypatch.setattr(Sample, "_score_counts", counted)
     rows, measures = scored(), [(find(name), None) for name in ("roc_auc", "ks", "brier")]
-    together = resampled_scores(rows, measures, QUICK)
-    assert len(tallies) == 2 * QUICK.resamples
+    told = []
+    together = resampled_scores(rows, measures, QUICK, lambda *done: told.append(done))
+    assert told == [(done, QUICK.resamples) for done in range(QUICK.resamples)]
+    assert len(columns) == 2 * QUICK.resamples
     for (measure, _), draws in zip(measures, together, strict=True):
         alone = paired_score_bootstrap(rows, measure, method=QUICK)
         same = paired_score_bootstrap(rows, measure, method=QUICK, draws=draws)

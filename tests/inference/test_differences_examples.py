@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay import Bootstrap, Estimate, delong_test
+from assay.counts import ClusterCounts, PairCounts, Sample
 from assay.errors import MethodError
 from assay.inference import (
+    Bootstrap,
+    Estimate,
     Quantity,
     delong_of,
+    delong_test,
     paired_bootstrap,
     paired_influence,
     paired_score_bootstrap,
@@ -31,7 +34,6 @@ from assay.inference.differences import (
     placements,
 )
 from assay.measures import ClassAverage, find
-from assay.tally import ClusterTally, PairTally, Sample
 
 Z = float(stats.norm.ppf(0.975))
 BRIER, AUC = find("brier"), find("roc_auc")
@@ -196,11 +198,11 @@ def test_no_draws_have_no_p() -> None:
     assert math.isnan(_p(np.array([])))
 
 
-def three_classes() -> PairTally:
+def three_classes() -> PairCounts:
     truth = np.array([0, 0, 1, 1, 1, 2, 2, 2, 2], np.uint16)
     a = np.array([0, 1, 1, 2, 0, 2, 2, 0, 1], np.uint16)
     b = np.array([0, 0, 1, 1, 2, 2, 1, 0, 2], np.uint16)
-    return PairTally.of_codes(("x", "y", "z"), truth, {"old": a, "new": b})
+    return PairCounts.of_rows(("x", "y", "z"), truth, {"old": a, "new": b})
 
 
 def test_tables_of_three_classes_are_drawn_from_the_joint_one() -> None:
@@ -260,7 +262,7 @@ def test_clusters_are_drawn_with_the_seed() -> None:
     truth, said = np.array([0, 1, 0, 1, 1]), np.array([0, 1, 1, 0, 1])
     cluster = np.array([0, 0, 1, 1, 2])
     a, b = (
-        ClusterTally.of_codes(("no", "yes"), truth, each, cluster, list("pqr"))
+        ClusterCounts.of_rows(("no", "yes"), truth, each, cluster, list("pqr"))
         for each in (said, truth)
     )
     first, second = resampled_clusters(a, b, Bootstrap(resamples=6, seed=5))

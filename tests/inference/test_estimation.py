@@ -7,12 +7,24 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from assay import BCa, Bootstrap, ClopperPearson, Confusion, DeLong, Delta, Newcombe, Wald, Wilson
+from assay.counts import ClusterCounts, Confusion
 from assay.errors import MethodError
 from assay.formula import of_classes
-from assay.inference import METHODS, Quantity, estimate, method_of
+from assay.inference import (
+    METHODS,
+    BCa,
+    Bootstrap,
+    ClopperPearson,
+    DeLong,
+    Delta,
+    Newcombe,
+    Quantity,
+    Wald,
+    Wilson,
+    estimate,
+    method_of,
+)
 from assay.measures import CATALOGUE, Interval, find
-from assay.tally import ClusterTally
 
 COUNTED = [measure for measure in CATALOGUE if measure.formula is not None]
 FOREST = Confusion(("normal", "attack"), ((7743, 167), (324, 6635)))
@@ -141,7 +153,7 @@ def test_precision_is_undefined_when_nothing_is_flagged() -> None:
 
 
 def test_no_rows_at_all_have_nothing() -> None:
-    accuracy = of("accuracy", Confusion.zero(("no", "yes")))
+    accuracy = of("accuracy", Confusion(("no", "yes"), ((0, 0), (0, 0))))
     assert math.isnan(accuracy)
     assert accuracy.n == 0
     weightless = Confusion(("no", "yes"), ((0.0, 0.0), (0.0, 0.0)), ((0.0, 0.0), (0.0, 0.0)))
@@ -229,7 +241,7 @@ def weighted(scale: float = 1.0, seed: int = 2) -> tuple[np.ndarray, np.ndarray,
 
 def weighted_table(scale: float = 1.0) -> Confusion:
     truth, decision, weights = weighted(scale)
-    return Confusion.of_codes(("no", "yes"), truth, decision, weights=weights)
+    return Confusion.of_rows(("no", "yes"), truth, decision, weights=weights)
 
 
 def test_weighted_share_is_wilson_of_its_effective_trials() -> None:
@@ -275,8 +287,8 @@ def test_scale_of_the_weights_does_not_matter(measure) -> None:
 @every_measure
 def test_weights_of_one_are_plain_rows(measure) -> None:
     truth, decision, _ = weighted()
-    plain = of(measure.name, Confusion.of_codes(("no", "yes"), truth, decision))
-    one = of(measure.name, Confusion.of_codes(("no", "yes"), truth, decision, weights=np.ones(300)))
+    plain = of(measure.name, Confusion.of_rows(("no", "yes"), truth, decision))
+    one = of(measure.name, Confusion.of_rows(("no", "yes"), truth, decision, weights=np.ones(300)))
     assert (one, one.low, one.high, one.n) == pytest.approx(
         (plain, plain.low, plain.high, plain.n), rel=1e-9
     )
@@ -297,10 +309,10 @@ def test_weighted_rows_cannot_be_resampled(method) -> None:
 # -- clusters --------------------------------------------------------------------------------------
 
 
-def clusters(count: int) -> ClusterTally:
+def clusters(count: int) -> ClusterCounts:
     truth, decision, _ = weighted()
     names = [f"host{i}" for i in range(count)]
-    return ClusterTally.of_codes(("no", "yes"), truth, decision, np.arange(300) % count, names)
+    return ClusterCounts.of_rows(("no", "yes"), truth, decision, np.arange(300) % count, names)
 
 
 @every_measure

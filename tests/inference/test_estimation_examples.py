@@ -6,13 +6,25 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay import Bootstrap, Confusion, Delta, FayFeuer, Tiwari, Wald, Wilson
-from assay.curves import NET_BENEFIT, Curve, Term
+from assay.counts import ClusterCounts, Confusion
 from assay.formula import FN, FP, TN, TP
-from assay.inference import Quantity, Strata, bootstrap, delta, estimate, with_band
+from assay.inference import (
+    Bootstrap,
+    Delta,
+    FayFeuer,
+    Quantity,
+    Strata,
+    Tiwari,
+    Wald,
+    Wilson,
+    bootstrap,
+    delta,
+    estimate,
+    with_band,
+)
 from assay.inference.estimation import effective_rows
 from assay.measures import Interval, find
-from assay.tally import ClusterTally
+from assay.measures.curves import NET_BENEFIT, Curve, Term
 
 Z = float(stats.norm.ppf(0.975))
 UNIT, SIGNED = (0.0, 1.0), (-1.0, 1.0)
@@ -164,12 +176,12 @@ def test_resamples_that_were_left_out_are_told() -> None:
     assert estimate(PRECISION, THREE, UNIT, method=Bootstrap(resamples=30)).note is None
 
 
-def in_clusters(count: int) -> ClusterTally:
+def in_clusters(count: int) -> ClusterCounts:
     generator = np.random.default_rng(4)
     truth = generator.integers(0, 3, 90)
     decision = np.where(generator.random(90) < 0.7, truth, generator.integers(0, 3, 90))
     cluster = np.arange(90) % count
-    return ClusterTally.of_codes(tuple("abc"), truth, decision, cluster, list("pqrstu"[:count]))
+    return ClusterCounts.of_rows(tuple("abc"), truth, decision, cluster, list("pqrstu"[:count]))
 
 
 @pytest.mark.parametrize("label", [0, 2])

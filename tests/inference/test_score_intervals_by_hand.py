@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
+from assay.counts import ScoreCounts
+from assay.counts.losses import Moments
 from assay.errors import MethodError
 from assay.inference import ClopperPearson, Wilson
 from assay.inference.score_intervals import (
@@ -28,8 +30,6 @@ from assay.inference.score_intervals import (
 )
 from assay.measures import Interval, Share, Smooth
 from assay.measures.roc_points import Points
-from assay.tally import ScoreTally
-from assay.tally.loss_sums import Moments
 
 UNIT = (0.0, 1.0)
 Z = float(stats.norm.ppf(0.975))
@@ -263,7 +263,7 @@ def test_a_detection_rate_is_bounded_by_ranks_of_negatives(
     limit: float, level: float, shift: float
 ) -> None:
     positives = [score + shift for score in POSITIVES]
-    tally = ScoreTally.of_rows(
+    tally = ScoreCounts.of_rows(
         ("no", "yes"), np.array(NEGATIVES + positives), np.repeat([0, 1], [40, 25]).astype(np.uint8)
     )
     interval = rate_interval(Points.of(tally), limit, level)
@@ -279,7 +279,7 @@ class Halved:
     def __init__(self, values: list[float], positives: float = 30, negatives: float = 70) -> None:
         self.halves = values
         self.positives, self.negatives = positives, negatives
-        self.tally = SimpleNamespace(weighted=False)
+        self.table = SimpleNamespace(weighted=False)
 
 
 def declared(interval: Interval = Interval.CHOSEN, reach: float = 1.0) -> Any:
@@ -371,22 +371,22 @@ def test_a_chosen_threshold_needs_its_ranking_without_weights(sizes: tuple[float
     assert interval == (chosen_interval(declared(), SMOOTH, ranking, 30, UNIT, 0.95), "delta")
     assert interval[0] != pytest.approx(plain)
     assert ranked_interval(declared(), SMOOTH, sizes, UNIT, 0.95)[0] == pytest.approx(plain)
-    ranking.tally.weighted = True
+    ranking.table.weighted = True
     interval = ranked_interval(declared(), SMOOTH, sizes, UNIT, 0.95, ranking)
     assert interval == (pytest.approx(plain), "delta")
 
 
 def test_a_detection_rate_needs_its_points_without_weights() -> None:
-    tally = ScoreTally.of_rows(
+    tally = ScoreCounts.of_rows(
         ("no", "yes"), np.array(NEGATIVES + POSITIVES), np.repeat([0, 1], [40, 25]).astype(np.uint8)
     )
-    ranking: Any = SimpleNamespace(points=Points.of(tally), tally=SimpleNamespace(weighted=False))
+    ranking: Any = SimpleNamespace(points=Points.of(tally), table=SimpleNamespace(weighted=False))
     at_rate = declared(Interval.AT_RATE, reach=0.1)
     interval = ranked_interval(at_rate, SMOOTH, (25, 40), UNIT, 0.95, ranking)
     assert interval == (rate_interval(ranking.points, 0.1, 0.95), "order statistics")
     plain = (pytest.approx(on_logit(0.8, 0.001, t(24))), "delta")
     assert ranked_interval(at_rate, SMOOTH, (25, 40), UNIT, 0.95) == plain
-    ranking.tally.weighted = True
+    ranking.table.weighted = True
     assert ranked_interval(at_rate, SMOOTH, (25, 40), UNIT, 0.95, ranking) == plain
 
 

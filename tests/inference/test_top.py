@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.counts import ScoreCounts
 from assay.inference import top
-from assay.tally import ScoreTally
 
 LABELS = ("normal", "attack")
 rows = st.lists(
@@ -18,15 +18,15 @@ rows = st.lists(
 )
 
 
-def table(drawn: list[tuple[int, float]]) -> ScoreTally:
+def table(drawn: list[tuple[int, float]]) -> ScoreCounts:
     truth, scores = zip(*drawn, strict=True)
-    return ScoreTally.of_rows(LABELS, np.array(scores), np.array(truth, np.uint8))
+    return ScoreCounts.of_rows(LABELS, np.array(scores), np.array(truth, np.uint8))
 
 
-def day(attacks: int, size: int, shift: float, seed: int) -> ScoreTally:
+def day(attacks: int, size: int, shift: float, seed: int) -> ScoreCounts:
     random = np.random.default_rng(seed)
     truth = (np.arange(size) < attacks).astype(np.uint8)
-    return ScoreTally.of_rows(LABELS, random.normal(size=size) + shift * truth, truth)
+    return ScoreCounts.of_rows(LABELS, random.normal(size=size) + shift * truth, truth)
 
 
 @given(rows, st.integers(1, 40))
@@ -103,7 +103,7 @@ def test_one_sample_is_as_unsure_as_a_bootstrap_of_its_rows(mean: float, share: 
     drawn = []
     for _ in range(300):
         often = random.multinomial(rows, shares).reshape(counts.shape)
-        again = ScoreTally(tally.labels, tally.scores, often)
+        again = ScoreCounts(tally.labels, tally.scores, often)
         hits, _ = top.read(again, share * rows)
         drawn.append([hits / (share * rows), hits / often[1].sum()])
     for estimate, values in zip(
@@ -152,7 +152,7 @@ def test_weights_count_as_rows_and_are_no_more_sure_than_their_rows() -> None:
     truth = np.array([1, 0] * 50, np.uint8)
     scores = np.linspace(0, 1, 100)
     heavy = np.where(np.arange(100) % 10 == 0, 50.0, 1.0)
-    tally = ScoreTally.of_rows(LABELS, scores, truth, weights=heavy)
-    even = ScoreTally.of_rows(LABELS, scores, truth, weights=np.ones(100))
+    tally = ScoreCounts.of_rows(LABELS, scores, truth, weights=heavy)
+    even = ScoreCounts.of_rows(LABELS, scores, truth, weights=np.ones(100))
     recall, plain = (top.of_sample(each, 0.3, 0.5, 0.95).recall for each in (tally, even))
     assert recall.high - recall.low > plain.high - plain.low

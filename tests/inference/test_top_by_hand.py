@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from assay.counts import ScoreCounts
 from assay.inference import ClopperPearson, Wilson, top
-from assay.tally import ScoreTally
 
 LABELS = ("normal", "attack")
 # Scores fall from row to row but for three ties; both labels have the lowest score.
@@ -20,10 +20,10 @@ ROWS = list(zip(TRUTH, SCORES, strict=True))
 WEIGHTS = [1.0 + (i * 7 % 5) / 2 for i in range(30)]
 
 
-def tally(rows: list[tuple[int, float]], weights: list[float] | None = None) -> ScoreTally:
+def tally(rows: list[tuple[int, float]], weights: list[float] | None = None) -> ScoreCounts:
     truth, scores = zip(*rows, strict=True)
     amounts = None if weights is None else np.array(weights)
-    return ScoreTally.of_rows(
+    return ScoreCounts.of_rows(
         LABELS, np.array(scores, float), np.array(truth, np.uint8), weights=amounts
     )
 
@@ -120,8 +120,8 @@ def test_all_rows_hold_all_attacks_and_their_own_share() -> None:
 
 
 def test_a_score_that_no_row_has_changes_nothing() -> None:
-    plain = ScoreTally(LABELS, np.array([0.1, 0.4, 0.9]), np.array([[5, 3, 1], [1, 2, 4]]))
-    gaps = ScoreTally(
+    plain = ScoreCounts(LABELS, np.array([0.1, 0.4, 0.9]), np.array([[5, 3, 1], [1, 2, 4]]))
+    gaps = ScoreCounts(
         LABELS,
         np.array([0.1, 0.2, 0.4, 0.9, 1.0]),
         np.array([[5, 0, 3, 1, 0], [1, 0, 2, 4, 0]]),

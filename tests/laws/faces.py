@@ -9,8 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from assay.evaluation import Judge
-from assay.inference import Estimate
+from assay.inference import Estimate, Quantity
 from assay.measures import (
     AVERAGES,
     Binned,
@@ -23,8 +22,8 @@ from assay.measures import (
     catalogue,
 )
 from assay.measures.ranking_measures import recall_at_fpr
-from assay.tally import Resolved
 
+from .counted import Counted, of_matrix
 from .rows import BINARY, FIXED, THREE, Rows
 
 # What errors cost wherever a measure asks.
@@ -84,14 +83,6 @@ class Face:
         return f"{self.measure.name}({self.how})"
 
     @property
-    def key(self) -> str:
-        """Its name in an evaluation."""
-        suffix = {"negative": BINARY[0], "label": THREE[1]}.get(self.how)
-        if self.how in AVERAGES:
-            suffix = self.how
-        return self.measure.name if suffix is None else f"{self.measure.name}.{suffix}"
-
-    @property
     def kind(self) -> Kind:
         return kind_of(self.measure)
 
@@ -117,28 +108,32 @@ class Face:
         """The estimate of rows; ``amounts`` are counts or sampling weights."""
         if not amounts:
             return _estimate(self, rows, level)
-        return self.of_tally(rows.tally(**amounts), level)
+        return self.read(rows.counted(**amounts), level)
 
-    def of_tally(self, tally: Resolved, level: float = 0.95) -> Estimate:
-        return self.read(Judge(tally, level, costs=COSTS), self.tried)
+    def read(self, counts: Counted, level: float = 0.95, **options: Any) -> Estimate:
+        """The estimate of counts."""
+        return replace(counts, level=level, costs=COSTS).of(self.tried, self.of_what, **options)
 
-    def read(self, judge: Judge, measure: Measure) -> Estimate:
-        """A measure read in this way."""
-        if not self.counted:
-            if self.how in AVERAGES:
-                return judge.averaged_scores(measure, self.how)
-            return judge.scored(measure, 1) if self.how == "label" else judge.scored(measure)
-        if self.how in AVERAGES:
-            return judge.averaged(measure, self.how)
-        if self.how == "overall":
-            return judge.of_classes(measure)
-        return judge.of_label(measure, 0 if self.how == "negative" else 1)
+    @property
+    def of_what(self) -> str | None:
+        """The average, or the label that is not the last of two."""
+        names = {"negative": BINARY[0], "label": THREE[1]}
+        return self.how if self.how in AVERAGES else names.get(self.how)
+
+    def quantity(self) -> Quantity:
+        """The formula, and what it is read on."""
+        labels = BINARY if self.scene[0] == 2 else THREE
+        ones = of_matrix([[1] * len(labels) for _ in labels], labels)
+        quantity = ones.quantity(self.tried, self.of_what)
+        assert quantity is not None
+        # Of the classes that have rows, which are all.
+        return replace(quantity, classes=None)
 
 
 @lru_cache(maxsize=1 << 15)
 def _estimate(face: Face, rows: Rows, level: float) -> Estimate:
     """What many laws start from."""
-    return face.of_tally(rows.tally(), level)
+    return face.read(rows.counted(), level)
 
 
 def faces(measure: Measure) -> list[Face]:

@@ -9,8 +9,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-import assay
-from assay.tally import Resolved, Tally
+from .counted import Counted, counted
 
 BINARY = ("normal", "attack")
 THREE = ("a", "b", "c")
@@ -45,37 +44,9 @@ class Rows:
     def binary(self) -> bool:
         return len(self.labels) == 2
 
-    def shared(self) -> dict[str, Any]:
-        """What all shards of the rows have in common."""
-        arguments: dict[str, Any] = {"labels": list(self.known)}
-        if self.known != self.labels:
-            arguments["unknown"] = self.labels[-1]
-        if self.binary:
-            arguments["positive"] = self.labels[1]
-            if self.scored:
-                arguments["threshold"] = self.threshold
-        return arguments
-
-    def columns(self) -> dict[str, Any]:
-        """The columns as :func:`assay.evaluate` takes them."""
-        arguments: dict[str, Any] = {"y_true": [self.labels[i] for i in self.truth]}
-        if not self.scored:
-            arguments["y_pred"] = [self.labels[i] for i in self.said]
-        elif self.binary:
-            arguments["y_score"] = list(self.said)
-        else:
-            arguments["y_proba"] = {
-                label: [row[i] for row in self.said] for i, label in enumerate(self.known)
-            }
-        return arguments
-
-    def tally(self, **amounts: Any) -> Resolved:
+    def counted(self, **amounts: Any) -> Counted:
         """The rows counted; ``amounts`` are counts or sampling weights."""
-        return _tally(self, tuple((name, tuple(each)) for name, each in amounts.items()))
-
-    def by_name(self, **amounts: Any) -> Tally:
-        """The rows counted by the names of their labels."""
-        return assay.count(**self.columns(), **self.shared(), **amounts)
+        return _counted(self, tuple((name, tuple(each)) for name, each in amounts.items()))
 
     def table(self) -> list[list[int]]:
         """The confusion matrix of decisions, counted the plain way."""
@@ -97,11 +68,18 @@ class Rows:
     def repeated(self, times: Sequence[int]) -> Rows:
         return self.at([i for i, k in enumerate(times) for _ in range(k)])
 
-    def named(self, labels: tuple[str, ...]) -> Rows:
-        return replace(self, labels=labels)
-
     def transposed(self) -> Rows:
         return replace(self, truth=self.said, said=self.truth)
+
+    def ordered(self, order: Sequence[int]) -> Rows:
+        """The classes that the model knows in another order."""
+        place = {label: at for at, label in enumerate(order)}
+        said: Any = [place[i] for i in self.said] if not self.scored else None
+        if said is None:
+            said = [tuple(row[i] for i in order) for row in self.said]
+        labels = (*(self.known[i] for i in order), *self.labels[len(self.known) :])
+        truth = tuple(place.get(i, i) for i in self.truth)
+        return replace(self, truth=truth, said=tuple(said), labels=labels)
 
     def swapped(self) -> Rows:
         """The classes change places; of three, each takes the place of the next."""
@@ -142,9 +120,11 @@ class Rows:
 
 
 @lru_cache(maxsize=1 << 14)
-def _tally(rows: Rows, amounts: tuple[tuple[str, tuple[float, ...]], ...]) -> Resolved:
+def _counted(rows: Rows, amounts: tuple[tuple[str, tuple[float, ...]], ...]) -> Counted:
     """Counted once for all the measures that a law is tried on."""
-    return assay.Evaluation(rows.by_name(**{name: list(each) for name, each in amounts})).tally
+    said = {"scores" if rows.scored else "decision": rows.said}
+    options = {"threshold": rows.threshold, "unknown": rows.known != rows.labels}
+    return counted(rows.known, rows.truth, **said, **options, **dict(amounts))
 
 
 # -- drawn -----------------------------------------------------------------------------------------

@@ -1,135 +1,162 @@
-"""One declaration is enough: a new measure is everywhere, and under every law."""
+"""One declaration is enough: a new measure, of the guide or of any form, is under every law."""
 
 from __future__ import annotations
 
-import importlib.util
 import math
+import re
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from types import ModuleType
 
+import numpy as np
 import pytest
 
-import assay
+from assay.counts import ScoreCounts
 from assay.formula import FN, FP, TN, TP
-from assay.measures import LOWER, Counts, Law, MeanLoss, Measure, Ranked, catalogue
+from assay.measures import (
+    LOWER,
+    NEITHER,
+    Counts,
+    Definition,
+    Influence,
+    Law,
+    MeanLoss,
+    Measure,
+    Ranked,
+    catalogue,
+    ranking_measures,
+    rates,
+)
+from assay.measures.curves import sweep, trace
 
+from .counted import counted, of_cells, of_matrix
 from .faces import faces
-from .statements import STATEMENTS, cases
+from .statements import STATEMENTS, Statement, cases
 
-CRITICAL_ERROR_RATE = Measure(
-    name="critical_error_rate",
+GUIDE = Path(__file__).parents[2] / "CONTRIBUTING.md"
+_EXAMPLE = Counts(tp=3, fp=1, fn=2, tn=4)
+
+
+def documented() -> list[Measure]:
+    """The measures that the contributor's guide declares, from its own lines."""
+    known = {**vars(rates), **vars(ranking_measures)}
+    space = {**known, "Influence": Influence, "ScoreCounts": ScoreCounts}
+    _, _, guide = GUIDE.read_text("utf-8").partition("## How to add a measure\n")
+    for block in re.findall(r"```python\n(.*?)```", guide.partition("\n## ")[0], re.DOTALL):
+        exec(block, space)
+    return [each for name, each in space.items() if isinstance(each, Measure) and name not in known]
+
+
+MISSED_SHARE = Measure(
+    name="missed_share",
     group="rates",
-    aliases=("cer",),
+    aliases=("missed",),
     formula=FN / (TP + TN + FP + FN),
     better=LOWER,
     range=(0, 1),
     reads="Of all rows, the share that were attacks and raised no alarm.",
     misleads="Small whenever attacks are rare, whether they are found or not.",
-    reference="example of the contributor's guide",
-    example=(Counts(tp=3, fp=1, fn=2, tn=4), Fraction(1, 5)),
+    reference="made up for this test",
+    example=(_EXAMPLE, Fraction(1, 5)),
 )
 
-CELLS = {"tp": 3, "fp": 1, "fn": 2, "tn": 4}
-GENERATOR = Path(__file__).parents[2] / "docs" / "generate.py"
+ALARM_ODDS = Measure(
+    name="alarm_odds",
+    group="agreement",
+    aliases=("odds_of_alarms",),
+    formula=FP / TP,
+    better=LOWER,
+    range=(0, math.inf),
+    reads="How many false alarms come with each attack that is found.",
+    misleads="It has no largest value, and none at all where nothing is found.",
+    reference="made up for this test",
+    example=(_EXAMPLE, Fraction(1, 3)),
+)
+LEANING = Measure(
+    name="leaning",
+    group="rates",
+    formula=FP / (FP + FN),
+    better=NEITHER,
+    range=(0, 1),
+    averaged=False,
+    reads="Of the rows that were decided wrong, the share that raised an alarm.",
+    misleads="Neither a high nor a low value is good: it says which error is made, not how often.",
+    reference="made up for this test",
+    example=(_EXAMPLE, Fraction(1, 3)),
+)
+ABSOLUTE_ERROR = Measure(
+    name="absolute_error",
+    group="probability",
+    better=LOWER,
+    range=(0, 1),
+    averaged=False,
+    of_scores=MeanLoss(
+        loss=lambda probability, truth: np.abs(probability - truth),
+        largest=1.0,
+        invariant_under=(Law.CLASS_SWAP,),
+    ),
+    definition=Definition(
+        "mean of |p_i - y_i|", r"\frac{1}{n} \sum_i |p_i - y_i|", "As for the Brier score."
+    ),
+    reads="The mean distance of the probability from what happened.",
+    misleads="It is lowest for probabilities of 0 and 1, not for true ones.",
+    reference="made up for this test",
+)
+NEW = (MISSED_SHARE, ALARM_ODDS, LEANING, ABSOLUTE_ERROR, *documented())
 
 
 @pytest.fixture(autouse=True)
 def _added(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalogue, "CATALOGUE", (*catalogue.CATALOGUE, CRITICAL_ERROR_RATE))
+    monkeypatch.setattr(catalogue, "CATALOGUE", (*catalogue.CATALOGUE, *NEW))
 
 
-def generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("generate", GENERATOR)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("law", STATEMENTS, ids=lambda law: law.name)
+@pytest.mark.parametrize("measure", NEW, ids=lambda measure: measure.name)
+def test_it_is_under_every_law(measure: Measure, law: Statement) -> None:
+    assert faces(measure)
+    for face in faces(measure):
+        if law.reason(face) is None:
+            law.check(face)
 
 
-def test_it_is_a_function_by_its_name_and_its_alias() -> None:
-    assert assay.critical_error_rate(**CELLS).value == 0.2
-    assert assay.cer(**CELLS).value == 0.2
-    assert "critical_error_rate" in dir(assay)
+def test_the_guide_declares_a_formula_and_a_ranking() -> None:
+    assert {measure.of_scores is None for measure in documented()} == {True, False}
 
 
-def test_it_is_a_function_of_columns() -> None:
-    critical_error_rate = assay.critical_error_rate(
-        ["attack", "normal", "attack"], ["normal", "normal", "attack"]
-    )
-    assert critical_error_rate.value == pytest.approx(1 / 3)
+def test_it_is_found_by_its_name_its_alias_and_its_average() -> None:
+    assert catalogue.find("missed_share") is catalogue.find("missed") is MISSED_SHARE
+    assert catalogue.parse("missed_share.macro") == (MISSED_SHARE, "macro")
 
 
-def test_it_is_in_an_evaluation_with_its_interval() -> None:
-    evaluation = assay.evaluate(["attack", "normal", "attack"], y_score=[0.9, 0.2, 0.4])
-    critical_error_rate = evaluation["critical_error_rate"]
-    assert critical_error_rate.value == pytest.approx(1 / 3)
-    assert critical_error_rate.method == "wilson"
-    assert 0 < critical_error_rate.low < critical_error_rate < critical_error_rate.high < 1
-
-
-def test_it_is_in_the_document_once_for_each_way_to_read_it() -> None:
-    evaluation = assay.evaluate_counts(**CELLS)
-    pairs = [
-        (entry["label"], entry["average"])
-        for entry in evaluation.to_dict()["estimates"]
-        if entry["measure"] == "critical_error_rate"
-    ]
-    averages = [(None, "macro"), (None, "micro"), (None, "weighted")]
-    assert pairs == [("positive", None), ("negative", None), *averages]
+def test_it_has_wilson_s_interval_since_it_is_a_share_of_rows() -> None:
+    estimate = counted(("normal", "attack"), [1, 0, 1], scores=[0.9, 0.2, 0.4])["missed_share"]
+    assert estimate.value == pytest.approx(1 / 3)
+    assert estimate.method == "wilson"
+    assert 0 < estimate.low < estimate < estimate.high < 1
 
 
 def test_it_is_averaged_over_classes() -> None:
-    evaluation = assay.evaluate_counts(matrix=[[4, 1, 0], [1, 3, 1], [0, 0, 5]])
-    assert evaluation["critical_error_rate.macro"].value == pytest.approx((1 + 2 + 0) / 15 / 3)
+    rows = of_matrix([[4, 1, 0], [1, 3, 1], [0, 0, 5]])
+    assert rows["missed_share.macro"].value == pytest.approx((1 + 2 + 0) / 15 / 3)
 
 
 def test_it_says_why_it_is_undefined() -> None:
-    critical_error_rate = assay.critical_error_rate(tp=0, fp=0, fn=0, tn=0)
-    assert math.isnan(critical_error_rate)
-    assert critical_error_rate.undefined == "there are no rows (TP + TN + FP + FN = 0)"
+    missed_share = of_cells(0, 0, 0, 0)["missed_share"]
+    assert math.isnan(missed_share)
+    assert missed_share.undefined == "there are no rows (TP + TN + FP + FN = 0)"
 
 
 def test_it_can_be_drawn_against_the_threshold() -> None:
-    evaluation = assay.evaluate([1, 0, 1, 0], y_score=[0.9, 0.2, 0.4, 0.6])
-    curve = evaluation.curves.measure("critical_error_rate")
-    assert curve["critical_error_rate"].tolist() == [0.5, 0.25, 0.25, 0.0, 0.0]
-
-
-def test_it_is_a_scorer_whose_less_is_more() -> None:
-    class Never:
-        classes_ = (0, 1)
-
-        def predict(self, rows: list[int]) -> list[int]:
-            return [0 for _ in rows]
-
-    assert assay.scorer("critical_error_rate")(Never(), [0, 0], [0, 1]) == -0.5
-
-
-def test_it_has_its_page_in_the_documentation() -> None:
-    pages = generator().pages()
-    text = "\n".join(text for name, text in pages.items() if "critical_error_rate" in name)
-    for sentence in (
-        CRITICAL_ERROR_RATE.reads,
-        CRITICAL_ERROR_RATE.misleads,
-        CRITICAL_ERROR_RATE.reference,
-        "cer",
-    ):
-        assert sentence in text
-
-
-def test_every_page_of_the_documentation_is_of_a_measure_or_lists_them() -> None:
-    pages = generator().pages()
-    for measure in catalogue.CATALOGUE:
-        assert any(measure.name in text for text in pages.values()), measure.name
+    rows = counted(("0", "1"), [1, 0, 1, 0], scores=[0.9, 0.2, 0.4, 0.6])
+    curve = trace(sweep(rows.scores[0]), "missed_share", MISSED_SHARE)
+    assert curve["missed_share"].tolist() == [0.5, 0.25, 0.25, 0.0, 0.0]
 
 
 def test_it_is_under_every_law_that_is_for_formulas() -> None:
-    run = [(law.name, face.how) for law, face in cases() if face.measure is CRITICAL_ERROR_RATE]
+    run = [(law.name, face.how) for law, face in cases() if face.measure is MISSED_SHARE]
     ways = ["positive", "negative", "label", "macro", "micro", "weighted"]
-    assert [face.how for face in faces(CRITICAL_ERROR_RATE)] == ways
+    assert [face.how for face in faces(MISSED_SHARE)] == ways
     assert [how for name, how in run if name == "row_order"] == ways
     for law in Law:
         if law is not Law.SCORE_MAP:
@@ -199,4 +226,4 @@ def test_sums_that_are_not_of_the_loss_are_found() -> None:
 def test_a_range_that_is_too_narrow_is_found() -> None:
     law = next(s for s in STATEMENTS if s.name == "within_range")
     with pytest.raises(AssertionError):
-        law.check(faces(replace(CRITICAL_ERROR_RATE, range=(0, 0.5)))[0])
+        law.check(faces(replace(MISSED_SHARE, range=(0, 0.5)))[0])

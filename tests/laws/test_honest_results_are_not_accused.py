@@ -1,4 +1,4 @@
-"""The first line of a report accuses nobody who is honest, and whoever is likely mistaken."""
+"""Findings accuse nobody who is honest of a mistake, and whoever is likely mistaken."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -6,11 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay import choose_threshold, compare, evaluate, gate
-from assay.evaluation import Evaluation
-from assay.report import document_of
+from assay import evaluate
 
-ACCUSED = "Likely a mistake"
 Generator = np.random.Generator
 
 
@@ -68,8 +65,9 @@ HONEST: tuple[Callable[[Generator], Mapping[str, Any]], ...] = (
 )
 
 
-def first_line(result: Any) -> str:
-    return document_of(result).headline
+def accused_of(**columns: Any) -> list[str]:
+    """The codes of findings that call the input a likely mistake."""
+    return [finding.code for finding in evaluate(**columns).findings if finding.mistake]
 
 
 @pytest.mark.sampled(2)
@@ -77,17 +75,14 @@ def first_line(result: Any) -> str:
 def test_honest_results_are_not_accused(draw: Callable[[Generator], Mapping[str, Any]]) -> None:
     random = np.random.default_rng(20261116)
     for _ in range(10):
-        assert ACCUSED not in first_line(evaluate(**draw(random)))
+        assert accused_of(**draw(random)) == []
 
 
 @pytest.mark.slow
 def test_fewer_than_one_honest_result_in_a_thousand_is_accused() -> None:
     random = np.random.default_rng(16)
-    accused = []
-    for draw in HONEST * 300:
-        findings = evaluate(**draw(random)).findings
-        accused += [(draw.__name__, finding.code) for finding in findings if finding.mistake]
-    assert len(accused) <= 0.001 * 300 * len(HONEST), accused
+    accused = [code for draw in HONEST * 150 for code in accused_of(**draw(random))]
+    assert len(accused) <= 0.001 * 150 * len(HONEST), accused
 
 
 # -- likely mistakes -------------------------------------------------------------------------------
@@ -134,41 +129,24 @@ def harmless(truth: np.ndarray, score: np.ndarray) -> Mapping[str, Any]:
 
 
 MISTAKES = {
-    turned: "inverted",
-    in_percent: "percents",
-    in_percent_at_a_half: "percents",
-    row_numbers: "row numbers",
-    moments: "times",
-    the_label: "hard labels",
-    the_label_decided: "learned from",
-    learned_from: "learned from",
-    beyond_the_scores: "never predicted",
-    harmless: "harmless class",
+    turned: "E001",
+    in_percent: "E020",
+    in_percent_at_a_half: "E020",
+    row_numbers: "E021",
+    moments: "E021",
+    the_label: "E003",
+    the_label_decided: "E023",
+    learned_from: "E023",
+    beyond_the_scores: "E012",
+    harmless: "E014",
 }
 
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("made", MISTAKES)
-def test_a_likely_mistake_is_the_first_line(made: Callable[..., Mapping[str, Any]]) -> None:
+def test_a_likely_mistake_is_found(made: Callable[..., Mapping[str, Any]]) -> None:
     for seed in range(5):
         random = np.random.default_rng(seed)
         truth = (random.random(400) < 0.4).astype(int)
         score = random.normal(size=400) + 2 * truth - 1
-        evaluation: Evaluation = evaluate(truth, **made(truth, score))
-        line = first_line(evaluation)
-        assert line.startswith(ACCUSED), line
-        assert MISTAKES[made] in line
-
-
-def test_of_other_decisions_too() -> None:
-    random = np.random.default_rng(1)
-    truth = (random.random(300) < 0.4).astype(int)
-    score = random.normal(size=300) + 2 * truth
-    chosen = choose_threshold(truth, y_score=-score, max_fpr=0.2, resamples=20)
-    assert first_line(chosen).startswith(f"{ACCUSED}: labels or scores look inverted (E001)")
-    compared = compare(truth, scores={"old": score, "new": -score}, resamples=50)
-    assert first_line(compared) == f"{ACCUSED}: labels or scores look inverted ('new') (E001)."
-    judged = gate(truth, new=np.arange(300), rules="new(roc_auc) >= 0.9")
-    assert "row numbers" in first_line(judged)
-    assert ACCUSED not in first_line(gate(truth, new=score, rules="new(roc_auc) >= 0.6"))
-    assert ACCUSED not in first_line(choose_threshold(truth, y_score=score, max_fpr=0.2))
+        assert MISTAKES[made] in accused_of(y_true=truth, **made(truth, score))

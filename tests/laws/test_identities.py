@@ -10,14 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import assay
-from assay.evaluation import Judge
 from assay.formula import of_classes, value
-from assay.measures import Measure, find
-from assay.tally import Confusion, Resolved
+from assay.measures import f_beta, find
 
+from .counted import of_cells, of_matrix
 from .reference import binary_cells, class_cells, number
-from .rows import THREE
 
 CLOSE = 1e-12
 
@@ -32,12 +29,7 @@ TABLES = st.lists(
 
 def of(name: str, cells: dict[str, int]) -> float:
     """The value of a measure, of the four cells."""
-    return float(getattr(assay, name)(**cells))
-
-
-def judge_of(table: list[list[int]]) -> Judge:
-    confusion = Confusion(THREE, tuple(tuple(row) for row in table))
-    return Judge(Resolved.of_confusion(confusion))
+    return of_cells(**cells).value(name)
 
 
 def assert_same(a: float, b: float) -> None:
@@ -168,28 +160,27 @@ def test_alert_rate_is_true_and_false_alarms(cells: dict[str, int]) -> None:
 
 @given(TABLES)
 def test_kappa_is_agreement_beyond_chance_over_what_chance_leaves(table: list[list[int]]) -> None:
-    kappa = judge_of(table).of_classes(find("kappa"))
+    kappa, cells = find("kappa"), class_cells(table)
     rows = sum(map(sum, table))
     observed = Fraction(sum(table[i][i] for i in range(3)), rows)
     expected = Fraction(
         sum(sum(table[i]) * sum(row[i] for row in table) for i in range(3)), rows * rows
     )
-    assert kappa.parts["p_o"] == float(observed)
-    assert kappa.parts["p_e"] == float(expected)
+    assert value(kappa.parts["p_o"], cells) == float(observed)
+    assert value(kappa.parts["p_e"], cells) == float(expected)
     if expected == 1:
-        assert math.isnan(kappa)
+        assert math.isnan(value(kappa.classes, cells))
     else:
-        assert kappa.value == float((observed - expected) / (1 - expected))
+        assert value(kappa.classes, cells) == float((observed - expected) / (1 - expected))
 
 
 @given(TABLES)
 def test_micro_averages_are_all_the_accuracy(table: list[list[int]]) -> None:
-    judge = judge_of(table)
-    accuracy, error_rate = (judge.of_classes(find(n)).value for n in ("accuracy", "error_rate"))
+    rows = of_matrix(table)
     for name in ("precision", "recall", "f1", "fowlkes_mallows"):
-        assert judge.averaged(find(name), "micro").value == accuracy
+        assert rows.value(f"{name}.micro") == rows.value("accuracy")
     for name in ("false_discovery_rate", "false_negative_rate"):
-        assert judge.averaged(find(name), "micro").value == error_rate
+        assert rows.value(f"{name}.micro") == rows.value("error_rate")
 
 
 @given(TABLES)
@@ -204,24 +195,22 @@ def test_macro_recall_is_balanced_accuracy(table: list[list[int]]) -> None:
 
 @given(TABLES)
 def test_weighted_recall_is_accuracy(table: list[list[int]]) -> None:
-    judge = judge_of(table)
-    accuracy = judge.of_classes(find("accuracy"))
-    assert judge.averaged(find("recall"), "weighted").value == accuracy.value
+    rows = of_matrix(table)
+    assert rows.value("recall.weighted") == rows.value("accuracy")
 
 
 @given(TABLES)
 def test_macro_jaccard_is_jaccard(table: list[list[int]]) -> None:
-    judge = judge_of(table)
-    jaccard = find("jaccard")
-    assert_same(judge.of_classes(jaccard), judge.averaged(jaccard, "macro"))
+    rows = of_matrix(table)
+    assert_same(rows["jaccard"], rows["jaccard.macro"])
 
 
 @settings(max_examples=15)
 @given(TABLES)
-def test_the_macro_over_defined_classes_is_shown_where_one_has_no_value(
+def test_the_macro_over_defined_classes_leaves_out_those_without_a_value(
     table: list[list[int]],
 ) -> None:
-    evaluation = assay.evaluate_counts(matrix=table, labels=THREE)
+    rows = of_matrix(table)
     precision = find("precision").formula
     assert precision is not None
     pairs = []
@@ -229,12 +218,8 @@ def test_the_macro_over_defined_classes_is_shown_where_one_has_no_value(
         cells = binary_cells(table, i)
         if cells["TP"] + cells["FP"]:
             pairs.append(number(precision, cells))
-    if len(pairs) == 3:
-        assert "precision.macro_defined" not in evaluation
-    else:
-        assert math.isnan(evaluation["precision.macro"])
-        mean = float(sum(pairs) / len(pairs))
-        assert evaluation["precision.macro_defined"].value == mean
+    assert math.isnan(rows["precision.macro"]) is (len(pairs) < 3)
+    assert rows.value("precision.macro_defined") == float(sum(pairs) / len(pairs))
 
 
 BETAS = st.integers(1, 400).map(lambda hundredths: hundredths / 100)
@@ -243,7 +228,7 @@ BETAS = st.integers(1, 400).map(lambda hundredths: hundredths / 100)
 @given(CELLS, BETAS)
 def test_f_beta_lies_between_precision_and_recall(cells: dict[str, int], beta: float) -> None:
     precision, recall = of("precision", cells), of("recall", cells)
-    estimate = assay.fbeta(beta=beta, **cells)
+    estimate = of_cells(**cells).of(f_beta(beta))
     if not (math.isnan(precision) or math.isnan(recall)) and cells["tp"]:
         low, high = sorted((precision, recall))
         assert low * (1 - CLOSE) <= estimate <= high * (1 + CLOSE)
@@ -254,7 +239,7 @@ def test_f_beta_moves_from_precision_to_recall_as_beta_grows(
     cells: dict[str, int], betas: set[float]
 ) -> None:
     precision, recall = of("precision", cells), of("recall", cells)
-    estimates = [assay.fbeta(beta=beta, **cells) for beta in sorted(betas)]
+    estimates = [of_cells(**cells).of(f_beta(beta)) for beta in sorted(betas)]
     if cells["tp"]:
         for smaller, larger in pairwise(estimates):
             step = (larger - smaller) * (1 if recall >= precision else -1)
@@ -268,7 +253,7 @@ RATES = st.fractions(Fraction(1, 1000), Fraction(999, 1000), max_denominator=100
 def test_precision_at_a_base_rate_is_bayes_rule(cells: dict[str, int], rate: Fraction) -> None:
     share = float(rate)
     tpr, fpr = of("tpr", cells), of("fpr", cells)
-    figure = _at(find("precision"), cells, share)
+    figure = of_cells(**cells).of(find("precision"), base_rate=share)
     alarms = share * tpr + (1 - share) * fpr
     if math.isnan(alarms) or alarms == 0:
         assert math.isnan(figure)
@@ -276,18 +261,7 @@ def test_precision_at_a_base_rate_is_bayes_rule(cells: dict[str, int], rate: Fra
         assert_same(figure, share * tpr / alarms)
 
 
-@pytest.mark.parametrize("name", ["recall", "specificity", "informedness", "roc_auc"])
-def test_a_base_rate_is_refused_or_changes_nothing_for_rates_of_one_class(name: str) -> None:
-    measure = find(name)
-    cells = {"tp": 3, "fp": 1, "fn": 2, "tn": 4}
-    if measure.formula is None:
-        # There are no scores here to change the mix of.
-        assert math.isnan(_at(measure, cells, 0.01))
-    else:
-        assert _at(measure, cells, 0.01) == pytest.approx(of(name, cells), rel=CLOSE)
-
-
-def _at(measure: Measure, cells: dict[str, int], rate: float) -> float:
-    table = ((cells["tn"], cells["fp"]), (cells["fn"], cells["tp"]))
-    tally = Resolved.of_confusion(Confusion(("normal", "attack"), table), positive="attack")
-    return float(Judge(tally).at_base_rate(measure, rate))
+@pytest.mark.parametrize("name", ["recall", "specificity", "informedness"])
+def test_a_base_rate_changes_nothing_for_rates_of_one_class(name: str) -> None:
+    rows = of_cells(tp=3, fp=1, fn=2, tn=4)
+    assert rows.of(find(name), base_rate=0.01) == pytest.approx(rows.value(name), rel=CLOSE)

@@ -14,6 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.counts import ScoreCounts
+from assay.counts.blocks import BLOCK, map_blocks
 from assay.measures import (
     MAX_FPR,
     ROC_AUC_OVO,
@@ -24,8 +26,6 @@ from assay.measures import (
     partial_influence,
     rank,
 )
-from assay.tally import ScoreTally
-from assay.tally.blocks import BLOCK, map_blocks
 
 Rows = list[tuple[int, int]]  # the label and the score of each row
 
@@ -34,10 +34,10 @@ ROWS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 12)), min_size=2, ma
 )
 
 
-def tally_of(rows: Rows, **amounts: object) -> ScoreTally:
+def tally_of(rows: Rows, **amounts: object) -> ScoreCounts:
     truth, scores = np.array([t for t, _ in rows]), np.array([s for _, s in rows], float)
     arrays = {name: np.asarray(column) for name, column in amounts.items()}
-    return ScoreTally.of_rows(("no", "yes"), scores, truth, **arrays)
+    return ScoreCounts.of_rows(("no", "yes"), scores, truth, **arrays)
 
 
 def sides(rows: Rows) -> tuple[list[int], list[int]]:
@@ -204,7 +204,7 @@ def test_the_variance_of_auc_is_delongs(rows: Rows) -> None:
 
 def test_the_variance_near_one_is_not_lost_in_rounding() -> None:
     rows = [(1, 9)] * 4000 + [(1, 1)] + [(0, 2)] + [(0, 0)] * 4000
-    tally = ScoreTally.of_rows(
+    tally = ScoreCounts.of_rows(
         ("no", "yes"),
         np.array([9.0, 1.0, 2.0, 0.0]),
         np.array([1, 1, 0, 0]),
@@ -226,10 +226,10 @@ def plain_delong_of_two() -> Fraction:
     return 2 * Fraction(1, n**2) * (1 - Fraction(1, n)) / (n - 1) / n
 
 
-def with_counts(tally: ScoreTally, counts: np.ndarray) -> ScoreTally:
+def with_counts(tally: ScoreCounts, counts: np.ndarray) -> ScoreCounts:
     """The same scores counted otherwise, without those that nobody has."""
     kept = counts.any(axis=0)
-    return ScoreTally(tally.labels, tally.scores[kept], counts[:, kept])
+    return ScoreCounts(tally.labels, tally.scores[kept], counts[:, kept])
 
 
 def drawn_rows(random: np.random.Generator, size: int) -> Rows:
@@ -238,7 +238,7 @@ def drawn_rows(random: np.random.Generator, size: int) -> Rows:
     return list(zip(truth.tolist(), scores.tolist(), strict=True))
 
 
-VALUES: dict[str, Callable[[ScoreTally], tuple[float, float]]] = {
+VALUES: dict[str, Callable[[ScoreCounts], tuple[float, float]]] = {
     "auc": lambda tally: rank(tally).auc,
     "average_precision": lambda tally: rank(tally).average_precision,
     "partial_auc": lambda tally: rank(tally).partial_auc(0.2),
@@ -292,7 +292,7 @@ def test_several_blocks_give_what_one_gives(
     random = np.random.default_rng(29)
     truth = (random.random(400) < 0.4).astype(int)
     scores = np.rint(random.normal(truth, 1.0) * 40)
-    tally = ScoreTally.of_rows(("no", "yes"), scores, truth)
+    tally = ScoreCounts.of_rows(("no", "yes"), scores, truth)
     assert block < tally.size
     one = rank(tally)
     whole = one.partial_auc(max_fpr)
@@ -323,7 +323,7 @@ def test_scores_without_positives_that_are_one_give_what_they_give_apart(
     # Two scores of three have no positive; each has a row.
     positives = [p if i % 3 == 0 else 0 for i, (_, p) in enumerate(counts)]
     both = np.array([(n + (not p), p) for (n, _), p in zip(counts, positives, strict=True)])
-    tally = ScoreTally(("no", "yes"), np.arange(len(both), dtype=float), both.T.astype(kind))
+    tally = ScoreCounts(("no", "yes"), np.arange(len(both), dtype=float), both.T.astype(kind))
     values = []
     for shared in (0, len(both) + 1):
         with pytest.MonkeyPatch.context() as patch:
@@ -341,7 +341,7 @@ def test_around_the_border_of_a_block_all_is_well(size: int) -> None:
     truth = (random.random(size) < 0.2).astype(np.uint8)
     # Distinct scores, by a random order: the rank of each row is its score.
     scores = np.argsort(np.argsort(random.normal(truth * 1.0, 1.0))).astype(float)
-    ranking = rank(ScoreTally.of_rows(("no", "yes"), scores, truth))
+    ranking = rank(ScoreCounts.of_rows(("no", "yes"), scores, truth))
     positives = int(truth.sum())
     negatives = size - positives
     ranks = int(scores[truth == 1].sum()) + positives
@@ -359,7 +359,7 @@ def test_around_the_border_of_a_block_all_is_well(size: int) -> None:
 
 def test_counts_beyond_the_product_of_64_bits_are_exact() -> None:
     counts = np.array([[3, 2**31, 5], [2**31, 7, 2**32]], np.uint64)
-    tally = ScoreTally(("no", "yes"), np.array([1.0, 2.0, 3.0]), counts)
+    tally = ScoreCounts(("no", "yes"), np.array([1.0, 2.0, 3.0]), counts)
     negatives, positives = (int(side.sum()) for side in counts)
     q, p = counts.astype(object)
     doubled = 0
@@ -402,7 +402,7 @@ def test_whole_weights_are_repeated_rows(rows: Rows, random) -> None:
 @pytest.mark.parametrize("influence", [auc_influence, ap_influence, partial_influence])
 @given(rows=ROWS)
 def test_the_influences_of_all_rows_add_up_to_nothing(
-    influence: Callable[[ScoreTally], auc.Influence], rows: Rows
+    influence: Callable[[ScoreCounts], auc.Influence], rows: Rows
 ) -> None:
     tally = tally_of(rows)
     contribution = influence(tally)
@@ -425,17 +425,17 @@ def test_the_influences_of_all_rows_add_up_to_nothing(
     ids=["auc", "average_precision", "partial_auc"],
 )
 def test_an_influence_is_what_a_little_more_weight_does(
-    influence: Callable[[ScoreTally], auc.Influence], value: Callable[[ScoreTally], float]
+    influence: Callable[[ScoreCounts], auc.Influence], value: Callable[[ScoreCounts], float]
 ) -> None:
     rows = drawn_rows(np.random.default_rng(31), 60)
     truth, scores = np.array([t for t, _ in rows]), np.array([s for _, s in rows], float)
-    tally = ScoreTally.of_rows(("no", "yes"), scores, truth, weights=np.ones(60))
+    tally = ScoreCounts.of_rows(("no", "yes"), scores, truth, weights=np.ones(60))
     contribution = influence(tally)
     step = 1e-6
     for row in range(0, 60, 7):
         more = np.ones(60)
         more[row] += step
-        moved = ScoreTally.of_rows(("no", "yes"), scores, truth, weights=more)
+        moved = ScoreCounts.of_rows(("no", "yes"), scores, truth, weights=more)
         at = int(np.searchsorted(tally.scores, scores[row]))
         side = contribution.positive if truth[row] else contribution.negative
         slope = (value(moved) - value(tally)) / step
@@ -456,7 +456,7 @@ def test_hand_and_till_is_the_mean_over_pairs(rows: list[tuple[int, int, int, in
     truth = np.array([row[0] for row in rows])
     table = np.array([row[1:] for row in rows], float)
     labels = ("a", "b", "c")
-    tallies = tuple(ScoreTally.of_rows(labels, table[:, k], truth) for k in range(3))
+    tallies = tuple(ScoreCounts.of_rows(labels, table[:, k], truth) for k in range(3))
     value = ROC_AUC_OVO.of_scores.value(tallies)
     if len(set(truth.tolist())) < 3:
         assert math.isnan(value)

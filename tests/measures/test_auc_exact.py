@@ -11,11 +11,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from assay.counts import ScoreCounts
+from assay.counts.blocks import map_blocks
 from assay.measures import Points, auc, rank, reliability
 from assay.measures.calibration import BinRanges
 from assay.measures.roc_points import farthest
-from assay.tally import ScoreTally
-from assay.tally.blocks import map_blocks
 
 Side = Sequence[int]
 Table = tuple[Side, Side]  # negatives and positives of each score, lowest score first
@@ -33,9 +33,9 @@ TABLES: dict[str, Table] = {
 every_table = pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 
 
-def tally_of(table: Table) -> ScoreTally:
+def tally_of(table: Table) -> ScoreCounts:
     counts = np.array(table, np.uint8)
-    return ScoreTally(LABELS, np.arange(counts.shape[1]) / 16, counts)
+    return ScoreCounts(LABELS, np.arange(counts.shape[1]) / 16, counts)
 
 
 def in_blocks(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,7 +195,7 @@ def test_many_rows_of_one_score_are_counted_exactly() -> None:
         q, p = exactly((counts[0].tolist(), counts[1].tolist()))
         wins = sum(p[i] * (sum(q[:i]) + q[i] / 2) for i in range(3))
         expected = wins / (sum(p) * sum(q))
-        ranking = rank(ScoreTally(LABELS, np.arange(3.0), counts))
+        ranking = rank(ScoreCounts(LABELS, np.arange(3.0), counts))
         assert ranking.auc.value == float(expected)
         whole = ranking.partial_auc(1.0, corrected=False)
         assert whole.value == float(expected)

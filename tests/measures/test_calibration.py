@@ -11,15 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-import assay
-from assay.measures import calibration
+from assay.counts import ScoreCounts
+from assay.measures import BRIER, calibration
 from assay.measures.calibration import BINS, Reliability, reliability
-from assay.tally import ScoreTally
 
 
-def tally_of(truth: list[int], scores: list[float], **amounts: object) -> ScoreTally:
+def tally_of(truth: list[int], scores: list[float], **amounts: object) -> ScoreCounts:
     arrays = {name: np.asarray(column) for name, column in amounts.items()}
-    return ScoreTally.of_rows(("no", "yes"), np.array(scores), np.array(truth), **arrays)
+    return ScoreCounts.of_rows(("no", "yes"), np.array(scores), np.array(truth), **arrays)
 
 
 def test_the_error_by_hand() -> None:
@@ -174,15 +173,6 @@ def test_a_calibrated_model_shows_about_what_is_said() -> None:
     assert np.mean(shown) == pytest.approx(1.0, abs=0.1)
 
 
-def test_the_evaluation_carries_it_as_a_part() -> None:
-    expected_calibration_error = assay.expected_calibration_error(
-        [0, 1, 1, 0], [0.1, 0.8, 0.6, 0.4]
-    )
-    assert expected_calibration_error.parts["if_calibrated"] > 0
-    assert expected_calibration_error.note is not None
-    assert "calibrated model of this size" in expected_calibration_error.note
-
-
 # -- Murphy's parts --------------------------------------------------------------------------------
 
 PROBABILITIES = st.lists(
@@ -191,7 +181,7 @@ PROBABILITIES = st.lists(
 Rows = list[tuple[int, int]]
 
 
-def of_thirtieths(rows: Rows) -> ScoreTally:
+def of_thirtieths(rows: Rows) -> ScoreCounts:
     return tally_of([t for t, _ in rows], [s / 30 for _, s in rows])
 
 
@@ -227,13 +217,13 @@ def test_the_parts_of_the_brier_score_are_those_counted_by_hand(rows: Rows) -> N
 def test_where_a_bin_has_one_probability_the_parts_make_up_the_score(rows: Rows) -> None:
     even = [(t, s - s % 2) for t, s in rows]
     truth, scores = np.array([t for t, _ in even]), np.array([s / 30 for _, s in even])
-    evaluation = assay.evaluate(truth, y_score=scores, threshold=0.5, positive=1)
-    parts = evaluation["brier_reliability"].value - evaluation["brier_resolution"].value
-    uncertainty = evaluation["brier"].parts["uncertainty"]
     if any(s == 30 for _, s in even) and any(s == 28 for _, s in even):
         return  # the last bin holds both
-    assert parts + uncertainty == pytest.approx(evaluation["brier"].value, abs=1e-12)
-    assert uncertainty == pytest.approx(float(parts_by_hand(even)[2]), abs=1e-14)
+    table = ScoreCounts.of_rows(("no", "yes"), scores, truth)
+    bins = reliability(table)
+    uncertainty = float(parts_by_hand(even)[2])
+    brier = BRIER.of_scores.value(table)
+    assert bins.squared_gap - bins.resolution + uncertainty == pytest.approx(brier, abs=1e-12)
 
 
 def test_a_calibrated_model_of_this_size_would_show_the_variance_of_its_bins() -> None:

@@ -10,6 +10,8 @@ import mpmath
 import numpy as np
 import pytest
 
+from assay.counts import ScoreCounts
+from assay.counts.grid import Grid
 from assay.measures import calibration
 from assay.measures.calibration import (
     BinRanges,
@@ -25,16 +27,14 @@ from assay.measures.calibration import (
     resolution_influence,
 )
 from assay.measures.roc_points import Influence
-from assay.tally import ScoreTally
-from assay.tally.keeping import Grid
 
 LABELS = ("no", "yes")
 EDGE = 2.0**-52
 
 
-def tally_of(scores: Sequence[float], counts: Sequence[Sequence[int]]) -> ScoreTally:
+def tally_of(scores: Sequence[float], counts: Sequence[Sequence[int]]) -> ScoreCounts:
     """Negatives and positives at each score."""
-    return ScoreTally(LABELS, np.array(scores, float), np.array(counts, np.uint16))
+    return ScoreCounts(LABELS, np.array(scores, float), np.array(counts, np.uint16))
 
 
 # -- bins ------------------------------------------------------------------------------------------
@@ -47,7 +47,7 @@ def test_weights_are_added_up_over_the_blocks_of_a_bin(
     monkeypatch.setattr(calibration, "BLOCK", block)
     counts = np.array([[1.0, 0.0, 2.0, 3.0], [0.5, 4.0, 0.0, 1.0]])
     squares = np.array([[1.0, 0.0, 2.0, 9.0], [0.25, 8.0, 0.0, 1.0]])
-    tally = ScoreTally(LABELS, np.array([0.1, 0.2, 0.4, 0.75]), counts, squares)
+    tally = ScoreCounts(LABELS, np.array([0.1, 0.2, 0.4, 0.75]), counts, squares)
     calibration_bins = reliability(tally, bins=2)
     assert calibration_bins.weight.tolist() == [7.5, 4.0]
     assert calibration_bins.observed.tolist() == pytest.approx([4.5 / 7.5, 0.25])
@@ -56,7 +56,7 @@ def test_weights_are_added_up_over_the_blocks_of_a_bin(
 
 
 def test_narrow_counts_do_not_wrap_where_they_are_added() -> None:
-    tally = ScoreTally(LABELS, np.array([0.1, 0.11]), np.array([[200, 200], [200, 200]], np.uint8))
+    tally = ScoreCounts(LABELS, np.array([0.1, 0.11]), np.array([[200, 200], [200, 200]], np.uint8))
     calibration_bins = reliability(tally)
     assert (calibration_bins.weight.tolist(), calibration_bins.observed.tolist()) == (
         [800.0],
@@ -66,7 +66,7 @@ def test_narrow_counts_do_not_wrap_where_they_are_added() -> None:
 
 def test_a_cell_of_a_grid_stands_at_its_middle() -> None:
     # A cell of one bit: from 1/4 up to 3/8.
-    tally = ScoreTally(LABELS, np.array([0.25]), np.array([[3], [1]], np.uint8), kept=Grid(1))
+    tally = ScoreCounts(LABELS, np.array([0.25]), np.array([[3], [1]], np.uint8), kept=Grid(1))
     calibration_bins = reliability(tally)
     assert calibration_bins.predicted.tolist() == pytest.approx([0.3125])
     assert calibration_bins.observed.tolist() == [0.25]
@@ -174,7 +174,7 @@ def test_the_bins_of_exact_scores_are_certain() -> None:
 def test_the_bins_of_a_grid_hold_what_their_cells_may() -> None:
     # Cells of one bit: [1/8, 3/16), [1/4, 3/8), [3/8, 1/2) and 1/2 alone; bins are quarters.
     scores, counts = np.array([0.125, 0.25, 0.375, 0.5]), np.array([[2, 1, 1, 1], [1, 3, 2, 1]])
-    tally = ScoreTally(LABELS, scores, counts.astype(np.uint8), kept=Grid(1))
+    tally = ScoreCounts(LABELS, scores, counts.astype(np.uint8), kept=Grid(1))
     bin_ranges = BinRanges.of(tally, bins=4)
     below = [math.nextafter(x, 0) for x in (0.1875, 0.375, 0.5)]
     low = [2 * 0.125 - 0.875, 0.25 + 3 * -0.75 + 0.375 + 2 * -0.625, 0.5 - 0.5, 0]
@@ -195,7 +195,7 @@ def test_a_cell_across_an_edge_may_lie_in_either_bin() -> None:
     # across 2/5, and [3/16, 1/4) across 1/5.
     scores = np.array([0.125, 0.1875, 0.25, 0.375])
     counts = np.array([[1, 2, 1, 4], [1, 3, 0, 5]], np.uint8)
-    bin_ranges = BinRanges.of(ScoreTally(LABELS, scores, counts, kept=Grid(1)), bins=5)
+    bin_ranges = BinRanges.of(ScoreCounts(LABELS, scores, counts, kept=Grid(1)), bins=5)
     assert bin_ranges.positives.tolist() == [[1, 0, 0, 0, 0], [4, 8, 5, 0, 0]]
     assert bin_ranges.negatives.tolist() == [[1, 1, 0, 0, 0], [3, 7, 4, 0, 0]]
     across = [3 * (0.1875 - 1), 5 * (0.375 - 1)]
@@ -404,7 +404,7 @@ def test_a_slope_is_found_where_one_row_in_many_keeps_the_classes_from_being_par
     """With scores of odds -1 and 1 the slope is half of how far the log odds of both lie apart."""
     low, high = 1 / (1 + math.e), math.e / (1 + math.e)
     counts = np.array([[rows, 1], [1, rows]], np.int64)
-    influence = calibration_slope_influence(ScoreTally(LABELS, np.array([low, high]), counts))
+    influence = calibration_slope_influence(ScoreCounts(LABELS, np.array([low, high]), counts))
     assert influence.value == pytest.approx(math.log(rows), rel=1e-9)
 
 

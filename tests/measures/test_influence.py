@@ -12,6 +12,8 @@ import mpmath
 import numpy as np
 import pytest
 
+from assay.counts import ScoreCounts
+from assay.counts.blocks import map_blocks
 from assay.measures import roc_points
 from assay.measures.roc_points import (
     Influence,
@@ -32,8 +34,6 @@ from assay.measures.roc_points import (
     symmetric_costs,
     top_lift,
 )
-from assay.tally import ScoreTally
-from assay.tally.blocks import map_blocks
 
 Side = Sequence[int]
 Table = tuple[Side, Side]  # negatives and positives of each score, lowest score first
@@ -49,9 +49,9 @@ TABLES: dict[str, Table] = {
 every_table = pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 
 
-def tally_of(table: Table) -> ScoreTally:
+def tally_of(table: Table) -> ScoreCounts:
     counts = np.array(table, np.uint16)
-    return ScoreTally(("no", "yes"), np.arange(counts.shape[1], dtype=float), counts)
+    return ScoreCounts(("no", "yes"), np.arange(counts.shape[1], dtype=float), counts)
 
 
 def slopes(exact: Exact, table: Table) -> tuple[list[float], list[float]]:
@@ -193,7 +193,7 @@ def test_the_unbiased_variance_of_one_row_can_not_be_told() -> None:
 
 def test_with_weights_a_variance_takes_their_squares_and_no_row_is_missing() -> None:
     squares = np.array([[4.0, 1.0], [9.0, 0.25]])
-    tally = ScoreTally(("no", "yes"), np.arange(2.0), np.array([[2.0, 1.0], [3.0, 0.5]]), squares)
+    tally = ScoreCounts(("no", "yes"), np.arange(2.0), np.array([[2.0, 1.0], [3.0, 0.5]]), squares)
     influence = Influence(0.5, np.array([1.0, 2.0]), np.array([3.0, 5.0]))
     assert influence.variance(tally) == 9 * 1 + 0.25 * 4 + 4 * 9 + 1 * 25
     assert influence.variance(tally, unbiased=True) == influence.variance(tally)
@@ -317,7 +317,7 @@ def drawn(seed: int, rows: int, share: float) -> Points:
     truth = (random.random(rows) < share).astype(int)
     truth[:2] = 0, 1
     scores = np.round(random.normal(truth, 1.0) * 3)
-    return Points.of(ScoreTally.of_rows(("no", "yes"), scores, truth))
+    return Points.of(ScoreCounts.of_rows(("no", "yes"), scores, truth))
 
 
 DRAWN = [(1, 3, 0.5), (2, 8, 0.5), (3, 40, 0.3), (4, 150, 0.2), (5, 400, 0.6), (6, 2000, 0.1)]
@@ -457,7 +457,7 @@ def test_points_by_hand() -> None:
 def test_the_effective_rows_of_weights_are_those_of_their_class() -> None:
     squares = np.array([[4.0, 1.0], [1.0, 0.0]])
     counts = np.array([[2.0, 1.0], [1.0, 0.0]])
-    points = Points.of(ScoreTally(("no", "yes"), np.arange(2.0), counts, squares))
+    points = Points.of(ScoreCounts(("no", "yes"), np.arange(2.0), counts, squares))
     assert points.effective == pytest.approx((1.0, 9 / 5))
     # A negative weighs by what the weights are worth, in rows.
     reach = 1.96 * math.sqrt(0.25 / (9 / 5))

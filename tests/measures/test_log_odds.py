@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, special
 
+from assay.counts import ScoreCounts
+from assay.counts.blocks import BLOCK
 from assay.measures import (
     BRIER_RESOLUTION,
     CALIBRATION_INTERCEPT,
@@ -21,8 +23,6 @@ from assay.measures import (
     calibration,
     rank,
 )
-from assay.tally import ScoreTally
-from assay.tally.blocks import BLOCK
 
 Rows = list[tuple[int, int]]
 PROBABILITIES = st.lists(
@@ -40,12 +40,12 @@ SHAPES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def tally_of(truth: list[int], scores: list[float], **amounts: object) -> ScoreTally:
+def tally_of(truth: list[int], scores: list[float], **amounts: object) -> ScoreCounts:
     arrays = {name: np.asarray(column) for name, column in amounts.items()}
-    return ScoreTally.of_rows(("no", "yes"), np.array(scores), np.array(truth), **arrays)
+    return ScoreCounts.of_rows(("no", "yes"), np.array(scores), np.array(truth), **arrays)
 
 
-def of_thirtieths(rows: Rows) -> ScoreTally:
+def of_thirtieths(rows: Rows) -> ScoreCounts:
     return tally_of([t for t, _ in rows], [s / 30 for _, s in rows])
 
 
@@ -114,7 +114,7 @@ def test_a_line_that_was_put_in_comes_out(slope: float, shift: float) -> None:
     said = special.expit(true_odds / slope - shift)
     share = special.expit(true_odds)
     counts = np.array([1 - share, share]) * 1000
-    tally = ScoreTally(("no", "yes"), said, counts, counts)
+    tally = ScoreCounts(("no", "yes"), said, counts, counts)
     value = calibration.calibration_slope_influence(tally).value
     assert value == pytest.approx(slope, rel=1e-6)
 
@@ -167,11 +167,11 @@ def test_certain_probabilities_that_were_wrong_are_read_as_nearly_certain_and_co
 # -- many scores -----------------------------------------------------------------------------------
 
 
-def drawn(shape: str, *, rows: int = ROWS) -> ScoreTally:
+def drawn(shape: str, *, rows: int = ROWS) -> ScoreCounts:
     generator = np.random.default_rng(3)
     truth = (generator.random(rows) < 0.1).astype(np.uint8)
     said = 1 / (1 + np.exp(2 - generator.normal(size=rows) - 1.5 * truth))
-    return ScoreTally.of_rows(LABELS, SHAPES[shape](said), truth)
+    return ScoreCounts.of_rows(LABELS, SHAPES[shape](said), truth)
 
 
 def declared(measure: Measure) -> Ranked:
@@ -213,7 +213,7 @@ def test_threads_do_not_change_the_bits(measure: Measure, monkeypatch: pytest.Mo
 
 def test_scores_that_part_the_classes_have_no_slope() -> None:
     scores = np.linspace(0.01, 0.99, ROWS)
-    table = ScoreTally.of_rows(LABELS, scores, (scores > 0.5).astype(np.uint8))
+    table = ScoreCounts.of_rows(LABELS, scores, (scores > 0.5).astype(np.uint8))
     assert math.isnan(declared(CALIBRATION_SLOPE).of(rank(table)).value)
 
 
@@ -222,7 +222,7 @@ def test_cells_that_part_the_classes_where_scores_do_not_are_no_obstacle() -> No
     truth = (scores > 0.5).astype(np.uint8)
     middle = ROWS // 2
     truth[middle - 1], truth[middle] = 1, 0
-    table = ScoreTally.of_rows(LABELS, scores, truth)
+    table = ScoreCounts.of_rows(LABELS, scores, truth)
     estimate, expected = (
         declared(CALIBRATION_SLOPE).of(rank(table)),
         declared(CALIBRATION_SLOPE).by_influence(table),
@@ -235,12 +235,12 @@ def test_sampling_weights_are_fitted_as_arrays() -> None:
     truth = (generator.random(ROWS) < 0.5).astype(np.uint8)
     weights = generator.random(ROWS)
     scores = 1 / (1 + np.exp(-generator.normal(size=ROWS) - truth))
-    table = ScoreTally.of_rows(LABELS, scores, truth, weights=weights)
+    table = ScoreCounts.of_rows(LABELS, scores, truth, weights=weights)
     measure = declared(CALIBRATION_SLOPE)
     assert measure.of(rank(table)) == measure.by_influence(table)
 
 
 def test_certain_rows_are_counted_alike_whatever_type_scores_have() -> None:
     truth, scores = np.array([0, 1, 1]), np.array([0.0, 0.5, 1.0])
-    wide, narrow = (ScoreTally.of_rows(LABELS, scores.astype(t), truth) for t in ("f8", "f4"))
+    wide, narrow = (ScoreCounts.of_rows(LABELS, scores.astype(t), truth) for t in ("f8", "f4"))
     assert calibration.certain(wide) == calibration.certain(narrow) == 2

@@ -9,6 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from assay.counts import Confusion, ScoreCounts
 from assay.formula import Expression, value
 from assay.measures import (
     BRIER,
@@ -32,7 +33,6 @@ from assay.measures.ranking_measures import (
     partial_auc_up_to,
     recall_at_fpr,
 )
-from assay.tally import Confusion, ScoreTally
 
 TP, FP, FN, TN = 7, 3, 5, 11
 CELLS = {"TP": TP, "FP": FP, "FN": FN, "TN": TN}
@@ -126,7 +126,7 @@ def test_the_bounds_of_equal_errors_and_of_the_farthest_distance() -> None:
 
 
 def test_a_partial_area_is_declared_for_any_limit() -> None:
-    tally = ScoreTally(
+    tally = ScoreCounts(
         ("no", "yes"), np.arange(4.0), np.array([[3, 1, 2, 1], [1, 2, 2, 4]], np.uint8)
     )
     for limit in (0.25, 0.6):
@@ -153,7 +153,7 @@ def test_a_rate_asks_for_one_negative_in_its_share() -> None:
 
 
 def test_the_variance_of_auc_by_influence_is_delongs() -> None:
-    tally = ScoreTally(("no", "yes"), np.arange(3.0), np.array([[3, 1, 2], [1, 2, 4]], np.uint8))
+    tally = ScoreCounts(("no", "yes"), np.arange(3.0), np.array([[3, 1, 2], [1, 2, 4]], np.uint8))
     declared = ROC_AUC.of_scores
     assert isinstance(declared, Ranked)
     assert declared.by_influence(tally) == pytest.approx(rank(tally).auc, rel=1e-13)
@@ -202,7 +202,7 @@ def test_losses_of_more_than_two_classes() -> None:
 
 
 def test_what_losses_are_compared_with() -> None:
-    confusion = Confusion.of_codes(("a", "b", "c"), np.array([0, 0, 0, 1]), np.array([0, 0, 0, 0]))
+    confusion = Confusion.of_rows(("a", "b", "c"), np.array([0, 0, 0, 1]), np.array([0, 0, 0, 0]))
     log, squares = loss_of(LOG_LOSS).beside, loss_of(BRIER).beside
     assert log is not None
     assert squares is not None
@@ -213,7 +213,7 @@ def test_what_losses_are_compared_with() -> None:
 
 def test_binned_measures_are_those_of_their_bins() -> None:
     bins = reliability(
-        ScoreTally(("no", "yes"), np.array([0.2, 0.7]), np.array([[3, 1], [1, 3]], np.uint8))
+        ScoreCounts(("no", "yes"), np.array([0.2, 0.7]), np.array([[3, 1], [1, 3]], np.uint8))
     )
     error, gap = EXPECTED_CALIBRATION_ERROR.of_scores, BRIER_RELIABILITY.of_scores
     assert isinstance(error, Binned)

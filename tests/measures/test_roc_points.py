@@ -13,6 +13,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from assay.counts import ScoreCounts
 from assay.measures import (
     AVERAGE_PRECISION,
     BRIER_RESOLUTION,
@@ -39,7 +40,6 @@ from assay.measures.roc_points import (
     symmetric_costs,
     top_lift,
 )
-from assay.tally import ScoreTally
 
 Rows = list[tuple[int, int]]  # the label and the score of each row
 Point = tuple[Fraction, Fraction]  # false positive rate and detection rate
@@ -50,10 +50,10 @@ ROWS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 12)), min_size=2, ma
 HALF, ONE = Fraction(1, 2), Fraction(1)
 
 
-def tally_of(rows: Rows, **amounts: object) -> ScoreTally:
+def tally_of(rows: Rows, **amounts: object) -> ScoreCounts:
     truth, scores = np.array([t for t, _ in rows]), np.array([s for _, s in rows], float)
     arrays = {name: np.asarray(column) for name, column in amounts.items()}
-    return ScoreTally.of_rows(("no", "yes"), scores, truth, **arrays)
+    return ScoreCounts.of_rows(("no", "yes"), scores, truth, **arrays)
 
 
 def curve(rows: Rows) -> list[Point]:
@@ -224,7 +224,7 @@ def test_the_h_measure_of_an_example_that_the_python_package_hmeasure_prints() -
     truth = [1, 1, 0, 1, 1, 0, 1, 1, 1, 0]
     scores = [0.84901876, 0.10282827, 0.43752488, 0.46004468, 0.90878931]
     scores += [0.79177719, 0.5297229, 0.13803906, 0.73166264, 0.22959056]
-    tally = ScoreTally.of_rows(("no", "yes"), np.array(scores), np.array(truth))
+    tally = ScoreCounts.of_rows(("no", "yes"), np.array(scores), np.array(truth))
     value = h_measure(Points.of(tally), severe_by_class).value
     assert value == pytest.approx(0.18889596344769588, rel=1e-12)
     value = h_measure(Points.of(tally), lambda _: (2.0, 3.0)).value
@@ -252,7 +252,7 @@ READ = {
 }
 
 
-def influence_of(read: Callable[[Points], RocReading]) -> Callable[[ScoreTally], Influence]:
+def influence_of(read: Callable[[Points], RocReading]) -> Callable[[ScoreCounts], Influence]:
     return lambda tally: read(Points.of(tally)).influence()
 
 
@@ -308,25 +308,25 @@ def test_influences_of_all_rows_cancel(measure: Callable, rows: Rows) -> None:
 # -- influence functions against small masses ------------------------------------------------------
 
 
-def weighted_tally(seed: int, rows: int = 60, apart: float = 1.0) -> ScoreTally:
+def weighted_tally(seed: int, rows: int = 60, apart: float = 1.0) -> ScoreCounts:
     """Rows whose random weights make no two slopes alike; scores are probabilities."""
     rng = np.random.default_rng(seed)
     truth = (rng.random(rows) < 0.4).astype(int)
     truth[:2] = [0, 1]
     scores = np.round(1 / (1 + np.exp(-rng.normal(size=rows) - apart * (truth - 0.4))), 2)
     weights = rng.gamma(3.0, size=rows)
-    return ScoreTally.of_rows(("no", "yes"), scores, truth, weights=weights)
+    return ScoreCounts.of_rows(("no", "yes"), scores, truth, weights=weights)
 
 
-def moved(tally: ScoreTally, side: int, at: int, mass: float) -> ScoreTally:
+def moved(tally: ScoreCounts, side: int, at: int, mass: float) -> ScoreCounts:
     counts = tally.counts.astype(float)
     counts[side, at] += mass
     squares = counts if tally.squares is None else tally.squares
-    return ScoreTally(tally.labels, tally.scores, counts, squares)
+    return ScoreCounts(tally.labels, tally.scores, counts, squares)
 
 
 def numeric(
-    measure: Callable[[ScoreTally], Influence], tally: ScoreTally, side: int, at: int, mass: float
+    measure: Callable[[ScoreCounts], Influence], tally: ScoreCounts, side: int, at: int, mass: float
 ) -> float:
     ends = [measure(moved(tally, side, at, sign * mass)).value for sign in (1, -1)]
     return (ends[0] - ends[1]) / (2 * mass)
@@ -354,7 +354,7 @@ SMOOTH["gain area at 20%"] = PRECISION_RECALL_GAIN.of_scores.at_base_rate(0.2).i
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("measure", SMOOTH.values(), ids=SMOOTH)
 def test_an_influence_is_what_a_small_mass_at_one_score_does(
-    measure: Callable[[ScoreTally], Influence], seed: int
+    measure: Callable[[ScoreCounts], Influence], seed: int
 ) -> None:
     tally = weighted_tally(seed)
     reading = measure(tally)
@@ -365,12 +365,12 @@ def test_an_influence_is_what_a_small_mass_at_one_score_does(
             assert moves[at] == pytest.approx(slope, rel=1e-5, abs=1e-8)
 
 
-def straight(slope: int) -> ScoreTally:
+def straight(slope: int) -> ScoreCounts:
     """A curve that is straight in its middle: groups of one negative to ``slope`` positives."""
     negatives = [3] + [10] * 40 + [50]
     positives = [7] + [10 * slope] * 40 + [90]
     counts = np.array([negatives, positives], float)
-    return ScoreTally(("no", "yes"), np.arange(42.0), counts, counts)
+    return ScoreCounts(("no", "yes"), np.arange(42.0), counts, counts)
 
 
 STRAIGHT = {name: EVERY[name] for name in ("equal errors", "top lift")}
@@ -379,12 +379,12 @@ STRAIGHT = {name: EVERY[name] for name in ("equal errors", "top lift")}
 @pytest.mark.parametrize("slope", [1, 2, 3])
 @pytest.mark.parametrize("measure", STRAIGHT.values(), ids=STRAIGHT)
 def test_where_the_curve_is_straight_its_smoothed_slope_is_its_slope(
-    measure: Callable[[ScoreTally], Influence], slope: int
+    measure: Callable[[ScoreCounts], Influence], slope: int
 ) -> None:
     tally = straight(slope)
     if measure is STRAIGHT["top lift"]:
         # The highest tenth ends within the straight part.
-        tally = ScoreTally(tally.labels, tally.scores, *[tally.counts * 1.0] * 2)
+        tally = ScoreCounts(tally.labels, tally.scores, *[tally.counts * 1.0] * 2)
         tally.counts[:, -1] = [1.0, 2.0]
     reading = measure(tally)
     for side, moves in ((1, reading.positive), (0, reading.negative)):
@@ -441,17 +441,17 @@ JACKKNIFED = {name: measure for name, measure in SMOOTH.items() if name not in R
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("measure", JACKKNIFED.values(), ids=JACKKNIFED)
 def test_the_variance_is_near_that_of_leaving_out_one_row_after_the_other(
-    measure: Callable[[ScoreTally], Influence],
+    measure: Callable[[ScoreCounts], Influence],
 ) -> None:
     """The jackknife does not settle for measures of one order statistic, which are left out."""
     truth, scores = sample(5)
-    tally = ScoreTally.of_rows(("no", "yes"), scores, truth)
+    tally = ScoreCounts.of_rows(("no", "yes"), scores, truth)
     reading = measure(tally)
     rows = len(truth)
     without = []
     for i in range(rows):
         kept = np.arange(rows) != i
-        part = ScoreTally.of_rows(("no", "yes"), scores[kept], truth[kept])
+        part = ScoreCounts.of_rows(("no", "yes"), scores[kept], truth[kept])
         without.append(measure(part).value)
     jackknife = (rows - 1) / rows * float(((np.array(without) - np.mean(without)) ** 2).sum())
     assert reading.variance(tally) == pytest.approx(jackknife, rel=0.1)

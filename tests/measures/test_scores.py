@@ -9,6 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from assay.counts import Sample, ScoreCounts
+from assay.counts.grid import Grid
 from assay.errors import MethodError
 from assay.measures import (
     AVERAGE_PRECISION,
@@ -34,8 +36,6 @@ from assay.measures.roc_points import RocReading, farthest
 from assay.measures.scores import (
     read_off,
 )
-from assay.tally import Sample, ScoreTally
-from assay.tally.keeping import Grid
 
 LABELS = ("no", "yes")
 AUC = ROC_AUC.of_scores
@@ -44,9 +44,11 @@ assert isinstance(AUC, Ranked)
 assert isinstance(AP, Ranked)
 
 
-def tally_of(negatives: Sequence[float], positives: Sequence[float], **facts: object) -> ScoreTally:
+def tally_of(
+    negatives: Sequence[float], positives: Sequence[float], **facts: object
+) -> ScoreCounts:
     counts = np.array([negatives, positives], np.uint16)
-    return ScoreTally(LABELS, np.arange(counts.shape[1]) / 8, counts, **facts)
+    return ScoreCounts(LABELS, np.arange(counts.shape[1]) / 8, counts, **facts)
 
 
 MIXED = tally_of([3, 1, 2, 1], [1, 2, 0, 4])
@@ -113,7 +115,7 @@ def fast(_: Ranking) -> Smooth:
     return Smooth(2.0, 0.0)
 
 
-def in_blocks(_: ScoreTally) -> Smooth:
+def in_blocks(_: ScoreCounts) -> Smooth:
     return Smooth(3.0, 0.0)
 
 
@@ -138,7 +140,7 @@ def test_the_quickest_way_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     assert both.of(ranking).value == 3.0
     assert ways(fast=fast).of(ranking).value == ways(fast=fast).value(MIXED) == 2.0
     counts = MIXED.counts.astype(float)
-    weighted = ScoreTally(LABELS, MIXED.scores, counts, counts)
+    weighted = ScoreCounts(LABELS, MIXED.scores, counts, counts)
     assert both.of(rank(weighted)).value == 2.0
 
 
@@ -158,7 +160,7 @@ def test_a_reading_has_its_value_and_variance_from_points() -> None:
     assert declared.of(rank(MIXED)) == (reading.value, reading.variance())
     assert declared.value(MIXED) == reading.value
     counts = MIXED.counts * 2.0
-    weighted = ScoreTally(LABELS, MIXED.scores, counts, counts * 5)
+    weighted = ScoreCounts(LABELS, MIXED.scores, counts, counts * 5)
     estimate, influence = declared.of(rank(weighted)), farthest(Points.of(weighted)).influence()
     assert estimate == (reading.value, influence.variance(weighted))
     quicker = read_off(farthest, lambda _: 9.0)
@@ -205,16 +207,16 @@ def test_a_base_rate_asks_for_ten_negatives_of_its_share() -> None:
 
 
 def test_the_classes_weigh_as_much_as_the_base_rate_says() -> None:
-    seen: list[ScoreTally] = []
+    seen: list[ScoreCounts] = []
 
-    def bound(tally: ScoreTally) -> tuple[float, float]:
+    def bound(tally: ScoreCounts) -> tuple[float, float]:
         seen.append(tally)
         return 0.0, 1.0
 
     squares = np.array([[4.0, 2.0], [1.0, 8.0]])
     counts = np.array([[3.0, 1.0], [1.0, 5.0]])
-    weighted = ScoreTally(LABELS, np.array([0.25, 0.5]), counts, squares, Grid(3))
-    whole = ScoreTally(LABELS, np.array([0.25, 0.5]), counts.astype(np.uint8), kept=Grid(3))
+    weighted = ScoreCounts(LABELS, np.array([0.25, 0.5]), counts, squares, Grid(3))
+    whole = ScoreCounts(LABELS, np.array([0.25, 0.5]), counts.astype(np.uint8), kept=Grid(3))
     moved = ways(bound=bound).at_base_rate(0.2).bound
     assert moved is not None
     for tally in (weighted, whole):
@@ -244,7 +246,7 @@ def test_a_mean_loss_by_hand() -> None:
     assert (moments.weight, moments.first, moments.square_weight) == pytest.approx(expected[:3])
     assert (moments.square_first, moments.square_second) == pytest.approx(expected[3:])
     squares = counts * 3.0
-    weighted = LOSS.moments(ScoreTally(LABELS, MIXED.scores, counts * 1.0, squares))
+    weighted = LOSS.moments(ScoreCounts(LABELS, MIXED.scores, counts * 1.0, squares))
     assert (weighted.weight, weighted.first, weighted.square_weight) == pytest.approx(
         (14, total, 42)
     )
@@ -412,7 +414,7 @@ def test_an_average_without_rows_of_a_class_is_undefined() -> None:
 
 
 def test_the_parts_of_an_average() -> None:
-    tallies = SAMPLE.class_tallies(1, SAMPLE.counts)
+    tallies = SAMPLE.class_counts(1, SAMPLE.counts)
     rankings = tuple(rank(tallies[k].one_versus_rest(k)) for k in range(3))
     parts = ClassAverage(AUC, weighted=True).parts(rankings)
     assert [part.weight for part in parts] == pytest.approx([6 / 16, 5 / 16, 5 / 16])
@@ -433,7 +435,7 @@ def test_one_model_of_a_ranking_is_moved_and_resampled() -> None:
     sample = Sample.of_rows(LABELS, truth, {"x": 1 - said, "y": said})
     value, moves = AUC.moves(sample, 1)
     assert value == 0.75
-    influence = auc_influence(sample.score_tally(1))
+    influence = auc_influence(sample.score_counts(1))
     rows = zip(
         sample.truth.tolist(), sample.of_model(1)[:, 0].tolist(), moves.tolist(), strict=True
     )

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from scipy.special import digamma
 
+from assay.counts import ScoreCounts
+from assay.counts.grid import Grid
 from assay.measures import (
     EXPECTED_CALIBRATION_ERROR,
     ROC_AUC,
@@ -19,18 +21,16 @@ from assay.measures import (
     rank,
 )
 from assay.measures.scores import bound_of, bound_of_average, bound_over_pairs, of_precision
-from assay.tally import ScoreTally
-from assay.tally.keeping import Grid
 
 LABELS = ("no", "yes")
 AUC = ROC_AUC.of_scores
 assert isinstance(AUC, Ranked)
 
 
-def on_grid(bits: int = 1) -> ScoreTally:
+def on_grid(bits: int = 1) -> ScoreCounts:
     """Cells from 1/4 up to 3/8, and from 3/8 up to 1/2."""
     counts = np.array([[3, 1], [1, 2]], np.uint8)
-    return ScoreTally(LABELS, np.array([0.25, 0.375]), counts, kept=Grid(bits))
+    return ScoreCounts(LABELS, np.array([0.25, 0.375]), counts, kept=Grid(bits))
 
 
 def room(low: float, high: float) -> tuple[object, object]:
@@ -62,7 +62,7 @@ def test_bounds_leave_room_for_rounding_by_their_size() -> None:
 
 def test_the_bounds_of_bins_are_those_of_their_ranges() -> None:
     counts = np.array([[3, 1], [1, 2]], np.uint8)
-    tally = ScoreTally(LABELS, np.array([0.0, 0.125]), counts)
+    tally = ScoreCounts(LABELS, np.array([0.0, 0.125]), counts)
     error = bound_of(EXPECTED_CALIBRATION_ERROR.of_scores, tally)
     # Scores of 0 and 1/8: one of four, and two of three, are positive.
     exact = (1 + (2 - 3 / 8)) / 7
@@ -71,13 +71,13 @@ def test_the_bounds_of_bins_are_those_of_their_ranges() -> None:
 
 def test_the_bounds_of_averages_are_averages_of_bounds() -> None:
     tallies = [
-        ScoreTally(
+        ScoreCounts(
             ("a", "b", "c"), np.array([0.25, 0.375]), np.array(table, np.uint8), kept=Grid(1)
         )
         for table in ([[3, 1], [1, 2], [2, 2]], [[1, 1], [4, 2], [1, 2]], [[2, 0], [1, 3], [1, 1]])
     ]
     rankings = [rank(tally.one_versus_rest(k)) for k, tally in enumerate(tallies)]
-    own = [bound_of(AUC, ranking.tally) for ranking in rankings]
+    own = [bound_of(AUC, ranking.table) for ranking in rankings]
     shares = np.array([float(ranking.positives) for ranking in rankings])
     for weighted, weights in ((False, np.ones(3) / 3), (True, shares / shares.sum())):
         bounds = bound_of_average(ClassAverage(AUC, weighted=weighted), rankings)
@@ -98,11 +98,11 @@ def test_the_least_average_precision_takes_positives_one_by_one_after_the_negati
 def test_positives_above_all_negatives_lose_nothing_and_ties_are_ties() -> None:
     counts = np.array([[2, 3, 0], [1, 2, 4]], np.uint8)
     # Exact scores are tied; of a cell of a half alone it is known too.
-    exact = ScoreTally(LABELS, np.array([0.1, 0.5, 0.9]), counts)
+    exact = ScoreCounts(LABELS, np.array([0.1, 0.5, 0.9]), counts)
     expected = float(4 + 2 * Fraction(6, 9) + Fraction(7, 12)) / 7
     assert of_precision(exact) == pytest.approx((expected, expected), rel=1e-13)
     counts = np.array([[2, 3], [2, 2]], np.uint8)
-    half = ScoreTally(LABELS, np.array([0.5, 0.75]), counts, kept=Grid(1))
+    half = ScoreCounts(LABELS, np.array([0.5, 0.75]), counts, kept=Grid(1))
     worst = float(Fraction(1, 4) + Fraction(2, 5) + 2 * Fraction(4, 9)) / 4
     assert of_precision(half)[0] == pytest.approx(worst, rel=1e-13)
 
@@ -110,7 +110,7 @@ def test_positives_above_all_negatives_lose_nothing_and_ties_are_ties() -> None:
 @pytest.mark.parametrize("positives", [55, 56])
 def test_from_256_rows_on_the_sum_of_precisions_is_an_integral(positives: int) -> None:
     counts = np.array([[200], [positives]], np.uint16)
-    low, _ = of_precision(ScoreTally(LABELS, np.array([0.25]), counts, kept=Grid(1)))
+    low, _ = of_precision(ScoreCounts(LABELS, np.array([0.25]), counts, kept=Grid(1)))
     if positives == 55:
         lost = 200 * float(digamma(256) - digamma(201))
     else:
@@ -120,9 +120,9 @@ def test_from_256_rows_on_the_sum_of_precisions_is_an_integral(positives: int) -
 
 def test_weights_come_in_any_small_steps() -> None:
     counts = np.array([[2.0], [1.5]])
-    tally = ScoreTally(LABELS, np.array([0.25]), counts, counts, Grid(1))
+    tally = ScoreCounts(LABELS, np.array([0.25]), counts, counts, Grid(1))
     assert of_precision(tally)[0] == pytest.approx(1 - 2 * math.log(3.5 / 2) / 1.5, rel=1e-14)
     # Those above all negatives lose nothing.
     above = np.array([[2.0, 0.0], [1.5, 0.5]])
-    tally = ScoreTally(LABELS, np.array([0.25, 0.75]), above, above, Grid(1))
+    tally = ScoreCounts(LABELS, np.array([0.25, 0.75]), above, above, Grid(1))
     assert of_precision(tally)[0] == pytest.approx(1 - 2 * math.log(4 / 2.5) / 2, rel=1e-14)

@@ -1,4 +1,4 @@
-"""The command line: ``assay COMMAND`` runs a command of this tree or, until it has moved, of 0.2."""
+"""The command line: ``assay COMMAND`` runs the new command, or 0.2's until it has moved."""
 
 from __future__ import annotations
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
+import shlex
+import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 import click
 
 from assay.errors import __version__
-from assay.v02.cli import app as v02
-from assay.v02.cli.messages import FINE, USAGE, report
+from assay.v02.cli.messages import FINE, NOBODY_READS, USAGE, report
+from assay.v02.cli.options import TYPED
+from assay.v02.cli.reporting import discard
 
 # All commands in the order of `assay --help`, wherever they live.
 COMMANDS = (
@@ -42,7 +46,7 @@ MOVED: Mapping[str, str] = {}
 NOT_YET: Mapping[str, Sequence[str]] = {}
 
 
-class Commands(v02.Commands):
+class Commands(click.Group):
     """A group that imports a command when it is needed, from this tree or from 0.2."""
 
     def __init__(
@@ -77,6 +81,34 @@ class Commands(v02.Commands):
         if any(_uses(words, option) for option in self._not_yet.get(name, ())):
             return name, _load(_old(name)), words
         return super().resolve_command(ctx, args)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the command line as typed, for provenance; then parse it."""
+        nul = next((position for position, word in enumerate(args, 1) if "\0" in word), None)
+        if nul is not None:
+            ctx.fail(f"argument {nul} contains a NUL byte")
+        ctx.meta[TYPED] = shlex.join(["assay", *args])
+        return super().parse_args(ctx, args)
+
+    def make_context(self, *args: Any, **settings: Any) -> click.Context:
+        """Parse a command line, which may print help."""
+        with _quiet_when_the_reader_leaves():
+            return super().make_context(*args, **settings)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with _quiet_when_the_reader_leaves():
+            return super().invoke(ctx)
+
+
+@contextlib.contextmanager
+def _quiet_when_the_reader_leaves() -> Iterator[None]:
+    """End without an error when standard output is closed, as ``head`` closes it."""
+    try:
+        yield
+    except BrokenPipeError:
+        discard(sys.stdout)
+        raise click.exceptions.Exit(NOBODY_READS) from None
 
 
 def _old(name: str) -> str:
@@ -143,8 +175,9 @@ def run(args: Sequence[str] | None = None) -> int:
         _check_epoch()
         outcome = app.main(typed, prog_name="assay", standalone_mode=False)
     except BaseException as error:  # noqa: BLE001 - every error becomes an exit code
-        return report(error)
-    return outcome if isinstance(outcome, int) else FINE
+        code: int = report(error)
+        return code
+    return outcome if isinstance(outcome, int) else int(FINE)
 
 
 def _limit_threads() -> None:

@@ -1,1 +1,0 @@
-"""Tallies: laws by hypothesis, bytes by fuzzing, score tables against a naive count."""
