@@ -390,6 +390,16 @@ def test_cluster_resamples_by_hand() -> None:
     assert (bounds.low, bounds.high) == pytest.approx((values[24], values[974]), abs=1e-12)
 
 
+def test_many_clusters_are_drawn_in_blocks_of_the_same_draws(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    truth, scores = rows(60)
+    counts = clusters(np.arange(60) % 12, truth, (scores > 0.6).astype(np.uint8))
+    at_once = cluster_interval(of("recall"), counts, BCa(resamples=50))
+    monkeypatch.setattr(bootstrap, "_KEPT_DRAWS", 100)
+    assert cluster_interval(of("recall"), counts, BCa(resamples=50)) == at_once
+
+
 def sample(cluster, truth, scores) -> Sample:
     names = [f"host{i:03}" for i in range(int(max(cluster)) + 1)]
     return Sample.of_rows(

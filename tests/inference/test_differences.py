@@ -406,17 +406,19 @@ def test_resamples_that_are_alike_are_looked_at_once() -> None:
 
 
 def test_measures_are_read_off_the_same_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
-    tallies = []
+    columns = []
     plain = Sample._score_counts
 
     def counted(sample: Sample, column: int, counts: object) -> ScoreCounts:
-        tallies.append(column)
+        columns.append(column)
         return plain(sample, column, counts)
 
     monkeypatch.setattr(Sample, "_score_counts", counted)
     rows, measures = scored(), [(find(name), None) for name in ("roc_auc", "ks", "brier")]
-    together = resampled_scores(rows, measures, QUICK)
-    assert len(tallies) == 2 * QUICK.resamples
+    told = []
+    together = resampled_scores(rows, measures, QUICK, lambda *done: told.append(done))
+    assert told == [(done, QUICK.resamples) for done in range(QUICK.resamples)]
+    assert len(columns) == 2 * QUICK.resamples
     for (measure, _), draws in zip(measures, together, strict=True):
         alone = paired_score_bootstrap(rows, measure, method=QUICK)
         same = paired_score_bootstrap(rows, measure, method=QUICK, draws=draws)

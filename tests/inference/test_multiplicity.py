@@ -68,3 +68,9 @@ def test_plain_floats_come_back(adjust) -> None:
 def test_what_is_no_probability_is_refused(adjust, bad: float) -> None:
     with pytest.raises(MethodError, match="between 0 and 1"):
         adjust([0.5, bad])
+
+
+@both
+def test_a_table_of_probabilities_is_refused(adjust) -> None:
+    with pytest.raises(MethodError, match="p-values are a list of numbers"):
+        adjust([[0.5, 0.1]])

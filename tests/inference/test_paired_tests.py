@@ -200,7 +200,7 @@ def test_cochran_shows_a_difference_where_p_lies_below_what_the_level_leaves() -
     assert "they differ" in lower.sentence
 
 
-@pytest.mark.parametrize("right", [[[1, 2], [0, 1]], [["1", "0"]], [[0.5, 1.0]]])
+@pytest.mark.parametrize("right", [[[1, 2], [0, 1]], [["1", "0"]], [[0.5, 1.0]], [[1, 0], [1]]])
 def test_cochran_takes_zeros_and_ones(right: object) -> None:
     with pytest.raises(MethodError, match="needs 1 where a model is right and 0 where it is wrong"):
         cochran_q(right)

@@ -436,6 +436,12 @@ def test_perfect_ranking_in_clusters_has_no_interval(name: str) -> None:
     assert math.isnan(measured_value.low)
 
 
+def test_positives_of_one_cluster_tell_nothing_of_others() -> None:
+    lone = by_cluster("roc_auc", np.arange(40) // 10, np.arange(40) % 7 / 7, np.arange(40) < 10)
+    assert 0 < lone < 1
+    assert math.isnan(lone.low)
+
+
 def test_no_loss_in_clusters_has_no_interval() -> None:
     brier = by_cluster("brier", np.arange(40) % 4, [0, 1] * 20, [0, 1] * 20)
     assert brier == 0.0
