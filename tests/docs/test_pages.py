@@ -1,40 +1,26 @@
-"""The pages on commands show what really happens."""
+"""Each command line of a page prints what the page shows, and the reference lists every option."""
 
-import inspect
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
-from importlib import import_module
+from collections.abc import Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
-from assay.cli import messages
 from assay.cli.app import COMMANDS
 
+from . import warm
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGE = DOCS / "cli.rst"
 EXAMPLES = DOCS.parent / "examples"
-# Pages whose command lines are run, and what they print compared; each starts in a new folder, in
-# which `examples` is the project's own.
-LONG = (
-    *("cli", "evaluate", "warehouse", "threshold", "compare", "gate", "check", "history", "train"),
-    *("models", "incidents", "install", "monitor", "label_less", "tools", "billion_rows", "data"),
-    "audit",
-    *(f"start/{name}" for name in ("predictions", "gate", "paper", "billion", "review")),
-)
-QUICK = ("start/new",)
-RUN = (
-    *QUICK,
-    *(pytest.param(name, marks=pytest.mark.slow) for name in LONG),
-)
 RUN_ID = re.compile(r"\b[0-9a-f]{12}\b")
 BLOCK = re.compile(r"^\.\. code-block:: console\n\n((?:   .*\n|\n)+)", re.MULTILINE)
-# How most pages begin. It takes seconds and gives the same files each time, so it is run once.
+# How most pages begin. It takes seconds and writes the same files each time, so it is run once.
 DEMO = "assay demo --quiet > /dev/null"
 COMMAND = re.compile(r"^\$ (.*(?:\n>(?: .*)?$)*)\n?", re.MULTILINE)
 
@@ -52,27 +38,60 @@ def shown(page: Path) -> list[tuple[str, str]]:
     return examples
 
 
-def prepared(folder: Path) -> Path:
+# Pages with command lines; each is run in a new folder, in which `examples` is the project's own.
+PAGES = [
+    page.relative_to(DOCS).with_suffix("").as_posix()
+    for folder in (DOCS, DOCS / "start")
+    for page in sorted(folder.glob("*.rst"))
+    if shown(page)
+]
+QUICK = ("cli", "install", "start/new")
+RUN = [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in PAGES]
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with ``assay``, forked from a process that has imported it, and its Python."""
+    home = tmp_path_factory.mktemp("bin")
+    with TemporaryDirectory() as short:  # the path of a socket has at most 100 characters
+        socket = f"{short}/assay"
+        command = [sys.executable, warm.__file__, "serve", socket]
+        # No thread may be at work when a child is forked.
+        single = {
+            "OPENBLAS_NUM_THREADS": "1",
+            "JE_ARROW_MALLOC_CONF": "background_thread:false",
+            "_RJEM_MALLOC_CONF": "background_thread:false",
+        }
+        environment = {**os.environ, **single}
+        with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as server:
+            assert server.stdout is not None
+            assert server.stdout.readline() == b"ready\n"
+            client = f"{sys.executable} -IS {warm.__file__} run {socket}"
+            for name, program in (("assay", client), ("python", sys.executable)):
+                script = home / name
+                script.write_text(f'#!/bin/sh\nexec {program} "$@"\n')
+                script.chmod(0o755)
+            yield home
+            server.terminate()
+
+
+def prepared(folder: Path, programs: Path) -> Path:
     """The new folder, in which ``assay``, its Python and the examples are found."""
     folder.mkdir()
     (folder / "examples").symlink_to(EXAMPLES)
-    (folder / "bin").mkdir()
-    for name, program in (("assay", f"{sys.executable} -m assay"), ("python", sys.executable)):
-        script = folder / "bin" / name
-        script.write_text(f'#!/bin/sh\nexec {program} "$@"\n')
-        script.chmod(0o755)
+    (folder / "bin").symlink_to(programs)
     return folder
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return prepared(tmp_path / "docs")
+def folder(tmp_path: Path, programs: Path) -> Path:
+    return prepared(tmp_path / "docs", programs)
 
 
 @pytest.fixture(scope="session")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def demo(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Path:
     """What the demo writes, as it is typed on the pages; to be copied."""
-    folder = prepared(tmp_path_factory.mktemp("demo") / "docs")
+    folder = prepared(tmp_path_factory.mktemp("demo") / "docs", programs)
     assert ran(folder, DEMO) == ""
     return folder / "assay-demo"
 
@@ -119,7 +138,6 @@ def test_every_command_line_of_a_page_prints_what_the_page_shows(
     name: str, folder: Path, request: pytest.FixtureRequest
 ) -> None:
     page = DOCS / f"{name}.rst"
-    assert len(shown(page)) >= 2
     text = page.read_text("utf-8")
     ids: dict[str, str] = {}
     for command, output in shown(page):
@@ -141,62 +159,6 @@ def test_every_command_line_of_a_page_prints_what_the_page_shows(
             assert content == output, f"RENEW_GOLDEN=1 renews what follows $ {command}"
     if os.environ.get("RENEW_GOLDEN"):
         page.write_text(text, "utf-8")
-
-
-def test_every_page_that_shows_command_lines_is_run() -> None:
-    pages = [path for folder in (DOCS, DOCS / "start") for path in folder.glob("*.rst")]
-    written = {path.relative_to(DOCS).with_suffix("").as_posix() for path in pages if shown(path)}
-    assert written == {*QUICK, *LONG}
-
-
-def exit_codes() -> dict[int, str]:
-    """What the page says of each exit code."""
-    table = PAGE.read_text("utf-8").partition("\nExit codes\n")[2].partition("\nErrors are")[0]
-    rows = re.findall(r"^   \* - (\d+)\n     - ((?:.+\n(?:       .+\n)*))", table, re.MULTILINE)
-    return {int(code): " ".join(said.split()) for code, said in rows}
-
-
-def test_the_page_names_every_exit_code() -> None:
-    signals = {messages.INTERRUPTED, messages.NOBODY_READS, 128 + signal.SIGTERM}
-    own = {
-        messages.FINE,
-        messages.NO,
-        messages.USAGE,
-        messages.INPUT,
-        messages.OUTPUT,
-        messages.OURS,
-    }
-    assert set(exit_codes()) == own | signals
-    told = re.findall(r"^(\d+)  ", messages.__doc__ or "", re.MULTILINE)
-    assert set(map(int, told)) == own | {messages.INTERRUPTED}
-
-
-def test_the_page_names_the_commands_that_can_say_no_and_only_them() -> None:
-    modules = {name: import_module(f"assay.cli.{name}") for name in COMMANDS}
-    say_no = {name for name, module in modules.items() if hasattr(module, "NO")}
-    assert say_no
-    for name in say_no:
-        assert "context.exit(NO)" in inspect.getsource(modules[name])
-    assert set(re.findall(r"``(\w+)``:", exit_codes()[messages.NO])) == say_no
-    others = set(COMMANDS) - say_no
-    assert not others & set(re.findall(r"``(\w+)``", exit_codes()[messages.NO]))
-
-
-def test_a_threshold_that_is_not_possible_is_an_answer(folder: Path) -> None:
-    rows = "".join(f"{'attack' if i % 2 else 'normal'},{i / 100}\n" for i in range(40))
-    (folder / "few.csv").write_text(f"label,score\n{rows}")
-    command = "assay threshold few.csv --max-fpr 1e-9 --resamples 20 --quiet; echo code $?"
-    said = ran(folder, command)
-    assert "Not possible" in said
-    assert said.endswith("code 0\n")
-
-
-def test_the_page_names_every_variable_and_every_shell() -> None:
-    text = PAGE.read_text("utf-8")
-    for name in ("ASSAY_THREADS", "ASSAY_STORE", "NO_COLOR", "ASSAY_DEBUG", "COLUMNS"):
-        assert f"``{name}``" in text
-    for shell in ("bash", "zsh", "fish"):
-        assert f"_ASSAY_COMPLETE={shell}_source" in text
 
 
 def test_the_reference_lists_every_option_of_every_command() -> None:
