@@ -28,29 +28,22 @@ LEARN := $(VENV)/.installed-learn
 WEB := $(VENV)/.installed-web
 TEST := $(VENV)/.installed-test
 DEV := $(VENV)/.installed-dev
-ENGINES := $(VENV)/.installed-engines
-# And this one, that the catalogue of the source documents was checked after it last changed.
-DOCUMENTS := $(VENV)/.checked-documents
 
-# What `make quick` runs: the lower layers, and one look at each of the others.
-QUICK := $(addprefix tests/,measures inference curves seeds test_public_api.py \
+# What `make quick` runs: the mathematics, and one look at the rest.
+QUICK := $(addprefix tests/,counts inference measures seeds test_command_line.py test_public_api.py \
     $(addprefix formula/test_,tree.py notation.py one_table_exact.py one_table_functions.py) \
-    $(addprefix tally/test_,tables.py scores.py counters.py codec.py) \
-    engines/test_local.py engines/test_resolving.py engines/test_arrays.py \
-    laws/test_identities.py oracles/test_traps.py sources/test_columns.py \
-    sources/test_labelling.py evaluation/test_evaluate.py evaluation/test_functions.py \
-    decisions/threshold/test_choose.py report/test_goldens.py cli/test_app.py cli/test_measures.py)
+    laws/test_identities.py oracles/test_traps.py)
 
 # The packages where every branch has to be taken by a test.
-COVERED := src/assay/formula/*,src/assay/tally/*,src/assay/measures/*,src/assay/inference/*
+COVERED := src/assay/formula/*,src/assay/counts/*,src/assay/measures/*,src/assay/inference/*
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo serve screens quick test slow documents check lint types imports doctest docs coverage bench intervals strata resampling guarantees mistakes mutants kills bits growth oldest package audits fuzz pollock soak realdata clean
+.PHONY: help demo serve screens quick test slow check lint types imports v02 doctest docs coverage bench intervals mutants oldest package audits mistakes fuzz pollock clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
 demo: $(LEARN) ## Judge a synthetic detector, train two more: reports, and what to open
 	$(VENV)/bin/assay demo --out build/demo
@@ -69,16 +62,14 @@ screens: $(TEST) ## Take the screenshots of the documentation anew, with Chromiu
 quick: $(TEST) ## Run a choice of the tests in under a minute
 	$(PYTEST) -m 'not slow' $(QUICK) || $(AGAIN)
 
-test: $(TEST) $(DOCUMENTS) ## Run the tests of everything that a change can break (five minutes)
+test: $(TEST) ## Run the tests of everything that a change can break (four minutes)
 	POLARS_MAX_THREADS=1 $(ALONE) $(PYTEST) -m 'not slow' tests || $(AGAIN)
 
-slow: $(ENGINES) $(DOCUMENTS) ## Run the exhaustive rest: all cases, longer searches (20 minutes)
+slow: $(TEST) ## Run the exhaustive rest: all cases, longer searches (five minutes)
 	$(ALONE) $(PYTEST) -m 'slow or hypothesis' \
 	    --hypothesis-profile=slow --hypothesis-seed=$(SEED) tests || $(AGAIN)
 
-documents: $(DOCUMENTS) ## Check the numbers of the source documents, after a change of them
-
-check: lint types imports docs doctest ## Run every gate: lint, types, imports, docs, doctests
+check: lint types imports v02 docs doctest ## Run every gate: lint, types, imports, the frozen 0.2, docs, doctests
 
 lint: $(DEV) ## Check style and format
 	$(PY) -m ruff check --no-cache .
@@ -90,6 +81,9 @@ types: $(DEV) ## Check types (mypy strict)
 imports: $(DEV) ## Check that imports point one way
 	$(VENV)/bin/lint-imports --no-logo
 
+v02: ## Check that 0.2, in src/assay/v02, has not grown
+	.ci/frozen_tree
+
 docs: $(DEV) ## Build the documentation; a warning is an error, and so is a link that leads nowhere
 	rm -rf docs/_build docs/measures docs/findings.rst
 	$(PY) -m sphinx -q -E -W --keep-going -n -b html docs docs/_build/html
@@ -99,9 +93,9 @@ docs: $(DEV) ## Build the documentation; a warning is an error, and so is a link
 # After docs, so that the generated pages are there to be tested.
 doctest: docs ## Run the examples in docstrings, documentation and README
 	$(PY) -m pytest -q --import-mode=prepend --doctest-modules --doctest-glob='*.rst' \
-	    --doctest-glob='*.md' --ignore-glob='docs/*.py' --ignore=docs/_build src/assay docs README.md
+	    --doctest-glob='*.md' --ignore-glob='docs/*.py' --ignore=docs/_build --ignore=src/assay/v02 src/assay docs README.md
 
-coverage: $(TEST) ## Show branch coverage; formula, tally, measures and inference must reach 100%
+coverage: $(TEST) ## Show branch coverage; formula, counts, measures and inference must reach 100%
 	$(PYTEST) -q -m 'not slow' -p no:assay --cov --cov-report= tests
 	$(PY) -m coverage report
 	$(PY) -m coverage report --include='$(COVERED)' --fail-under=100
@@ -112,29 +106,11 @@ bench: $(TEST) ## Measure speed and memory beside other libraries
 intervals: $(TEST) ## Simulate how often the intervals cover the truth (long)
 	$(PY) benchmarks/interval_coverage.py
 
-strata: $(TEST) ## Simulate how well intervals of rows drawn by strata cover, and what strata save
-	$(PY) benchmarks/label_less.py --samples 4000
-
-resampling: $(TEST) ## Simulate how often intervals at a chosen threshold cover the truth (long)
-	$(PY) benchmarks/chosen_thresholds.py
-
-guarantees: $(TEST) ## Simulate how often guaranteed thresholds break their constraints (long)
-	$(PY) benchmarks/guarantees.py
-
 mistakes: $(TEST) ## Hold the audit against brute force on 10,000 claims with a wrong number (long)
 	$(PY) benchmarks/audit_mistakes.py
 
 mutants: $(TEST) ## Change 200 single tokens of the source; tests must notice 95 of 100 (15 minutes)
 	$(PY) benchmarks/mutants.py
-
-kills: $(TEST) ## Kill commands 1,000 times: no file is half written, no store is damaged (an hour)
-	$(PY) benchmarks/kills.py
-
-bits: $(TEST) ## The same rows in 500 arrangements: one answer to the last bit (ten minutes)
-	$(PY) benchmarks/bits.py
-
-growth: $(TEST) ## How time and memory grow with rows, classes, clusters and more
-	$(PY) benchmarks/growth.py
 
 oldest: ## Run the tests with the oldest packages that pyproject.toml allows
 	@mkdir -p build
@@ -149,19 +125,11 @@ package: ## Build wheel and sdist, and try each alone in an empty environment
 audits: $(TEST) ## Audit 10,000 honest claims; none may be accused (long)
 	$(PY) benchmarks/audit_honest.py
 
-fuzz: $(TEST) ## Try 100,000 hostile files and requests, 20,000 claims and 20,000 odd options (an hour)
+fuzz: $(TEST) ## Evaluate 5,000 damaged Parquet, Arrow and Excel files (ten minutes)
 	$(PY) benchmarks/fuzz.py --seed $(SEED)
-	$(PY) benchmarks/audit_fuzz.py
-	ODD_VALUES=20000 $(PY) -m pytest -q -m slow tests/cli/test_option_values.py
 
-pollock: $(TEST) ## Score the CSV reader on polluted files: POLLOCK=FOLDER is a checkout of the benchmark
-	$(PY) benchmarks/pollock.py $(POLLOCK) --least $(if $(POLLOCK),9.5,9)
-
-soak: $(TEST) ## Ask the web app for five minutes; its memory must not grow
-	SOAK_SECONDS=300 $(PY) -m pytest -q -s -m slow tests/web/test_soak.py
-
-realdata: $(TEST) ## Train on real data, where they are, and write the tables of the docs (long)
-	$(PY) benchmarks/real_data.py
+pollock: $(TEST) ## Score the CSV reader on polluted files
+	$(PY) benchmarks/pollock.py
 
 clean: ## Remove what was built; delete .venv by hand to start afresh
 	rm -rf build dist docs/_build docs/measures docs/findings.rst .coverage .coverage.* htmlcov
@@ -199,16 +167,6 @@ $(TEST): pyproject.toml $(MADE)
 	@echo "Installing assay and its test needs into $(VENV) (a minute or two, once)"
 	@$(INSTALL) -e '.[test]' && $(COMPILE)
 	@touch $(CORE) $(LEARN) $(WEB) $@
-
-$(ENGINES): pyproject.toml $(MADE)
-	@echo "Installing the engines of the slow tests into $(VENV) (a gigabyte, once)"
-	@$(INSTALL) -e '.[engines]' && $(COMPILE)
-	@touch $(CORE) $(LEARN) $(WEB) $(TEST) $@
-
-# No change of src/ can fail this, so it runs only when the catalogue has changed.
-$(DOCUMENTS): $(TEST) $(wildcard tests/seeds/*.py)
-	$(PY) -m pytest -q tests/seeds/check_documents.py
-	@touch $@
 
 $(DEV): pyproject.toml $(MADE)
 	@echo "Installing assay and its development tools into $(VENV) (a minute or two, once)"

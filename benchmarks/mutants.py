@@ -3,8 +3,8 @@
 Which tests execute a line is recorded once, with branch coverage by test; a mutant is then tried
 against those tests alone, quickest first, until one fails. Nothing of the checkout is changed: each
 worker has its own copy of `src`. What survives is listed with its line. A mutant that no input can
-tell from the original stands in `mutation/equivalent` with the reason, and is counted apart; `*` is
-any change of a line, such as that of a size of blocks on which no result depends.
+tell from the original stands in `mutation/equivalent.json` with the reason, and is counted apart;
+`*` is any change of a line, such as that of a size of blocks on which no result depends.
 """
 
 from __future__ import annotations
@@ -30,33 +30,13 @@ from mutation.trial import Trial, fail_anyway, must_pass, tried
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
-EQUIVALENT = Path(__file__).parent / "mutation" / "equivalent"
-PACKAGES = (
-    "formula",
-    "tally",
-    "measures",
-    "inference",
-    "curves.py",
-    "decisions/threshold",
-    "decisions/audit/search",
-    "engines",
-)
-# Whose tests are asked: those of these packages, and what holds of all measures and engines.
+EQUIVALENT = Path(__file__).parent / "mutation" / "equivalent.json"
+PACKAGES = ("formula", "measures", "inference")
+# Whose tests are asked: those of these packages, and what holds of all measures.
 TESTS = tuple(
-    f"tests/{folder}"
-    for folder in (
-        "formula",
-        "tally",
-        "measures",
-        "inference",
-        "curves",
-        "engines",
-        "evaluation",
-        "decisions/threshold",
-        "decisions/audit",
-        "laws",
-        "oracles",
-    )
+    str(path.relative_to(ROOT))
+    for name in (*PACKAGES, "counts", "laws", "oracles", "seeds")
+    if (path := ROOT / "tests" / name).is_dir()
 )
 GOAL = 0.95
 
@@ -92,7 +72,8 @@ def main() -> int:
     else:
         record = recorded(ROOT, asked.work, asked.jobs, TESTS)
     record = replace(record, first=tuple(asked.tests))
-    files = [path for name in asked.packages for path in _modules(SOURCE / "assay" / name)]
+    files = [path for name in asked.packages for path in (SOURCE / "assay" / name).rglob("*.py")]
+    files.sort()
     drawn = mutants(SOURCE, files, asked.count, asked.seed)
     if asked.only:
         drawn = [mutant for mutant in drawn if asked.only in mutant.place]
@@ -110,14 +91,9 @@ def main() -> int:
     return _summary(trials, reasons, asked.work)
 
 
-def _modules(place: Path) -> list[Path]:
-    """The modules of a package, or the one that is named."""
-    return [place] if place.is_file() else sorted(place.rglob("*.py"))
-
-
 def _equivalent(drawn: Iterable[Mutant]) -> dict[tuple[str, str, str], str]:
     """Why no input can tell a mutant from the original, of those that are listed."""
-    listed = [one for path in EQUIVALENT.glob("*.json") for one in json.loads(path.read_bytes())]
+    listed = json.loads(EQUIVALENT.read_bytes())
     reasons = {(one["file"], one["line"], one["change"]): one["reason"] for one in listed}
     told = {}
     for mutant in drawn:

@@ -17,25 +17,13 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from speed import (
-    billion,
-    check,
-    children,
-    compare,
-    files,
-    keeping,
-    logs,
-    network,
-    peers,
-    small,
-    store,
-    threshold,
-)
+from speed import children, files, peers, small
 from speed.rows import Rows, rows
 from speed.timing import Finding, best
 
 import assay
-from assay.inference import Quantity, estimate
+from assay.counts import Confusion
+from assay.inference import Bootstrap, Quantity, estimate
 from assay.measures import CATALOGUE
 
 RESULTS = Path(__file__).parent / "results"
@@ -126,23 +114,17 @@ def memory(count: int) -> Iterator[Finding]:
 
 def resampling(repeats: int) -> Iterator[Finding]:
     """A bootstrap of every count measure of a binary table."""
-    table = assay.Confusion(("normal", "attack"), ((7743, 167), (324, 6635)))
+    table = Confusion(("normal", "attack"), ((7743, 167), (324, 6635)))
     counted = [(Quantity(m.formula, label=1), m.range) for m in CATALOGUE if m.formula is not None]
     seeds = iter(range(10_000))
 
     def resample() -> None:
-        method = assay.Bootstrap(seed=next(seeds))
+        method = Bootstrap(seed=next(seeds))
         for quantity, bounds in counted:
             estimate(quantity, table, bounds, method=method)
 
-    def everything() -> None:
-        method = assay.Bootstrap(seed=next(seeds))
-        assay.evaluate_counts(tp=6635, fp=167, fn=324, tn=7743, interval=method).to_dict()
-
     what = f"1,000 resamples of {len(counted)} count measures"
     yield Finding(what, 1000 * best(resample, 3 * repeats), "ms", at_most=50)
-    milliseconds = 1000 * best(everything, repeats)
-    yield Finding("  of all estimates of a confusion matrix", milliseconds, "ms")
 
 
 def start(repeats: int) -> Iterator[Finding]:
@@ -172,16 +154,8 @@ def main() -> None:
     parts = (
         start(imports),
         small.findings(),
-        keeping.findings(count),
         resampling(asked.repeats),
-        compare.findings(),
-        check.findings(),
-        network.findings(asked.repeats),
-        store.findings(count // 100),
         files.findings(10 * count),
-        logs.findings(count // 2),
-        threshold.findings(20 * count),
-        billion.findings(100 * count),
         memory(count),
         evaluations(rows(count), asked.repeats),
     )

@@ -1,1 +1,1 @@
-"""Hostile input of every kind, and what may become of it: used or refused, nothing else."""
+"""Damaged files, and the mutations that damage them."""

@@ -1,11 +1,8 @@
-"""Mutations: of bytes, of text, and of plain values as JSON knows them."""
+"""Mutations of bytes and of text."""
 
 from __future__ import annotations
 
-import copy
-import json
 from random import Random
-from typing import Any
 
 _INTEGERS = (0, 1, -1, 127, 128, 255, 256, 2**15, 2**16, 2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1)
 PIECES = (
@@ -87,67 +84,3 @@ def damaged_text(draw: Random, text: bytes) -> bytes:
             lines[i] = lines[i][:at] + draw.choice(PIECES) + lines[i][at + cut :]
         text = b"\n".join(lines)
     return text
-
-
-def hurt(draw: Random, text: bytes) -> bytes:
-    """Text that was damaged as text or as bytes."""
-    return damaged_text(draw, text) if draw.random() < 0.7 else damaged(draw, text)
-
-
-VALUES: tuple[Any, ...] = (
-    None, True, False, 0, 1, -1, 2**31, 2**53 + 1, 2**63, 10**30, 10**400, 0.5, -0.0, 1e308, 5e-324,
-    "", " ", "0.5", "nan", "1e309", "x", "attack", "label", "\x00", "\x1b[31m", "\u202e", "=1+1",
-    "9" * 5000, "a.b", "é", [], [[]], {}, {"": 0}, [0], [1, 2, 3], ["a"], {"a": {"b": 1}},
-    float("nan"), float("inf"), -float("inf"), "assay.evaluation/1", "assay.evaluation/99",
-    "2026-02-30", "9999-12-31T23:59:60Z",
-)  # fmt: skip
-
-
-def twisted(draw: Random, plain: Any) -> Any:
-    """Plain values with one to four of them changed, doubled or left out."""
-    plain = copy.deepcopy(plain)
-    for _ in range(draw.choice((1, 1, 2, 4))):
-        holder, key = _place(draw, plain)
-        if holder is None:
-            return _value(draw)
-        kind = draw.randrange(6)
-        if kind == 0:
-            del holder[key]
-        elif kind == 1 and isinstance(holder, dict):
-            holder[draw.choice(("", "x", "label", "value", "\x1b", "a" * 300))] = holder.pop(key)
-        elif kind == 1:
-            holder.insert(key, copy.deepcopy(holder[key]))
-        elif kind == 2:
-            other, name = _place(draw, plain)
-            holder[key] = copy.deepcopy(other[name]) if other is not None else None
-        elif kind == 3 and isinstance(holder[key], str):
-            holder[key] = hurt(draw, holder[key].encode()).decode("utf-8", "replace")
-        else:
-            holder[key] = _value(draw)
-    return plain
-
-
-def _value(draw: Random) -> Any:
-    # A copy: it may be changed in its turn, and the next case must not see that.
-    return copy.deepcopy(draw.choice(VALUES))
-
-
-def _place(draw: Random, plain: Any) -> tuple[Any, Any]:
-    """A random place in nested values: what holds it, and its key."""
-    holder, key, inner = None, None, plain
-    while isinstance(inner, dict | list) and inner:
-        if holder is not None and draw.random() < 0.25:
-            break
-        holder = inner
-        key = draw.choice(list(inner)) if isinstance(inner, dict) else draw.randrange(len(inner))
-        inner = holder[key]
-    return holder, key
-
-
-def json_bytes(draw: Random, plain: Any) -> bytes:
-    """Plain values as JSON, the text of which may be damaged too."""
-    try:
-        text = json.dumps(plain, ensure_ascii=draw.random() < 0.5).encode("utf-8", "surrogatepass")
-    except (TypeError, ValueError):
-        text = b"{}"
-    return hurt(draw, text) if draw.random() < 0.3 else text

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betaincinv, ndtr, ndtri, roots_hermitenorm
+from scipy.special import betaincinv, ndtr, ndtri
 
-import assay
-from assay import Estimate
-from assay.evaluation import Judge
+from assay.counts import ClusterCounts, Sample
 from assay.formula import evaluate
+from assay.inference import Estimate
 from assay.measures import find
 from intervals import ranking
-from intervals.weights import estimate
+from intervals.estimates import counted, scored
 
 ENOUGH = 30
-ENOUGH_FOR_MEANS = 100
+ENOUGH_FOR_PRECISION = 100
 COUNTED = (
     "accuracy",
     "precision",
@@ -28,6 +27,7 @@ COUNTED = (
     "mcc",
     "kappa",
 )
+RANKED = ("roc_auc", "average_precision")
 CUT = 0.5
 
 
@@ -48,7 +48,7 @@ class Hosts:
 
     @property
     def setting(self) -> str:
-        """The setting in words."""
+        """The scenario in words."""
         alike = self.between**2 / (1 + self.between**2)
         return (
             f"{self.hosts} clusters of {self.size:g} rows, correlation {alike:.2g} within, "
@@ -67,45 +67,38 @@ class Hosts:
             "TN": (1 - self.prevalence) * (1 - alarm),
         }
         values = {m: float(evaluate(find(m).formula, cells)) for m in COUNTED}
-        edges = np.linspace(-8 * spread, self.mean + 8 * spread, 400_001)
+        edges = np.linspace(-8 * spread, self.mean + 8 * spread, 100_001)
         sides = (ndtr(edges / spread), ndtr((edges - self.mean) / spread))
         q, p = (np.diff(side, prepend=0, append=1) for side in sides)
-        scored = ranking.truths(q, p, self.prevalence)
-        values |= {name: scored[name] for name in ("roc_auc", "average_precision")}
-        nodes, weights = roots_hermitenorm(200)
-        weights = weights / weights.sum()
-        losses = {"log_loss": 0.0, "brier": 0.0}
-        for share, mean, label in ((self.prevalence, self.mean, 1), (1 - self.prevalence, 0.0, 0)):
-            said = ndtr(mean + spread * nodes - 1)
-            given = said if label else 1 - said
-            losses["log_loss"] -= share * float(weights @ np.log(np.maximum(given, 2.0**-52)))
-            losses["brier"] += share * float(weights @ (1 - given) ** 2)
-        return values | losses
+        return values | {name: ranking.value(name, q, p, self.prevalence) for name in RANKED}
 
-    def inside(self, measure: str) -> bool:
-        """Whether there are enough clusters; skewed measures need more."""
-        few = measure in ("average_precision", "log_loss", "brier")
-        return self.hosts >= (ENOUGH_FOR_MEANS if few else ENOUGH)
+    def promised(self, measure: str) -> bool:
+        """Whether there are enough clusters; average precision needs more."""
+        least = ENOUGH_FOR_PRECISION if measure == "average_precision" else ENOUGH
+        return self.hosts >= least
 
-    def draw(
-        self, rng: np.random.Generator, repetitions: int, measures: Sequence[str]
-    ) -> Iterator[tuple[int, Mapping[str, Estimate]]]:
+    def draw(self, rng: np.random.Generator, samples: int) -> Iterator[Mapping[str, Estimate]]:
         """Samples of independent hosts."""
-        for _ in range(repetitions):
-            sizes = rng.poisson(self.size, self.hosts)
-            sizes[sizes == 0] = 1
+        names = tuple(f"host {i}" for i in range(self.hosts))
+        for _ in range(samples):
+            sizes = np.maximum(rng.poisson(self.size, self.hosts), 1)
             host = np.repeat(np.arange(self.hosts), sizes)
             share = betaincinv(
                 5 * self.prevalence, 5 * (1 - self.prevalence), rng.random(self.hosts)
             )
-            truth = rng.random(len(host)) < share[host]
+            truth = (rng.random(len(host)) < share[host]).astype(np.uint8)
             shift = self.between * rng.normal(size=self.hosts)
             latent = rng.normal(size=len(host)) + self.mean * truth + shift[host]
-            judged = assay.evaluate(
-                truth, y_score=ndtr(latent - 1), clusters=host, labels=[False, True]
+            scores = ndtr(latent - 1)
+            flagged = (scores >= CUT).astype(np.uint8)
+            clusters = ClusterCounts.of_rows(ranking.LABELS, truth, flagged, host, names)
+            sample = Sample.of_rows(
+                ranking.LABELS, truth, {"score": scores}, cluster=host, clusters=names
             )
-            judge = Judge(judged.tally)
-            yield 1, {m: estimate(judge, m) for m in measures}
+            table = clusters.confusion()
+            yield {name: counted(name, table, clusters) for name in COUNTED} | {
+                name: scored(name, sample.score_counts(0), sample) for name in RANKED
+            }
 
 
 def scenarios(*, quick: bool) -> list[Hosts]:

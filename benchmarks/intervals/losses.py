@@ -1,23 +1,20 @@
-"""Probabilities: log loss, Brier score and its resolution, and the line of calibration."""
+"""Probabilities: log loss, Brier score, and the line of calibration."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betaincinv, expit, logit, xlogy
 
-import assay
-from assay import Estimate
-from assay.evaluation import Judge
-from assay.measures import find
+from assay.counts import LossSums, ScoreCounts
+from assay.inference import Estimate
+from intervals.estimates import loss, scored
 
+LABELS = ("negative", "positive")
 ENOUGH = 20
-# Bins of few rows differ by chance, which looks like resolution.
-ENOUGH_FOR_BINS = 1000
-BINS = 15
 _SMALLEST = 2.0**-52
 
 
@@ -36,7 +33,7 @@ class Probabilities:
 
     @property
     def setting(self) -> str:
-        """The setting in words."""
+        """The scenario in words."""
         kind = "calibrated" if self.sharpness == 1 else "too sure of itself"
         share = self.a / (self.a + self.b)
         return f"{kind}, beta({self.a:g}, {self.b:g}), prevalence {share:.2g}, {self.rows:,} rows"
@@ -56,38 +53,25 @@ class Probabilities:
         return {
             "log_loss": float(log.mean()),
             "brier": float(brier.mean()),
-            "brier_resolution": _resolution(said, chance),
             # The log odds that are said are those of the chance, times the sharpness.
             "calibration_slope": 1 / self.sharpness,
             "calibration_intercept": _intercept(said, chance),
         }
 
-    def inside(self, measure: str) -> bool:
+    def promised(self, _measure: str) -> bool:
         """Whether enough rows of both classes are expected."""
-        rarer = self.rows * min(self.a, self.b) / (self.a + self.b)
-        if measure == "brier_resolution":
-            return self.rows >= ENOUGH_FOR_BINS and rarer >= 5 * ENOUGH
-        return rarer >= ENOUGH
+        return self.rows * min(self.a, self.b) / (self.a + self.b) >= ENOUGH
 
-    def draw(
-        self, rng: np.random.Generator, repetitions: int, measures: Sequence[str]
-    ) -> Iterator[tuple[int, Mapping[str, Estimate]]]:
+    def draw(self, rng: np.random.Generator, samples: int) -> Iterator[Mapping[str, Estimate]]:
         """Samples of independent rows."""
-        for _ in range(repetitions):
+        for _ in range(samples):
             chance = rng.beta(self.a, self.b, self.rows)
-            truth = rng.random(self.rows) < chance
-            judged = assay.evaluate(truth, y_score=self.said(chance), labels=[False, True])
-            judge = Judge(judged.tally)
-            yield 1, {measure: judge.scored(find(measure)) for measure in measures}
-
-
-def _resolution(said: np.ndarray, chance: np.ndarray) -> float:
-    """How far the chances of bins lie from that of all rows."""
-    places = np.minimum((said * BINS).astype(int), BINS - 1)
-    rows = np.bincount(places, minlength=BINS)
-    sums = np.bincount(places, chance, minlength=BINS)
-    means = np.divide(sums, rows, out=np.zeros(BINS), where=rows > 0)
-    return float((rows * (means - chance.mean()) ** 2).sum() / len(said))
+            truth = (rng.random(self.rows) < chance).astype(np.uint8)
+            said = self.said(chance)
+            sums, table = LossSums.of_rows(truth, said), ScoreCounts.of_rows(LABELS, said, truth)
+            yield {name: loss(name, sums) for name in ("log_loss", "brier")} | {
+                name: scored(name, table) for name in ("calibration_slope", "calibration_intercept")
+            }
 
 
 def _intercept(said: np.ndarray, chance: np.ndarray) -> float:
@@ -98,11 +82,11 @@ def _intercept(said: np.ndarray, chance: np.ndarray) -> float:
 
 def scenarios(*, quick: bool) -> list[Probabilities]:
     """Sharp and vague models, rare attacks, and models that are too sure."""
+    if quick:
+        return [Probabilities(2, 2, 300), Probabilities(0.1, 1.9, 1000)]
     shapes = ((2, 2), (0.3, 0.3), (0.1, 0.4), (0.1, 1.9), (0.05, 4.95))
-    sizes = (100, 1000) if quick else (30, 100, 300, 1000, 5000)
-    settings = [Probabilities(a, b, n) for a, b in shapes[::2] for n in sizes]
-    if not quick:
-        settings = [Probabilities(a, b, n) for a, b in shapes for n in sizes]
-        settings += [Probabilities(1, 3, n, 2.0) for n in sizes]
-        settings += [Probabilities(0.3, 0.9, n, 3.0) for n in sizes]
-    return settings
+    sizes = (30, 100, 300, 1000, 5000)
+    return [
+        *(Probabilities(a, b, rows) for a, b in shapes for rows in sizes),
+        *(Probabilities(1, 3, rows, 2.0) for rows in sizes),
+    ]

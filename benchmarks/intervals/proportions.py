@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln, xlog1py, xlogy
 
-from assay import Wilson
+from assay.inference import Wilson
 from intervals.scenario import Coverage
 
 ENOUGH = 10

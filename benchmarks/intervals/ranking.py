@@ -1,24 +1,26 @@
-"""Scores of two classes: areas, what is read off the ROC curve, and the highest scores."""
+"""Scores of two classes: areas, and what is read off one point of the ROC curve."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-import assay
-from assay import Estimate
-from assay.evaluation import Judge
-from assay.measures import find
+from assay.counts import ScoreCounts
+from assay.inference import Estimate
+from assay.measures import Ranked, find
+from intervals.estimates import scored
 
-MAX_FPR = 0.1
-PARTIAL_FLOOR = 0.5 - MAX_FPR**2 / 2 / (2 * (MAX_FPR - MAX_FPR**2 / 2))
-ENOUGH_ERRORS = 5
-ENOUGH_PARTIAL_ERRORS = 10
-ENOUGH_ROWS = 50
-_GRID = 400_001
+LABELS = ("negative", "positive")
+AREAS = ("roc_auc", "partial_auc", "average_precision")
+POINTS = ("equal_error_rate", "ks", "h_measure", "top_decile_lift")
+ENOUGH_ERRORS, ENOUGH, ENOUGH_ROWS = 5, 10, 50
+# Below this a best threshold is little else than chance.
+FAR_ENOUGH = 0.1
+_GRID = 100_001
 
 
 @dataclass(frozen=True)
@@ -72,106 +74,83 @@ class Shape:
         return np.digitize(scores, self.edges()).astype(float) if self.levels else scores
 
 
-def truths(q: np.ndarray, p: np.ndarray, prevalence: float) -> dict[str, float]:
-    """AUC, corrected partial AUC and average precision of scores with these chances, ascending."""
-    q, p = q[::-1], p[::-1]
-    fpr, tpr = np.cumsum(q), np.cumsum(p)
-    auc = float((q * (tpr - p / 2)).sum())
-    within = np.clip(MAX_FPR - (fpr - q), 0, q)
-    height = tpr - p + np.divide(p * within, 2 * q, out=p / 2, where=q > 0)
-    area = float((within * height).sum())
-    least = MAX_FPR**2 / 2
-    partial = 0.5 + (area - least) / (2 * (MAX_FPR - least))
-    alerts = prevalence * tpr + (1 - prevalence) * fpr
-    precision = np.divide(prevalence * tpr, alerts, out=np.ones_like(alerts), where=alerts > 0)
-    return {
-        "roc_auc": auc,
-        "partial_auc": partial,
-        "average_precision": float((p * precision).sum()),
-    }
+@lru_cache(maxsize=4096)
+def truth(shape: Shape, name: str, prevalence: float) -> float:
+    """The value of an endless population."""
+    return value(name, *shape.shares(), prevalence)
+
+
+def value(name: str, q: np.ndarray, p: np.ndarray, prevalence: float) -> float:
+    """The value where negatives and positives have these chances of each score, ascending."""
+    shares = np.stack([(1 - prevalence) * q, prevalence * p]) * 1e6
+    kept = shares.any(axis=0)
+    scores = np.arange(len(q), dtype=float)[kept]
+    declared = find(name).of_scores
+    assert isinstance(declared, Ranked)
+    table = ScoreCounts(LABELS, scores, shares[:, kept], shares[:, kept])
+    return float(declared.influence(table).value)
 
 
 @dataclass(frozen=True)
 class Scores:
-    """A detector that ranks rows; how many of them are positive is drawn too, unless ``fixed``."""
+    """A detector that ranks rows; how many of them are positive is drawn too."""
 
     shape: Shape
     positives: int
     negatives: int
-    fixed: bool = False
-
-    @property
-    def group(self) -> str:
-        """Fixed class sizes have a table of their own."""
-        return "scores, class sizes fixed" if self.fixed else "scores"
+    group = "scores"
 
     @property
     def setting(self) -> str:
-        """The setting in words."""
+        """The scenario in words."""
         return f"{self.shape.name}, {self.positives:,} positives, {self.negatives:,} negatives"
 
     def truths(self) -> dict[str, float]:
         """The values of the population."""
         prevalence = self.positives / (self.positives + self.negatives)
-        return truths(*self.shape.shares(), prevalence)
+        return {name: truth(self.shape, name, prevalence) for name in (*AREAS, *POINTS)}
 
-    def inside(self, measure: str) -> bool:
+    def promised(self, measure: str) -> bool:
         """Whether enough errors are expected among the rows that matter."""
-        targets = self.truths()
-        smaller = min(self.positives, self.negatives)
-        if measure == "partial_auc":
-            rows = min(self.positives, MAX_FPR * self.negatives)
-            short = (1 - targets[measure]) / (1 - PARTIAL_FLOOR)
-            enough = rows * short >= ENOUGH_PARTIAL_ERRORS
-            return enough and rows * (1 - short) >= ENOUGH_ERRORS
-        if measure == "average_precision" and (self.fixed or smaller < ENOUGH_ROWS):
+        values, smaller = self.truths(), min(self.positives, self.negatives)
+        errors = smaller * (1 - values["roc_auc"])
+        if measure == "roc_auc":
+            return errors >= ENOUGH_ERRORS
+        if self.shape.levels or smaller < ENOUGH_ROWS:
             return False
-        return smaller * (1 - targets["roc_auc"]) >= ENOUGH_ERRORS
+        if measure == "average_precision":
+            return errors >= ENOUGH_ERRORS
+        if measure == "partial_auc":
+            return min(self.positives, self.negatives / 10) * (1 - values[measure]) >= ENOUGH
+        if measure == "top_decile_lift":
+            within = values[measure] * self.positives / 10
+            return min(within, self.positives - within) >= ENOUGH
+        if measure == "equal_error_rate":
+            return smaller * values[measure] >= ENOUGH
+        return errors >= 2 * ENOUGH and values[measure] >= FAR_ENOUGH
 
-    def draw(
-        self, rng: np.random.Generator, repetitions: int, measures: Sequence[str]
-    ) -> Iterator[tuple[int, Mapping[str, Estimate]]]:
+    def draw(self, rng: np.random.Generator, samples: int) -> Iterator[Mapping[str, Estimate]]:
         """Samples of independent scores."""
         rows = self.positives + self.negatives
-        for _ in range(repetitions):
-            positives = self.positives
-            if not self.fixed:
-                positives = int(rng.binomial(rows, self.positives / rows))
+        for _ in range(samples):
+            positives = int(rng.binomial(rows, self.positives / rows))
             scores = self.shape.sample(rng, positives, rows - positives)
-            judged = assay.evaluate(
-                np.arange(rows) < positives, y_score=scores, threshold=0.0, labels=[False, True]
-            )
-            judge = Judge(judged.tally)
-            yield 1, {measure: judge.scored(find(measure)) for measure in measures}
+            positive = (np.arange(rows) < positives).astype(np.uint8)
+            table = ScoreCounts.of_rows(LABELS, scores, positive)
+            yield {name: scored(name, table) for name in (*AREAS, *POINTS)}
 
 
 def scenarios(*, quick: bool) -> list[Scores]:
     """Detectors from chance to nearly perfect, small and lopsided classes, and ties."""
-    aucs = (0.7, 0.95) if quick else (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)
-    sizes = [(50, 50), (50, 500)]
-    if not quick:
-        sizes = [(10, 10), (10, 100), (30, 30), (30, 1000), (100, 100), (100, 1000), (500, 500)]
-        sizes += [(500, 50)]
-    settings = [Scores(Shape.of_auc(auc), *size) for auc in aucs for size in sizes]
-    others = [
+    if quick:
+        return [Scores(Shape.of_auc(0.7), 50, 50), Scores(Shape.of_auc(0.95), 200, 2000)]
+    shapes = [Shape.of_auc(auc) for auc in (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)]
+    shapes += [
         Shape.of_auc(0.9, levels=5),
-        Shape.of_auc(0.7, levels=3),
         Shape.of_auc(0.95, deviation=2.0),
         Shape.of_auc(0.8, deviation=0.5),
         Shape("0.2 of the positives score like negatives", 4.0, hidden=0.2),
         Shape("0.1 of the positives score like negatives", 4.0, hidden=0.1),
     ]
-    for shape in others[::4] if quick else others:
-        settings += [
-            Scores(shape, *size) for size in ((50, 50), (50, 500), (100, 2000), (500, 500))
-        ]
-    if not quick:
-        settings += [Scores(Shape.of_auc(auc), 2000, 2000) for auc in (0.99, 0.999)]
-        settings += [Scores(Shape.of_auc(0.99), 50, 5000), Scores(Shape.of_auc(0.9), 20, 5000)]
-        lopsided = [(100, 100), (100, 1000), (1000, 100)]
-        settings += [
-            Scores(Shape.of_auc(auc), *size, fixed=True)
-            for auc in (0.6, 0.8, 0.95)
-            for size in lopsided
-        ]
-    return settings
+    sizes = [(2, 1000), (5, 1000), (10, 100), (30, 30), (50, 500), (100, 1000), (500, 500)]
+    return [Scores(shape, *size) for shape in shapes for size in sizes]

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-import assay
-from assay import Estimate
-from assay.evaluation import Judge
+from assay.counts import Confusion, ScoreCounts
 from assay.formula import cells as cells_of
 from assay.formula import evaluate
+from assay.inference import Estimate
 from assay.measures import find
 from intervals import ranking
+from intervals.estimates import counted, scored
 
 ENOUGH = 10
 COUNTED = ("accuracy", "precision", "recall", "false_positive_rate", "f1", "mcc", "kappa")
+RANKED = ("roc_auc", "average_precision")
 CUT = 1.0
 
 
@@ -36,7 +37,7 @@ class TwoSites:
 
     @property
     def setting(self) -> str:
-        """The setting in words."""
+        """The scenario in words."""
         return (
             f"weights {self.weight:g} and 1, {self.sampled:g} of {self.rows:,} rows of the first, "
             f"prevalence {self.prevalence:g}"
@@ -65,46 +66,34 @@ class TwoSites:
         """The values of the population that the weights stand for."""
         cells = self._cells(1)
         values = {m: float(evaluate(find(m).formula, cells)) for m in COUNTED}
-        edges = np.linspace(-8, 11, 400_001)
+        edges = np.linspace(-8, 11, 100_001)
         sides = [ranking.ndtr(edges), np.zeros_like(edges)]
         whole = sum(share * weight for share, weight, _ in self._sites())
         for share, weight, mean in self._sites():
             sides[1] += share * weight / whole * ranking.ndtr(edges - mean)
         q, p = (np.diff(side, prepend=0, append=1) for side in sides)
-        scored = ranking.truths(q, p, self.prevalence)
-        return values | {name: scored[name] for name in ("roc_auc", "average_precision")}
+        return values | {name: ranking.value(name, q, p, self.prevalence) for name in RANKED}
 
-    def inside(self, measure: str) -> bool:
+    def promised(self, measure: str) -> bool:
         """Whether each cell that it uses expects ten effective rows."""
         sums, squares = self._cells(1), self._cells(2)
         formula = find(measure).formula
         used = cells_of(formula) if formula is not None else frozenset(sums)
         return min(sums[cell] ** 2 / squares[cell] for cell in used) >= ENOUGH
 
-    def draw(
-        self, rng: np.random.Generator, repetitions: int, measures: Sequence[str]
-    ) -> Iterator[tuple[int, Mapping[str, Estimate]]]:
+    def draw(self, rng: np.random.Generator, samples: int) -> Iterator[Mapping[str, Estimate]]:
         """Samples of independent rows."""
-        for _ in range(repetitions):
+        for _ in range(samples):
             first = rng.random(self.rows) < self.sampled
-            truth = rng.random(self.rows) < self.prevalence
+            truth = (rng.random(self.rows) < self.prevalence).astype(np.uint8)
             scores = rng.normal(size=self.rows) + truth * np.where(first, *self.means)
             weights = np.where(first, self.weight, 1.0)
-            judged = assay.evaluate(
-                truth,
-                y_score=scores,
-                threshold=CUT,
-                sample_weight=weights,
-                labels=[False, True],
-            )
-            judge = Judge(judged.tally)
-            yield 1, {m: estimate(judge, m) for m in measures}
-
-
-def estimate(judge: Judge, name: str) -> Estimate:
-    """The estimate that the user gets."""
-    measure = find(name)
-    return judge.scored(measure) if measure.formula is None else judge.of_label(measure, 1)
+            flagged = (scores >= CUT).astype(np.uint8)
+            cells = Confusion.of_rows(ranking.LABELS, truth, flagged, weights=weights)
+            table = ScoreCounts.of_rows(ranking.LABELS, scores, truth, weights=weights)
+            yield {name: counted(name, cells) for name in COUNTED} | {
+                name: scored(name, table) for name in RANKED
+            }
 
 
 def scenarios(*, quick: bool) -> list[TwoSites]:

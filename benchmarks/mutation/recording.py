@@ -34,8 +34,7 @@ class Recorded:
         """
         chosen = self.by_line.get((file, line), frozenset())
         if not chosen:
-            package = file.split("/")[1].removesuffix(".py")
-            folders = tuple(f"tests/{name}/" for name in (package, "oracles", "laws"))
+            folders = tuple(f"tests/{name}/" for name in (file.split("/")[1], "oracles", "laws"))
             chosen = frozenset(test for test in self.seconds if test.startswith(folders)).union(
                 *(tests for (name, _), tests in self.by_line.items() if name == file)
             )

@@ -1,4 +1,4 @@
-"""A large Parquet file, evaluated on the command line beside a polars group_by of it."""
+"""Large files, evaluated on the command line beside a polars group_by of them."""
 
 from __future__ import annotations
 
@@ -74,18 +74,27 @@ def timed(command: list[str]) -> tuple[float, int, str]:
 
 
 def findings(count: int) -> Iterator[Finding]:
-    """Time and memory of an exact evaluation, and of a peer that only groups."""
+    """Time and memory of evaluations of Parquet and CSV, and of a peer that only groups."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.parquet"
         write(path, count)
-        command = [sys.executable, "-m", "assay", "evaluate", str(path), "--format", "json"]
-        seconds, peak, out = timed(command)
-        rows = sum(map(sum, json.loads(out)["confusion"]))
-        assert rows == count, f"{rows:,} rows were counted, not {count:,}"
-        yield Finding(f"evaluate a Parquet file of {count:,} rows (bool, float32)", seconds, "s")
-        yield Finding("  million rows a second", count / seconds / 1e6, "M/s")
-        yield Finding("  peak memory of the process", peak / 1e9, "GB", at_most=2)
+        for mode in ("exact", "grid"):
+            yield from _evaluated(path, count, "--mode", mode)
         seconds, peak, _ = timed([sys.executable, "-c", _GROUPED, str(path)])
         yield Finding("polars group_by of the scores of the same file", seconds, "s")
         yield Finding("  million rows a second", count / seconds / 1e6, "M/s")
         yield Finding("  peak memory of the process", peak / 1e9, "GB")
+        some = count // 20
+        pl.scan_parquet(path).head(some).sink_csv(path.with_suffix(".csv"))
+        yield from _evaluated(path.with_suffix(".csv"), some)
+
+
+def _evaluated(path: Path, count: int, *options: str) -> Iterator[Finding]:
+    command = [sys.executable, "-m", "assay", "evaluate", str(path), *options, "--format", "json"]
+    seconds, peak, out = timed(command)
+    rows = sum(map(sum, json.loads(out)["confusion"]))
+    assert rows == count, f"{rows:,} rows were counted, not {count:,}"
+    asked = " ".join(("evaluate", *options))
+    yield Finding(f"{asked}, {path.suffix} of {count:,} rows (bool, float32)", seconds, "s")
+    yield Finding("  million rows a second", count / seconds / 1e6, "M/s")
+    yield Finding("  peak memory of the process", peak / 1e9, "GB", at_most=2)

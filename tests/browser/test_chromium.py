@@ -1,11 +1,15 @@
-"""That the browser notices what it must: else its silence in other tests would mean nothing."""
+"""The browser does and notices what it must: else its silence in other tests would mean nothing."""
 
 from pathlib import Path
 
 import pytest
 
+from .axe import violations
 from .chromium import BrowserError, Page
 
+GOOD = """<!doctype html><html lang="en"><title>good</title><main><h1>Good</h1>
+<p>Some text</p><label>Name <input></label></main>"""
+POOR = "<!doctype html><title>poor</title><input><p style='color:#ccc'>some text"
 LOUD = """<!doctype html><title>loud</title>
 <img src="https://example.invalid/pixel.png">
 <input id="field" value="old"><button id="button">press</button>
@@ -19,11 +23,15 @@ setTimeout(() => { throw new Error("and this"); });
 </script>"""
 
 
+def opened(page: Page, folder: Path, html: str) -> Page:
+    path = folder / "page.html"
+    path.write_text(html, "utf-8")
+    return page.open(path)
+
+
 @pytest.fixture
 def loud(page: Page, tmp_path: Path) -> Page:
-    path = tmp_path / "loud.html"
-    path.write_text(LOUD, encoding="utf-8")
-    page.open(path)
+    opened(page, tmp_path, LOUD)
     page.evaluate("new Promise((done) => setTimeout(done, 50))")
     return page
 
@@ -47,3 +55,9 @@ def test_mouse_and_keys_reach_the_page(loud: Page) -> None:
 def test_an_expression_that_fails_is_an_error_here_too(loud: Page) -> None:
     with pytest.raises(BrowserError, match="nowhere"):
         loud.evaluate("nowhere.to.be.found")
+
+
+def test_axe_finds_what_is_wrong_and_only_that(page: Page, tmp_path: Path) -> None:
+    assert violations(opened(page, tmp_path, GOOD)) == []
+    wrong = {rule for _, rule, _ in violations(opened(page, tmp_path, POOR))}
+    assert {"label", "color-contrast"} <= wrong

@@ -1,1 +1,0 @@
-"""Claims changed at random, which an audit may refuse or judge but must not break on."""

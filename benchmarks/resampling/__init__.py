@@ -1,1 +1,0 @@
-"""Does an interval at a chosen threshold hold what it promises?"""
