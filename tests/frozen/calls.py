@@ -253,12 +253,14 @@ def weights_and_strata(tables: Path) -> Any:
     plain = assay.evaluate(rows["label"], **columns)
     strata = assay.evaluate(rows["label"], **columns, strata=rows["stratum"])
     names = ("precision", "recall", "false_positive_rate", "roc_auc")
-    careful = assay.evaluate(rows["label"], **columns, strata=rows["stratum"], interval="fay-feuer")
+    methods = {
+        method: assay.evaluate(rows["label"], **columns, strata=rows["stratum"], interval=method)
+        for method in ("fay-feuer", "tiwari")
+    }
     return {
         "plain": _estimates(plain, names),
         "strata": _estimates(strata, names),
-        "fay_feuer": _estimates(careful, ("precision", "recall")),
-    }
+    } | {name: _estimates(one, ("precision", "recall")) for name, one in methods.items()}
 
 
 def weights_with_unlabelled_rest(tables: Path) -> Any:
@@ -465,9 +467,8 @@ def test_over_five_times_two_folds(tables: Path) -> Any:
 
 
 def test_over_data_sets(tables: Path) -> Any:
-    means = _table(tables, "datasets.csv").group_by("dataset", "model").agg(pl.mean("accuracy"))
-    wide = means.sort("dataset", "model").pivot("model", index="dataset", values="accuracy")
-    values = wide.drop("dataset").to_dict(as_series=False)
+    sets = _table(tables, "three.csv").pivot("model", index=["repeat", "fold"], values="accuracy")
+    values = sets.select("a", "b", "c").to_dict(as_series=False)
     pairs = [*assay.nemenyi(values), *assay.mean_rank_tests(values)]
     return [_test(assay.friedman(values)), _test(assay.iman_davenport(values)), *map(_test, pairs)]
 
