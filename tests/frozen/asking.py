@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from . import calls
 from .shape import shaped, table_of, trained
 
 HERE = Path(__file__).parent
@@ -28,7 +29,10 @@ NO_JSON_OF_RUNS = ("tag", "export", "import", "delete")
 
 @dataclass(frozen=True)
 class Question:
-    """Command lines that run one after the other; the answer is that of the last."""
+    """Command lines that run one after the other; the answer is that of the last.
+
+    Of the command "python" it is a function of `calls.py`.
+    """
 
     command: str
     name: str
@@ -52,7 +56,7 @@ class Question:
     @property
     def weighted(self) -> bool:
         """Whether its sums are of weights."""
-        return "--weight" in self.text.split()
+        return "--weight" in self.text.split() or self.name.startswith("weights")
 
 
 def _with_json(line: list[str]) -> list[str]:
@@ -73,18 +77,21 @@ def _with_seed(line: list[str], seed: int) -> list[str]:
 
 def questions(folder: Path = HERE) -> list[Question]:
     """All questions, in the order of their lists."""
-    return [
+    asked = [
         Question(path.parent.name, name.strip(), text.strip())
         for path in sorted(folder.glob("*/questions.txt"))
         for line in path.read_text("utf-8").splitlines()
         if line.strip() and not line.startswith("#")
         for name, text in [line.split(":", 1)]
     ]
+    return asked + [Question("python", name, f"calls.{name}") for name in calls.names()]
 
 
 def ask(question: Question, tables: Path, seed: int | None = None) -> dict[str, Any]:
     """The answer to a question: exit code, what was printed, and which files were written."""
     with _own_copy(tables):
+        if question.command == "python":
+            return {"exit": 0, "returned": shaped(_called(question.name, seed))}
         before = _files()
         for line in question.lines(seed):
             code, out, err = _run(line)
@@ -101,6 +108,12 @@ def ask(question: Question, tables: Path, seed: int | None = None) -> dict[str, 
         if written:
             answer["files"] = {name: _file(question.command, Path(name)) for name in written}
         return answer
+
+
+def _called(name: str, seed: int | None) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return calls.answer(name, Path.cwd(), seed)
 
 
 def _printed(command: str, line: Sequence[str], out: str) -> Any:
