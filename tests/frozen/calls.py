@@ -36,8 +36,8 @@ def answer(name: str, tables: Path, seed: int | None = None) -> Any:
     """The answer to a question as plain JSON, with another seed where one is given and used."""
     question = globals()[name]
     seeded = seed is not None and "seed" in inspect.signature(question).parameters
-    found = question(tables, seed=seed) if seeded else question(tables)
-    return json.loads(json.dumps(found, allow_nan=False))
+    returned = question(tables, seed=seed) if seeded else question(tables)
+    return json.loads(json.dumps(returned, allow_nan=False))
 
 
 # -- what is returned ------------------------------------------------------------------------------
@@ -701,10 +701,10 @@ def check_for_leaks(tables: Path) -> Any:
         learn.read_data(str(tables / name), label="label", keep=["host"], time="time")
         for name in ("train.csv", "copied.csv")
     )
-    found = learn.check(train, test, time="time", groups=["host"])
+    checked = learn.check(train, test, time="time", groups=["host"])
     return {
-        "findings": [(finding.code, str(finding.severity)) for finding in found.findings],
-        "honest": found.honest,
+        "findings": [(finding.code, str(finding.severity)) for finding in checked.findings],
+        "honest": checked.honest,
     }
 
 
