@@ -60,8 +60,8 @@ class Question:
 
 
 def _with_json(line: list[str]) -> list[str]:
-    written = {"--format", "--out", "-o", "--help", "--list"} & set(line)
-    if line[0] in NO_JSON or written or line[:1] == ["runs"] and line[1] in NO_JSON_OF_RUNS:
+    written = {"--format", "--out", "-o", "--help", "--list", "--template"} & set(line)
+    if line[0] in NO_JSON or written or (line[:1] == ["runs"] and line[1] in NO_JSON_OF_RUNS):
         return line
     end = line.index("<") if "<" in line else len(line)
     return [*line[:end], "--format", "json", *line[end:]]
@@ -69,10 +69,15 @@ def _with_json(line: list[str]) -> list[str]:
 
 def _with_seed(line: list[str], seed: int) -> list[str]:
     without = ("predict", "show", "serve", "demo")
-    if line[0] in without or line[0] == "runs" and line[1] != "compare":
+    if line[0] in without or (line[0] == "runs" and line[1] != "compare"):
         return line
-    return [line[0], *(["compare"] if line[0] == "runs" else []), "--seed", str(seed),
-            *line[2 if line[0] == "runs" else 1:]]
+    return [
+        line[0],
+        *(["compare"] if line[0] == "runs" else []),
+        "--seed",
+        str(seed),
+        *line[2 if line[0] == "runs" else 1 :],
+    ]
 
 
 def questions(folder: Path = HERE) -> list[Question]:
@@ -133,9 +138,9 @@ def _file(command: str, path: Path) -> Any:
         text = path.read_text("utf-8")
         return table_of(text) if command in TABLES else {"columns": text.split("\n")[0].split(",")}
     if path.suffix == ".parquet":
-        import polars
+        import polars as pl
 
-        return table_of(polars.read_parquet(path).write_csv())
+        return table_of(pl.read_parquet(path).write_csv())
     return "(not empty)"
 
 

@@ -16,13 +16,22 @@ Leaf = str | int | float | bool | None
 # Any other text, whole number, or yes and no is *equal*; sentences were replaced by a mark.
 # Fractions go by their key, and figures also by their measure:
 
-EXACT_FIGURES = frozenset("value value_a value_b new old auc unadjusted".split())
-THRESHOLDS = frozenset("threshold thresholds below bound limit confidence level base_rate".split())
-SUMMED = frozenset("difference slope mean sd".split())
+EXACT_FIGURES = ("value", "value_a", "value_b", "new", "old", "auc", "unadjusted")
+THRESHOLDS = (
+    "threshold",
+    "thresholds",
+    "below",
+    "bound",
+    "limit",
+    "confidence",
+    "level",
+    "base_rate",
+)
+SUMMED = ("difference", "slope", "mean", "sd")
 # Their values are sums of logarithms, squares and the like, or come from a fit.
 LOSSES = re.compile(
-    r"^(log_loss|brier|expected_calibration_error|calibration_\w+|h_measure|c_id|ks|lift|oscr"
-    r"|average_precision|partial_auc|roc_auc_ovo|net_benefit|median\w*|alerts_per_\w+)\b"
+    r"^(log_loss|brier\w*|expected_calibration_error|calibration_\w+|h_measure\w*|c_id|ks|oscr"
+    r"|average_precision|partial_auc|precision_recall_gain_area|roc_auc_ovo|median\w*)\b"
 )
 RULES = {
     "equal": 0.0,
@@ -40,7 +49,7 @@ def rule_of(path: Path, was: Leaf, now: Leaf, seeds: dict[str, Any], *, weighted
         return "equal"
     key = path[-1] if not path[-1].isdigit() else path[-2]
     if weighted or key in SUMMED:
-        return "1e-12" if key in EXACT_FIGURES | SUMMED or key.isdigit() else "1e-9"
+        return "1e-12" if key in EXACT_FIGURES + SUMMED or key.isdigit() else "1e-9"
     if key in THRESHOLDS:
         return "equal"
     if key in EXACT_FIGURES and not any(LOSSES.search(part) for part in path):
@@ -77,11 +86,7 @@ class Difference:
     was: Leaf
     now: Leaf
     rule: str
-
-    @property
-    def key(self) -> str:
-        """The last name of its path that is no place in a list."""
-        return next(part for part in reversed(self.path) if not re.fullmatch(r"#?\d+", part))
+    keys: frozenset[str]  # any of these names it, to accept it
 
     def names(self, measure: str) -> bool:
         """Whether it belongs to a measure."""
@@ -109,10 +114,21 @@ def differences(
 ) -> list[Difference]:
     """What differs between a frozen answer and the one of now."""
     before, after = dict(leaves(was)), dict(leaves(now))
+    known = {path[:end] for path in before for end in range(len(path) + 1)}
+    present = {path[:end] for path in after for end in range(len(path) + 1)}
     found = []
     for path in [*before, *(path for path in after if path not in before)]:
         old, new = before.get(path), after.get(path)
         rule = rule_of(path, old, new, seeds, weighted=weighted)
         if not holds(rule, old, new, seeds.get("/".join(path))):
-            found.append(Difference(path, old, new, rule))
+            other = present if new is None else known
+            found.append(Difference(path, old, new, rule, _keys(path, other)))
     return found
+
+
+def _keys(path: Path, other: set[Path]) -> frozenset[str]:
+    """The key of a value; of an entry that came or went as a whole, that of its list too."""
+    start = next((end for end in range(len(path)) if path[: end + 1] not in other), len(path) - 1)
+    if start < len(path) - 1:
+        return frozenset(path[max(start - 1, 0) : start + 1])
+    return frozenset({next((part for part in reversed(path) if not part.isdigit()), path[-1])})

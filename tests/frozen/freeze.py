@@ -6,7 +6,7 @@ and the spread of each value that moves are kept beside the answer.
 
 from __future__ import annotations
 
-import json
+import math
 import statistics
 import sys
 import tempfile
@@ -15,10 +15,10 @@ from typing import Any
 
 from .asking import HERE, Question, ask, questions
 from .comparing import leaves
+from .files import save
 from .tables import write_tables
 
 FIRST = (1, 2, 3)
-WIDTH = 150
 
 
 def spread_over_seeds(question: Question, tables: Path, answer: dict[str, Any]) -> dict[str, Any]:
@@ -36,8 +36,7 @@ def spread_over_seeds(question: Question, tables: Path, answer: dict[str, Any]) 
             continue
         if all(isinstance(value, int | float) for value in values):
             numbers = [float(value) for value in values if value is not None]
-            spread: Any = [_rounded(statistics.fmean(numbers), 8),
-                           _rounded(statistics.stdev(numbers), 3)]
+            spread: Any = _spread(numbers)
         else:
             spread = {"any of": sorted(set(values), key=str)}
             if question.command != "train":
@@ -46,8 +45,10 @@ def spread_over_seeds(question: Question, tables: Path, answer: dict[str, Any]) 
     return seeds
 
 
-def _rounded(number: float, digits: int) -> float:
-    return float(f"{number:.{digits}g}")
+def _spread(numbers: list[float]) -> list[float]:
+    """Mean and standard deviation, to a hundredth of the latter."""
+    error = float(f"{statistics.stdev(numbers):.2g}")
+    return [round(statistics.fmean(numbers), 2 - math.floor(math.log10(error))), error]
 
 
 def frozen(question: Question, tables: Path) -> dict[str, Any]:
@@ -60,37 +61,19 @@ def frozen(question: Question, tables: Path) -> dict[str, Any]:
     return {**kept, "seeds": seeds} if seeds else kept
 
 
-def write(path: Path, kept: dict[str, Any]) -> None:
-    """Write a frozen answer."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(laid_out(kept) + "\n", "utf-8")
-
-
-def laid_out(value: Any, indent: str = "") -> str:
-    """JSON with sorted keys, what is short on one line."""
-    line = json.dumps(value, sort_keys=True, ensure_ascii=False)
-    if len(line) + len(indent) <= WIDTH or not isinstance(value, dict | list) or not value:
-        return line
-    inner = indent + " "
-    if isinstance(value, list):
-        parts = [laid_out(part, inner) for part in value]
-        return "[\n" + ",\n".join(inner + part for part in parts) + f"\n{indent}]"
-    parts = [
-        f"{inner}{json.dumps(key, ensure_ascii=False)}: {laid_out(value[key], inner)}"
-        for key in sorted(value)
-    ]
-    return "{\n" + ",\n".join(parts) + f"\n{indent}}}"
-
-
 def main(commands: list[str]) -> None:
     """Freeze all questions, or those of some commands."""
     with tempfile.TemporaryDirectory() as folder:
         tables = Path(folder) / "tables"
         tables.mkdir()
         write_tables(tables)
+        asked: dict[str, dict[Question, dict[str, Any]]] = {}
         for question in questions():
             if not commands or question.command in commands:
-                write(HERE / question.path, frozen(question, tables))
+                kept = frozen(question, tables)
+                asked.setdefault(question.command, {})[question] = kept
+        for answers in asked.values():
+            save(answers, HERE)
 
 
 if __name__ == "__main__":

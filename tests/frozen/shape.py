@@ -1,4 +1,7 @@
-"""The form in which an answer is frozen: entries by name, sentences as marks, long lists thinned."""
+"""The form in which an answer is frozen.
+
+Entries of lists go by what names them, sentences become a mark, long lists are thinned.
+"""
 
 from __future__ import annotations
 
@@ -8,53 +11,75 @@ import math
 import re
 from typing import Any
 
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
 SENTENCE = "(text)"
 # Sentences, lists of them, and words for people: present or absent, and free otherwise.
-SENTENCES = frozenset(
-    "assumption classes_formula classes_latex disagreement divides formula headline help hopeless "
-    "how infeasible interval latex message misleads missed note notes objective praise reads "
-    "reading reason reference remedy removed says sentence split status summary text title "
-    "undefined why worth".split()
+SENTENCES = _words(
+    """assumption classes_formula classes_latex disagreement divides doubt formula headline help
+    hopeless how infeasible interval latex message misleads missed note notes objective praise
+    reads reading reason reference removed said says sentence split status summary text undefined
+    worth"""
 )
-# Left out: where, when and by what it was made, and names of files; what DESIGN.md does not promise.
-LEFT_OUT = frozenset(
-    "bits commit damaged inputs labels_sha256 made not_finite provenance ranges run schema_version "
-    "skew store test_set version permutation".split()
+# Where, when and by what an answer was made, names of files, constant texts of findings, ids that
+# are drawn; and what DESIGN.md does not promise (coverage, skew and permutation).
+LEFT_OUT = _words(
+    """bits commit coverage damaged file inputs labels_sha256 made not_finite permutation provenance
+    ranges remedy run skew store test_set title version why"""
 )
+# Keys that came after 0.2; they are not compared.
+ADDED: tuple[str, ...] = ()
 # What names an entry of a list, in this order.
-NAMES = (
-    "code test rule name key mistake measure model subject scope label average slice base_rate "
-    "family on a b incident attack day start stratum baseline pitfall column dataset kind"
-).split()
-MOST = 12
+NAMES = _words(
+    """code test rule name key mistake measure model subject scope label average slice base_rate
+    family on a b incident attack day start stratum baseline pitfall column dataset kind"""
+)
+# Rounded to 12 digits, which is more than is compared, so that files stay small.
+ROUNDED = _words("high low log_e mcnemar_log_e p p_adjusted predicted observed statistic")
+# Of slices, periods and models beside each other these stand for all measures.
+FEW = _words("accuracy brier f1 false_positive_rate mcc precision recall roc_auc")
+# Of longer lists so many values are kept, evenly spread.
+MOST = 8
 
 
 def shaped(value: Any, key: str = "") -> Any:
     """A document without what is left out, its lists keyed by what names their entries."""
+    if isinstance(value, float):
+        return float(f"{value:.12g}") if key in ROUNDED else value
     if isinstance(value, dict):
+        if "estimates" in value and "rule" in value:  # where a threshold stands this is a sentence
+            value = {**value, "rule": None, "reason": value["rule"]}
         kept = {
             name: shaped(part, name)
             for name, part in value.items()
-            if name not in LEFT_OUT and not (key == "source" and name in {"name", "baseline"})
+            if name not in LEFT_OUT + ADDED
+            and not (key == "source" and name in {"name", "baseline"})
         }
-        return {name: part for name, part in kept.items() if part not in (None, {}, [])}
+        return {name: part for name, part in kept.items() if part not in (None, "", {}, [])}
     if key in SENTENCES and value is not None and not isinstance(value, bool):
         return SENTENCE if value else None
     if not isinstance(value, list):
         return value
     if value and all(isinstance(entry, dict) for entry in value):
         return _named(value)
-    return _thinned([shaped(entry) for entry in value])
+    return _thinned([shaped(entry, key) for entry in value])
 
 
 def _named(entries: list[dict[str, Any]]) -> dict[str, Any]:
     """Entries by their names; entries that have none by their places, thinned."""
     result: dict[str, Any] = {}
+    several = "slice", "aut", "model"
     for entry in entries:
+        if any(entry.get(key) for key in several) and entry.get("measure", "recall") not in FEW:
+            continue
+        if str(entry.get("key")).rpartition(" ")[2] in (*LEFT_OUT, "name"):
+            continue  # of two documents that are compared
         own = {k: v for k, v in entry.items() if k not in {"level", "id"}}
         names = [name for name in NAMES if isinstance(own.get(name), str | float | dict)]
-        if "estimates" in own:  # where a threshold stands its rule is a sentence
-            own["rule"] = None
+        if "estimates" in own:
             names = [name for name in names if name != "rule"]
         if "value" in own and names == ["column"]:
             names.append("value")
@@ -86,7 +111,7 @@ def _places(length: int) -> set[int]:
 
 
 def trained(document: dict[str, Any]) -> dict[str, Any]:
-    """Of a training what does not hang on the last bit of a fit, and its figures without intervals."""
+    """Of a training what no last bit of a fit decides, and its figures without intervals."""
     kept = ("schema", "positive", "labels", "level", "mode", "source", "per_class", "family")
     training = document["training"]
     settings = ("recipe", "settings", "validation", "max_far", "learned_from", "features", "data")
@@ -108,9 +133,7 @@ def trained(document: dict[str, Any]) -> dict[str, Any]:
             **{name: training.get(name) for name in (*settings, *counts)},
             "folds": folds,
             "importance": sorted(importance),
-            "keys": sorted(training),
         },
-        "keys": sorted(document),
     }
 
 

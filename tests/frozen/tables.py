@@ -91,6 +91,7 @@ def _write_flows(folder: Path) -> None:
 
     flows = _flows()
     _write(folder / "flows.csv", flows)
+    _write(folder / "days.csv", flows[:200])
     _write(folder / "flows.tsv", flows, delimiter="\t")
     _write(folder / "later.csv", _flows(300, seed=2))
     _write(folder / "new.csv", [{k: v for k, v in f.items() if "_" not in k} for f in flows])
@@ -175,8 +176,10 @@ def _write_odd_tables(folder: Path) -> None:
     bad = [{**row, "score": "" if i in {7, 31} else row["score"]} for i, row in enumerate(rows)]
     bad[50]["label"], bad[60]["score"] = "", "nan"
     _write(folder / "bad.csv", bad)
-    _write(folder / "unlabelled.csv", [{**r, "label": r["label"] * (i % 3 > 0)} for i, r in
-                                       enumerate(rows)])
+    _write(
+        folder / "unlabelled.csv",
+        [{**r, "label": r["label"] * (i % 3 > 0)} for i, r in enumerate(rows)],
+    )
     (folder / "ragged.csv").write_text("label,score\nattack,0.9\nnormal,0.1,7\n", "utf-8")
     (folder / "header_only.csv").write_text("label,score\n", "utf-8")
     (folder / "empty.csv").write_text("", "utf-8")
@@ -203,9 +206,7 @@ def _write_classes(folder: Path) -> None:
         row |= {f"bayes_{name}": p for name, p in zip(names, bayes, strict=True)}
         table.append({**row, "site": random.choice("AB")})
     _write(folder / "classes.csv", table)
-    unknown = [
-        {**row, "category": "botnet"} if i % 6 == 0 else row for i, row in enumerate(table)
-    ]
+    unknown = [{**row, "category": "botnet"} if i % 6 == 0 else row for i, row in enumerate(table)]
     _write(folder / "unknown.csv", unknown)
     _write(folder / "sums.csv", [{**row, "p_dos": 0.9} for row in table])
     matrix = [[0] * 3 for _ in names]
@@ -216,7 +217,10 @@ def _write_classes(folder: Path) -> None:
     (folder / "matrix.csv").write_text("\n".join(lines) + "\n", "utf-8")
     (folder / "matrix.json").write_text(json.dumps(matrix), "utf-8")
     kinds = [
-        {"label": row["category"], "score": _score(random, 0.3 + 0.3 * (row["category"] != "normal"))}
+        {
+            "label": row["category"],
+            "score": _score(random, 0.3 + 0.3 * (row["category"] != "normal")),
+        }
         for row in table
     ]
     _write(folder / "kinds.csv", kinds)
@@ -272,6 +276,7 @@ def _write_weeks(folder: Path) -> None:
     _write(folder / "late.csv", days(0, 28, late=24))
     whole = days(0, 28)
     _write(folder / "week1.csv", whole[:140])
+    _write(folder / "fortnight.csv", whole[:280])
     _write(folder / "week2.csv", whole[140:])
 
 
@@ -302,10 +307,13 @@ def _write_folds(folder: Path) -> None:
     for name in ("iris", "wine", "flows", "mail", "logs", "dns"):
         shift = random.uniform(-0.1, 0.05)
         models = {"bayes": 0.84 + shift, "boost": 0.9 + shift, "forest": 0.89 + shift}
-        sets += [{"dataset": name, **row} for row in results(models, 1, 5, 60)]
+        one = results(models, 1, 5, 60)
+        sets += [{"dataset": name, **{k: r[k] for k in r if k != "f1"}} for r in one]
     _write(folder / "datasets.csv", sets)
     for name in ("iris", "wine"):
-        rows = [{k: v for k, v in r.items() if k != "dataset"} for r in sets if r["dataset"] == name]
+        rows = [
+            {k: v for k, v in r.items() if k != "dataset"} for r in sets if r["dataset"] == name
+        ]
         _write(folder / f"{name}.csv", rows)
     said = []
     for i in range(120):
@@ -349,8 +357,10 @@ def _write_training(folder: Path) -> None:
     _write(folder / "sorted.csv", [{"id": i, **row} for i, row in enumerate(by_label)])
     _write(
         folder / "leaky.csv",
-        [{**row, "verdict": round((row["label"] == "attack") + random.gauss(0, 0.1), 3)}
-         for row in rows],
+        [
+            {**row, "verdict": round((row["label"] == "attack") + random.gauss(0, 0.1), 3)}
+            for row in rows
+        ],
     )
     _write(folder / "mixed_days.csv", random.sample(rows, len(rows)))
     _write(folder / "unseen.csv", [{k: r[k] for k in r if k != "label"} for r in rows[200:]])
@@ -362,7 +372,7 @@ def _write_training(folder: Path) -> None:
     texts = []
     for i in range(180):
         topic = random.choice(sorted(topics))
-        words = topics[topic].split() + "new best offer cheap quality sale".split()
+        words = [*topics[topic].split(), "new", "best", "offer", "cheap", "quality", "sale"]
         title = " ".join(random.choice(words) for _ in range(6))
         texts.append({"title": title, "vendor": f"v{i // 9:02}", "category": topic})
     _write(folder / "texts.csv", texts)
@@ -383,8 +393,9 @@ def _write_logs(folder: Path) -> None:
         ("name tunnel", "theft", 5100, 5160, "10.0.3.77", "10.0.0.53", "53"),
     ]
     head = ("attack", "family", "start", "end", "src_ip", "dst_ip", "dst_port")
-    schedule = [dict(zip(head, a[:2] + (_time(a[2]), _time(a[3])) + a[4:], strict=True))
-                for a in attacks]
+    schedule = [
+        dict(zip(head, (*a[:2], _time(a[2]), _time(a[3]), *a[4:]), strict=True)) for a in attacks
+    ]
     _write(folder / "attacks.csv", schedule)
     local = [{k: v.rstrip("Z").replace("T", " ") for k, v in r.items()} for r in schedule]
     _write(folder / "local.csv", local)
@@ -402,15 +413,29 @@ def _write_logs(folder: Path) -> None:
         for _ in range(random.choice([1, 1, 3])):
             minute += random.random()
             events.append((minute, client, "10.0.1.80", 443, rule, severity))
-    rules = ("SCAN many ports", "SSH many logins", "FLOOD of requests", "BEACON beat",
-             "POLICY unusual program", "DNS odd answer", "WEB database words")
+    rules = (
+        "SCAN many ports",
+        "SSH many logins",
+        "FLOOD of requests",
+        "BEACON beat",
+        "POLICY unusual program",
+        "DNS odd answer",
+        "WEB database words",
+    )
     with (folder / "eve.json").open("w", encoding="utf-8") as file:
         for minute, source, target, port, rule, severity in sorted(events):
             alert = {"signature_id": 1000 + rule, "signature": rules[rule], "severity": severity}
             stamp = (START + timedelta(minutes=minute)).strftime("%Y-%m-%dT%H:%M:%S.%f+0000")
-            line = {"timestamp": stamp, "event_type": "alert", "src_ip": source,
-                    "src_port": 40000, "dest_ip": target, "dest_port": port, "proto": "TCP",
-                    "alert": alert}
+            line = {
+                "timestamp": stamp,
+                "event_type": "alert",
+                "src_ip": source,
+                "src_port": 40000,
+                "dest_ip": target,
+                "dest_port": port,
+                "proto": "TCP",
+                "alert": alert,
+            }
             file.write(json.dumps(line) + "\n")
     fields = ("ts", "uid", "id.orig_h", "id.orig_p", "id.resp_h", "id.resp_p", "proto")
     with (folder / "conn.log").open("w", encoding="utf-8") as file:
@@ -427,7 +452,15 @@ def _write_logs(folder: Path) -> None:
         running = [a for a in attacks if a[2] <= minute <= a[3]]
         name = running[0][0] if running else ""
         score = _score(random, 0.75 if name else 0.35)
-        rows.append({"time": _time(minute), "incident": name, "score": score,
-                     "family": running[0][1] if running else "", "host": f"h{i % 7}",
-                     "said": "attack" if score >= 0.6 else "normal", "rule": f"r{i % 3}"})
+        rows.append(
+            {
+                "time": _time(minute),
+                "incident": name,
+                "score": score,
+                "family": running[0][1] if running else "",
+                "host": f"h{i % 7}",
+                "said": "attack" if score >= 0.6 else "normal",
+                "rule": f"r{i % 3}",
+            }
+        )
     _write(folder / "incident_rows.csv", rows)
