@@ -69,7 +69,7 @@ def _with_json(line: list[str]) -> list[str]:
 
 def _with_seed(line: list[str], seed: int) -> list[str]:
     without = ("predict", "show", "serve", "demo")
-    if line[0] in without or (line[0] == "runs" and line[1] != "compare"):
+    if "--template" in line or line[0] in without or (line[0] == "runs" and line[1] != "compare"):
         return line
     return [
         line[0],

@@ -62,7 +62,9 @@ def holds(rule: str, was: Leaf, now: Leaf, spread: Any = None) -> bool:
     if rule == "resampled":
         if isinstance(spread, dict):  # words that came with one seed or another
             return now in spread["any of"]
-        mean, error = spread
+        mean, error, *absent = spread
+        if now is None:
+            return bool(absent)
         # The mean is itself of 20 draws, so that it errs a little too.
         allowed = RULES[rule] * error * math.sqrt(1 + 1 / 20) + 1e-9 * abs(mean)
         return _is_number(now) and abs(now - mean) <= allowed

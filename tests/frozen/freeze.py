@@ -1,4 +1,4 @@
-"""Freeze the answers of the installed assay: `python -m tests.frozen.freeze [COMMAND...]`.
+"""Freeze answers that are missing: `python -m tests.frozen.freeze [--again] [COMMAND...]`.
 
 A question whose answer moves with the seed is asked with 20 seeds (5 of a training), and the mean
 and the spread of each value that moves are kept beside the answer.
@@ -15,7 +15,7 @@ from typing import Any
 
 from .asking import HERE, Question, ask, questions
 from .comparing import leaves
-from .files import save
+from .files import Answers, load, save
 from .tables import write_tables
 
 FIRST = (1, 2, 3)
@@ -34,13 +34,14 @@ def spread_over_seeds(question: Question, tables: Path, answer: dict[str, Any]) 
         values = [each.get(path) for each in found]
         if path[-1] == "seed" or all(value == values[0] for value in values):
             continue
-        if all(isinstance(value, int | float) for value in values):
-            numbers = [float(value) for value in values if value is not None]
-            spread: Any = _spread(numbers)
+        words = {value for value in values if isinstance(value, str | bool) or value is None}
+        numbers = [float(value) for value in values if value not in words]
+        if len(numbers) > 1 and words <= {None}:
+            spread: Any = [*_spread(numbers), *words]
         else:
             spread = {"any of": sorted(set(values), key=str)}
             if question.command != "train":
-                print(f"  {question.path}: {'/'.join(path)} flips: {spread['any of']}")
+                print(f"  {question.path}: {'/'.join(path)} flips: {spread['any of']}", flush=True)
         seeds["/".join(path)] = spread
     return seeds
 
@@ -48,7 +49,8 @@ def spread_over_seeds(question: Question, tables: Path, answer: dict[str, Any]) 
 def _spread(numbers: list[float]) -> list[float]:
     """Mean and standard deviation, to a hundredth of the latter."""
     error = float(f"{statistics.stdev(numbers):.2g}")
-    return [round(statistics.fmean(numbers), 2 - math.floor(math.log10(error))), error]
+    digits = 2 - math.floor(math.log10(error)) if error else 12
+    return [round(statistics.fmean(numbers), digits), error]
 
 
 def frozen(question: Question, tables: Path) -> dict[str, Any]:
@@ -61,19 +63,26 @@ def frozen(question: Question, tables: Path) -> dict[str, Any]:
     return {**kept, "seeds": seeds} if seeds else kept
 
 
-def main(commands: list[str]) -> None:
-    """Freeze all questions, or those of some commands."""
+def main(words: list[str]) -> None:
+    """Freeze what has no answer yet, or with --again everything, of all commands or some."""
+    again = "--again" in words
+    commands = [word for word in words if word != "--again"]
+    asked: dict[str, list[Question]] = {}
+    for question in questions():
+        if not commands or question.command in commands:
+            asked.setdefault(question.command, []).append(question)
     with tempfile.TemporaryDirectory() as folder:
         tables = Path(folder) / "tables"
         tables.mkdir()
         write_tables(tables)
-        asked: dict[str, dict[Question, dict[str, Any]]] = {}
-        for question in questions():
-            if not commands or question.command in commands:
-                kept = frozen(question, tables)
-                asked.setdefault(question.command, {})[question] = kept
-        for answers in asked.values():
-            save(answers, HERE)
+        for of_command in asked.values():
+            old = load([each for each in of_command if (HERE / each.path).exists()], HERE)
+            save({each: _kept(each, tables, {} if again else old) for each in of_command}, HERE)
+
+
+def _kept(question: Question, tables: Path, old: Answers) -> dict[str, Any]:
+    kept = old.get(question, {})
+    return kept if kept.get("asked") == question.text else frozen(question, tables)
 
 
 if __name__ == "__main__":

@@ -58,11 +58,11 @@ def shaped(value: Any, key: str = "") -> Any:
             if name not in LEFT_OUT + ADDED
             and not (key == "source" and name in {"name", "baseline"})
         }
-        return {name: part for name, part in kept.items() if part not in (None, "", {}, [])}
+        return {_word(name): part for name, part in kept.items() if part not in (None, "", {}, [])}
     if key in SENTENCES and value is not None and not isinstance(value, bool):
         return SENTENCE if value else None
     if not isinstance(value, list):
-        return value
+        return _word(value) if key == "models" else value
     if value and all(isinstance(entry, dict) for entry in value):
         return _named(value)
     return _thinned([shaped(entry, key) for entry in value])

@@ -180,6 +180,10 @@ def _write_odd_tables(folder: Path) -> None:
         folder / "unlabelled.csv",
         [{**r, "label": r["label"] * (i % 3 > 0)} for i, r in enumerate(rows)],
     )
+    german = "label,score\n" + "".join(
+        f"{('harmlos', 'schädlich')[row['label'] == 'attack']},'{row['score']}'\n" for row in rows
+    )
+    (folder / "latin.csv").write_text(german, "cp1252")
     (folder / "ragged.csv").write_text("label,score\nattack,0.9\nnormal,0.1,7\n", "utf-8")
     (folder / "header_only.csv").write_text("label,score\n", "utf-8")
     (folder / "empty.csv").write_text("", "utf-8")
@@ -264,6 +268,7 @@ def _write_weeks(folder: Path) -> None:
                         "time": _time(1440 * day + 70 * i),
                         "label": ("attack" if attack else "normal") if known else "",
                         "score": score,
+                        "said": "attack" if score >= 0.5 else "normal",
                         "old_score": round((score + _score(random, 0.5, 0.3)) / 2, 2),
                         "protocol": random.choice(["tcp", "udp", "tcp" if day < worse else "icmp"]),
                         "bytes": random.randrange(100, 900) + 300 * (day >= worse),
@@ -337,8 +342,8 @@ def _write_training(folder: Path) -> None:
         attack = random.random() < 0.4
         rows.append(
             {
-                "bytes": round(random.gauss(560 if attack else 500, 60), 1),
-                "rate": round(random.gauss(1.2 if attack else 0, 1), 3),
+                "bytes": round(random.gauss(600 if attack else 500, 60), 1),
+                "rate": round(random.gauss(0.7 if attack else 0, 1), 3),
                 "flags": random.choice(["S", "SA", "R"] if attack else ["SA", "SA", "F"]),
                 "noise": round(random.gauss(0, 1), 3),
                 "host": f"h{i // 20:02}",
@@ -358,7 +363,7 @@ def _write_training(folder: Path) -> None:
     _write(
         folder / "leaky.csv",
         [
-            {**row, "verdict": round((row["label"] == "attack") + random.gauss(0, 0.1), 3)}
+            {**row, "verdict": round((row["label"] == "attack") + random.uniform(0, 0.2), 3)}
             for row in rows
         ],
     )
@@ -460,6 +465,7 @@ def _write_logs(folder: Path) -> None:
                 "family": running[0][1] if running else "",
                 "host": f"h{i % 7}",
                 "said": "attack" if score >= 0.6 else "normal",
+                "n": 1 + i % 3,
                 "rule": f"r{i % 3}",
             }
         )
