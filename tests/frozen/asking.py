@@ -97,14 +97,16 @@ def ask(question: Question, tables: Path, seed: int | None = None) -> dict[str, 
     with _own_copy(tables):
         if question.command == "python":
             return {"exit": 0, "returned": shaped(_called(question.name, seed))}
-        before = _files()
-        for line in question.lines(seed):
+        *first, last = question.lines(seed)
+        for line in first:
             code, out, err = _run(line)
-            if line != question.lines(seed)[-1] and code > 1:
+            if code > 1:
                 raise RuntimeError(f"{question.path}: {line} ended with {code}: {err}")
+        before = _files()
+        code, out, err = _run(last)
         answer: dict[str, Any] = {"exit": code}
         if out.strip():
-            answer["printed"] = _printed(question.command, line, out)
+            answer["printed"] = _printed(question.command, last, out)
         errors = [text for text in err.splitlines() if "error: " in text or "Traceback" in text]
         if errors:
             one = len(errors) == 1 and errors[0].startswith("assay: error: ")

@@ -118,14 +118,14 @@ def differences(
     before, after = dict(leaves(was)), dict(leaves(now))
     known = {path[:end] for path in before for end in range(len(path) + 1)}
     present = {path[:end] for path in after for end in range(len(path) + 1)}
-    found = []
+    differing = []
     for path in [*before, *(path for path in after if path not in before)]:
         old, new = before.get(path), after.get(path)
         rule = rule_of(path, old, new, seeds, weighted=weighted)
         if not holds(rule, old, new, seeds.get("/".join(path))):
             other = present if new is None else known
-            found.append(Difference(path, old, new, rule, _keys(path, other)))
-    return found
+            differing.append(Difference(path, old, new, rule, _keys(path, other)))
+    return differing
 
 
 def _keys(path: Path, other: set[Path]) -> frozenset[str]:

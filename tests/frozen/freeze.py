@@ -28,10 +28,10 @@ def spread_over_seeds(question: Question, tables: Path, answer: dict[str, Any]) 
         return {}
     more = 5 if question.command == "train" else 20
     asked += [ask(question, tables, seed) for seed in range(FIRST[-1] + 1, more)]
-    found = [dict(leaves(each)) for each in asked]
+    answers = [dict(leaves(each)) for each in asked]
     seeds: dict[str, Any] = {}
-    for path in dict.fromkeys(path for each in found for path in each):
-        values = [each.get(path) for each in found]
+    for path in dict.fromkeys(path for each in answers for path in each):
+        values = [each.get(path) for each in answers]
         if path[-1] == "seed" or all(value == values[0] for value in values):
             continue
         words = {value for value in values if isinstance(value, str | bool) or value is None}

@@ -29,12 +29,12 @@ def test_the_answer_is_the_frozen_one(question: Question, tables: Path) -> None:
     kept = load([question], HERE)[question]
     if kept["asked"] != question.text:
         pytest.fail(f"{question.path} answers {kept['asked']!r}: freeze the new question")
-    found = differences(
+    differing = differences(
         kept["answer"], ask(question, tables), kept["seeds"], weighted=question.weighted
     )
-    if found:
-        lines = [f"assay {question.command}: {question.text}", *map(str, found[:SHOWN])]
-        pytest.fail("\n".join([*lines, f"{len(found)} values differ"]), pytrace=False)
+    if differing:
+        lines = [f"assay {question.command}: {question.text}", *map(str, differing[:SHOWN])]
+        pytest.fail("\n".join([*lines, f"{len(differing)} values differ"]), pytrace=False)
 
 
 def test_every_file_answers_a_question() -> None:
