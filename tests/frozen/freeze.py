@@ -24,7 +24,8 @@ FIRST = (1, 2, 3)
 def spread_over_seeds(question: Question, tables: Path, answer: dict[str, Any]) -> dict[str, Any]:
     """Mean and standard deviation over seeds of each value that moves with them."""
     asked = [answer, *(ask(question, tables, seed) for seed in FIRST)]
-    if all(each == answer for each in asked):
+    refused = "error" not in answer and any("error" in each for each in asked)
+    if refused or all(each == answer for each in asked):
         return {}
     more = 5 if question.command == "train" else 20
     asked += [ask(question, tables, seed) for seed in range(FIRST[-1] + 1, more)]
@@ -76,8 +77,9 @@ def main(words: list[str]) -> None:
         tables.mkdir()
         write_tables(tables)
         for of_command in asked.values():
-            old = load([each for each in of_command if (HERE / each.path).exists()], HERE)
-            save({each: _kept(each, tables, {} if again else old) for each in of_command}, HERE)
+            known = [each for each in of_command if not again and (HERE / each.path).exists()]
+            old = load(known, HERE)
+            save({each: _kept(each, tables, old) for each in of_command}, HERE)
 
 
 def _kept(question: Question, tables: Path, old: Answers) -> dict[str, Any]:

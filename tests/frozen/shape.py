@@ -39,7 +39,7 @@ NAMES = _words(
 )
 # Rounded to 12 digits, which is more than is compared, so that files stay small.
 ROUNDED = _words("high low log_e mcnemar_log_e p p_adjusted predicted observed statistic")
-# Of slices, periods and models beside each other these stand for all measures.
+# Of slices, periods, models beside each other and trainings these stand for all measures.
 FEW = _words("accuracy brier f1 false_positive_rate mcc precision recall roc_auc")
 # Of longer lists so many values are kept, evenly spread.
 MOST = 8
@@ -62,7 +62,7 @@ def shaped(value: Any, key: str = "") -> Any:
     if key in SENTENCES and value is not None and not isinstance(value, bool):
         return SENTENCE if value else None
     if not isinstance(value, list):
-        return _word(value) if key == "models" else value
+        return _word(value) if key in ("models", "since") else value
     if value and all(isinstance(entry, dict) for entry in value):
         return _named(value)
     return _thinned([shaped(entry, key) for entry in value])
@@ -127,7 +127,7 @@ def trained(document: dict[str, Any]) -> dict[str, Any]:
         "estimates": [
             {k: e[k] for k in ("measure", "label", "average", "slice", "base_rate", "value")}
             for e in document["estimates"]
-            if not e["base_rate"]
+            if e["measure"] in FEW and not e["base_rate"]
         ],
         "training": {
             **{name: training.get(name) for name in (*settings, *counts)},
@@ -144,10 +144,10 @@ def table_of(text: str) -> dict[str, Any]:
     for name, cells in zip(header, zip(*rows, strict=True), strict=False):
         words = set(cells)
         try:
-            numbers = [float(cell) for cell in cells]
+            numbers = [float(cell) for cell in cells if cell]
         except ValueError:
             if len(words) <= MOST:
                 result.setdefault("counts", {})[name] = {w: cells.count(w) for w in sorted(words)}
         else:
-            result.setdefault("means", {})[name] = math.fsum(numbers) / len(numbers)
+            result.setdefault("means", {})[name] = math.fsum(numbers) / max(len(numbers), 1)
     return result
