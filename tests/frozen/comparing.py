@@ -65,8 +65,10 @@ def holds(rule: str, was: Leaf, now: Leaf, spread: Any = None) -> bool:
         mean, error, *absent = spread
         if now is None:
             return bool(absent)
-        # The mean is itself of 20 draws, so that it errs a little too.
+        # The mean is itself of 20 draws, so that it errs a little too; the frozen one is a draw.
         allowed = RULES[rule] * error * math.sqrt(1 + 1 / 20) + 1e-9 * abs(mean)
+        if _is_number(was):
+            allowed = max(allowed, abs(was - mean))
         return _is_number(now) and abs(now - mean) <= allowed
     if _is_number(was) and _is_number(now):
         return abs(was - now) <= RULES[rule] * max(abs(was), abs(now))

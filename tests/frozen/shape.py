@@ -62,7 +62,7 @@ def shaped(value: Any, key: str = "") -> Any:
     if key in SENTENCES and value is not None and not isinstance(value, bool):
         return SENTENCE if value else None
     if not isinstance(value, list):
-        return _word(value) if key in ("models", "since") else value
+        return _word(value) if key in ("models", "since") and value else value
     if value and all(isinstance(entry, dict) for entry in value):
         return _named(value)
     return _thinned([shaped(entry, key) for entry in value])
@@ -144,7 +144,7 @@ def table_of(text: str) -> dict[str, Any]:
     for name, cells in zip(header, zip(*rows, strict=True), strict=False):
         words = set(cells)
         try:
-            numbers = [float(cell) for cell in cells if cell]
+            numbers = [number for cell in cells if cell and math.isfinite(number := float(cell))]
         except ValueError:
             if len(words) <= MOST:
                 result.setdefault("counts", {})[name] = {w: cells.count(w) for w in sorted(words)}
