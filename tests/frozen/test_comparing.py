@@ -98,6 +98,13 @@ def test_what_is_allowed_is_not_reported(change: Callable[[dict[str, Any]], obje
     assert paths(answer(change)) == []
 
 
+def test_ends_of_a_bootstrap_may_move_by_their_standard_error_where_seeds_agreed() -> None:
+    nearly = answer(lambda d: d["estimates"][2].update(high=0.98 + 4 * 0.02 * 0.28))
+    seeds = {"printed/estimates/roc_auc/low": [0.7, 0.001]}
+    assert differences(answer(), nearly, seeds) == []
+    assert differences(answer(), answer(lambda d: d["estimates"][2].update(high=1.01)), seeds)
+
+
 def test_sums_of_weights_may_differ_in_the_last_digits() -> None:
     nearly = answer(lambda d: d["estimates"][0].update(value=0.75 * (1 + 1e-13)))
     assert paths(nearly, weighted=True) == []
