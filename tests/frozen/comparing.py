@@ -27,6 +27,7 @@ THRESHOLDS = (
     "level",
     "base_rate",
 )
+ENDS = ("low", "high", "p", "p_adjusted")
 SUMMED = ("difference", "slope", "mean", "sd")
 # Their values are sums of logarithms, squares and the like, or come from a fit.
 LOSSES = re.compile(
@@ -135,16 +136,18 @@ def _spread(path: Path, before: dict[Path, Leaf], seeds: dict[str, Any]) -> Any:
     """The spread of a value over seeds.
 
     Ends of a bootstrap are steps apart, and 20 seeds may agree by luck: of 1,000 resamples the
-    standard error of the 25th is 2% of the width of a normal interval.
+    standard error of the 25th is 2% of the width of a normal interval, and that of p, which counts
+    resamples on one side, is the root of 2p/1,000.
     """
     spread = seeds.get("/".join(path))
-    if path[-1] not in {"low", "high"} or isinstance(spread, dict) or not seeds:
+    if path[-1] not in ENDS or path not in before or isinstance(spread, dict) or not seeds:
         return spread
     low, high, method = (before.get((*path[:-1], key)) for key in ("low", "high", "method"))
     if method not in {"bootstrap", "bca"} or not (_is_number(low) and _is_number(high)):
         return spread
     mean, error, *absent = spread or (before[path], 0.0)
-    return [mean, max(error, 0.02 * (high - low)), *absent]  # type: ignore[operator]
+    known = 0.02 * (high - low) if path[-1] in {"low", "high"} else math.sqrt(2 * abs(mean) / 1000)
+    return [mean, max(error, known), *absent]
 
 
 def _keys(path: Path, other: set[Path]) -> frozenset[str]:
