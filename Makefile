@@ -40,7 +40,7 @@ COVERED := src/assay/formula/*,src/assay/counts/*,src/assay/measures/*,src/assay
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo serve screens quick test slow check lint types imports v02 doctest docs coverage bench intervals mutants oldest package audits mistakes fuzz pollock clean
+.PHONY: help demo serve screens quick test frozen slow check lint types imports v02 doctest docs coverage bench intervals mutants oldest package audits mistakes fuzz pollock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -64,6 +64,9 @@ quick: $(TEST) ## Run a choice of the tests in under a minute
 
 test: $(TEST) ## Run the tests of everything that a change can break (four minutes)
 	POLARS_MAX_THREADS=1 $(ALONE) $(PYTEST) -m 'not slow' tests || $(AGAIN)
+
+frozen: $(TEST) ## Compare with the frozen answers of 0.2; ACCEPT=COMMAND.KEY WHY="..." accepts a change
+	$(if $(ACCEPT),$(PY) -m tests.frozen.accept '$(ACCEPT)' --measure '$(MEASURE)' --why '$(WHY)',POLARS_MAX_THREADS=1 $(ALONE) $(PYTEST) tests/frozen)
 
 slow: $(TEST) ## Run the exhaustive rest: all cases, longer searches (five minutes)
 	$(ALONE) $(PYTEST) -m 'slow or hypothesis' \

@@ -13,10 +13,10 @@ from itertools import product
 from pathlib import Path
 
 import assay
-from assay.evaluation import MeasureFunction, evaluate_counts
-from assay.formula import latex, plain, proportion, reason
-from assay.inference import Estimate
-from assay.measures import (
+from assay.v02.evaluation import MeasureFunction, evaluate_counts
+from assay.v02.formula import latex, plain, proportion, reason
+from assay.v02.inference import Estimate
+from assay.v02.measures import (
     HIGHER,
     NEITHER,
     Counts,
@@ -30,7 +30,7 @@ from assay.measures import (
     Ranked,
     catalogue,
 )
-from assay.report.measure_pages import formula_of, span, symbols_of
+from assay.v02.report.measure_pages import formula_of, span, symbols_of
 
 REFERENCES = Path(__file__).parent / "references.rst"
 API = Path(__file__).parent / "api.rst"

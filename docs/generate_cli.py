@@ -11,7 +11,7 @@ import re
 import click
 
 from assay.cli.app import COMMANDS, app
-from assay.cli.options import Command
+from assay.v02.cli.options import Command
 
 
 def commands() -> str:

@@ -10,15 +10,15 @@ import importlib.util
 from doctest import DocTestParser, Example
 from pathlib import Path
 
-from assay.decisions.audit.claim_findings import CODES as OF_AUDITS
-from assay.decisions.incidents.incident_findings import CODES as OF_INCIDENTS
-from assay.decisions.monitor_result import CODES as OF_MONITORS
-from assay.decisions.threshold.choice import CODES as OF_THRESHOLDS
-from assay.evaluation.findings import CHECKS, FindingCheck
-from assay.evaluation.findings.finding import Code
-from assay.learn.checks import CHECKS as LEAK_CHECKS
-from assay.learn.checks import CodedCheck
-from assay.learn.findings import RUN_CHECKS, RunCheck
+from assay.v02.decisions.audit.claim_findings import CODES as OF_AUDITS
+from assay.v02.decisions.incidents.incident_findings import CODES as OF_INCIDENTS
+from assay.v02.decisions.monitor_result import CODES as OF_MONITORS
+from assay.v02.decisions.threshold.choice import CODES as OF_THRESHOLDS
+from assay.v02.evaluation.findings import CHECKS, FindingCheck
+from assay.v02.evaluation.findings.finding import Code
+from assay.v02.learn.checks import CHECKS as LEAK_CHECKS
+from assay.v02.learn.checks import CodedCheck
+from assay.v02.learn.findings import RUN_CHECKS, RunCheck
 
 _spec = importlib.util.spec_from_file_location("generate", Path(__file__).with_name("generate.py"))
 _pages = importlib.util.module_from_spec(_spec)

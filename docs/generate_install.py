@@ -14,15 +14,12 @@ FOR = {
     "web": "the web app: ``assay serve``",
     "excel": "workbooks, ``.xlsx``",
     "sql": "DuckDB: ``duckdb:FILE?QUERY``",
-    "postgres": "PostgreSQL: ``postgresql://...?QUERY``, and runs that a team keeps there",
+    "postgres": "PostgreSQL: ``postgresql://...?QUERY``",
     "mlflow": "``assay.mlflow.log``, and an evaluator for ``mlflow.models.evaluate``",
     "spark": "frames of Spark; PySpark itself is yours",
-    "dask": "frames of Dask",
-    "ray": "data sets of Ray",
     "boost": "``--set model=lightgbm`` of the recipe ``detector``",
     "test": "``make test``: what the tests need, and other libraries to compare with",
-    "models": "``make slow``: models of other libraries, to be judged in hand",
-    "engines": "``make slow``: Spark, Ray and ClickHouse as well",
+    "engines": "Spark itself, for tests of counting there",
     "dev": "``make check``: linters, types, this documentation",
 }
 

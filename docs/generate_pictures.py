@@ -15,10 +15,10 @@ import numpy as np
 
 import assay
 from assay import measures
-from assay.decisions import read_rules
-from assay.decisions.threshold import choose_threshold
-from assay.learn.scenarios import make_flows, write_week
-from assay.plots import intervals
+from assay.v02.decisions import read_rules
+from assay.v02.decisions.threshold import choose_threshold
+from assay.v02.learn.scenarios import make_flows, write_week
+from assay.v02.plots import intervals
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parent / "examples"

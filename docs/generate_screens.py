@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from browser.chromium import Browser, Page  # noqa: E402 - it is beside the tests that use it
 
-from assay.store import Store  # noqa: E402
+from assay.v02.store import Store  # noqa: E402
 
 WIDTH, HEIGHT, PHONE = 1100, 760, 390
 # What is recorded before the screenshots are taken: the demo, and a week in use.

@@ -19,8 +19,8 @@ from rich.style import Style
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
-from assay.cli.demo import table
-from assay.learn.scenarios import make_flows
+from assay.v02.cli.demo import table
+from assay.v02.learn.scenarios import make_flows
 
 PICTURE = Path(__file__).parent / "screens" / "report.svg"
 COMMAND = "assay evaluate predictions.csv --base-rate 0.1% --volume 1e6 --brief"

@@ -11,8 +11,8 @@ import textwrap
 import numpy as np
 
 import assay
-from assay.curves import recall_at
-from assay.learn.scenarios.flows import FAMILIES, HOSTS, PROTOCOLS, SEED, Flows, make_flows
+from assay.v02.curves import recall_at
+from assay.v02.learn.scenarios.flows import FAMILIES, HOSTS, PROTOCOLS, SEED, Flows, make_flows
 
 FLOWS_A_DAY = 1_000_000
 BASE_RATES = (0.01, 0.001, 0.0001)

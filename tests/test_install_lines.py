@@ -37,7 +37,7 @@ BUILT = (
     "docs/findings.rst",
     "benchmarks/results/",
 )
-BY_NAME = {"docs/decisions.rst", "docs/install.rst", "src/assay/errors.py"}
+BY_NAME = {"docs/install.rst", "src/assay/errors.py"}
 
 LINE = re.compile(
     r"(?:pip3?|uv pip|pipx|uv tool) install (?P<what>[^\n`#]*)|\$\(INSTALL\) (?P<made>[^\n&]*)"

@@ -1,4 +1,4 @@
-"""The README fits on a screen, and its picture is what the command prints."""
+"""The README names two commands that there are, and its picture is what the command prints."""
 
 from __future__ import annotations
 
@@ -14,10 +14,6 @@ ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
 
 
-def test_the_readme_is_one_screen() -> None:
-    assert len(README.splitlines()) <= 55
-
-
 def test_the_readme_has_the_two_commands_of_the_makefile() -> None:
     targets = re.findall(r"^    make (\w+) ", README, re.MULTILINE)
     assert targets == ["demo", "test"]
@@ -25,13 +21,7 @@ def test_the_readme_has_the_two_commands_of_the_makefile() -> None:
     assert all(f"\n{target}: " in makefile for target in targets)
 
 
-def test_the_readme_leads_to_every_page_by_person() -> None:
-    pages = {path.name for path in (ROOT / "docs" / "start").glob("*.rst")}
-    assert set(re.findall(r"docs/start/(\w+\.rst)", README)) == pages
-    index = (ROOT / "docs" / "index.rst").read_text("utf-8")
-    assert all(f"   start/{Path(name).stem}\n" in index for name in pages)
-
-
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="the picture is taken of a Unix terminal")
 def test_the_picture_is_what_the_command_prints() -> None:
     spec = spec_from_file_location("generate_terminal", ROOT / "docs" / "generate_terminal.py")

@@ -391,9 +391,9 @@ def test_a_class_of_one_cluster_among_more_classes_cannot_be_judged(key, test) -
 def test_resamples_that_are_alike_are_looked_at_once() -> None:
     looked_at = []
 
-    def influence(tally: ScoreCounts) -> Influence:
-        looked_at.append(tally)
-        return auc_influence(tally)
+    def influence(counted: ScoreCounts) -> Influence:
+        looked_at.append(counted)
+        return auc_influence(counted)
 
     measure = replace(find("roc_auc"), of_scores=Ranked(influence=influence))
     scores = {"old": np.array([0.1, 0.9]), "new": np.array([0.9, 0.1])}

@@ -131,6 +131,7 @@ def test_text_takes_a_number_of_digits() -> None:
     # Not "1.0 [1.0, 1.0]", which it is not.
     assert PRECISION.text(digits=1) == "0.97 [0.97, 0.98]"
     assert PRECISION.text(digits=4) == "0.9750 [0.9710, 0.9790]"
+    assert Estimate(2.5, 1.75, 3.75).text(digits=0) == "2 [2, 4]"
     for odd in (-1, 13, 2.0, True):
         with pytest.raises(InputError, match="digits= is a whole number from 0 to 12; found"):
             PRECISION.text(digits=odd)

@@ -26,7 +26,7 @@ WORST_LOG_LOSS = 52 * math.log(2)
 SCORED = ("roc_auc", "partial_auc", "average_precision", "log_loss", "brier")
 
 
-def tally(scores, truth) -> ScoreCounts:
+def counted(scores, truth) -> ScoreCounts:
     return ScoreCounts.of_rows(
         ("no", "yes"), np.asarray(scores, float), np.asarray(truth, np.uint8)
     )
@@ -186,7 +186,7 @@ def test_newcombe_of_the_turned_ranking_is_the_mirror(auc, m, n) -> None:
 def test_variance_is_delongs_with_any_ties(positives, negatives) -> None:
     scores = np.array(positives + negatives, float)
     truth = np.repeat([1, 0], [len(positives), len(negatives)])
-    auc = rank(tally(scores, truth)).auc
+    auc = rank(counted(scores, truth)).auc
     value, spread = delong_variance(scores, truth)
     assert auc.value == pytest.approx(value, abs=1e-15)
     assert auc.variance == pytest.approx(spread, abs=1e-12)
@@ -502,7 +502,7 @@ def test_partial_area_of_equal_scores_is_not_sure_on_either_side(rows: int) -> N
 def test_detection_at_a_false_positive_rate_by_hand() -> None:
     negatives = np.arange(1.0, 31.0)
     positives = [31.0, 32.0, 33.0, 34.0, 35.0, 28.5, 27.5, 24.5, 23.5, 0.0]
-    points = Points.of(tally([*negatives, *positives], [0] * 30 + [1] * 10))
+    points = Points.of(counted([*negatives, *positives], [0] * 30 + [1] * 10))
     # The rate above the negative of a rank is within the limit as likely as more than so many of
     # 30 negatives score above the threshold of the limit.
     beyond = stats.binom(30, 0.1).sf

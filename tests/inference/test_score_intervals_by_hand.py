@@ -263,10 +263,10 @@ def test_a_detection_rate_is_bounded_by_ranks_of_negatives(
     limit: float, level: float, shift: float
 ) -> None:
     positives = [score + shift for score in POSITIVES]
-    tally = ScoreCounts.of_rows(
+    counted = ScoreCounts.of_rows(
         ("no", "yes"), np.array(NEGATIVES + positives), np.repeat([0, 1], [40, 25]).astype(np.uint8)
     )
-    interval = rate_interval(Points.of(tally), limit, level)
+    interval = rate_interval(Points.of(counted), limit, level)
     assert interval == pytest.approx(rate_by_ranks(NEGATIVES, positives, limit, level), abs=1e-12)
 
 
@@ -377,10 +377,10 @@ def test_a_chosen_threshold_needs_its_ranking_without_weights(sizes: tuple[float
 
 
 def test_a_detection_rate_needs_its_points_without_weights() -> None:
-    tally = ScoreCounts.of_rows(
+    counted = ScoreCounts.of_rows(
         ("no", "yes"), np.array(NEGATIVES + POSITIVES), np.repeat([0, 1], [40, 25]).astype(np.uint8)
     )
-    ranking: Any = SimpleNamespace(points=Points.of(tally), table=SimpleNamespace(weighted=False))
+    ranking: Any = SimpleNamespace(points=Points.of(counted), table=SimpleNamespace(weighted=False))
     at_rate = declared(Interval.AT_RATE, reach=0.1)
     interval = ranked_interval(at_rate, SMOOTH, (25, 40), UNIT, 0.95, ranking)
     assert interval == (rate_interval(ranking.points, 0.1, 0.95), "order statistics")
