@@ -20,6 +20,7 @@ from assay.inference.periods import (
     _LARGE_P,
     _dealt,
     _orders,
+    adjusted,
     alike,
     change,
     hosts_alike,
@@ -303,7 +304,7 @@ def trend_power(samples: int) -> Iterator[Rate]:
                 if "differ" in name:
                     rate = rng.beta(course / 0.3 * 0.7, (1 - course) / 0.3 * 0.7)
                 found = change(rng.binomial(n, rate), n, np.arange(days))
-                said.append(found is not None and found.p <= 0.01 and found.difference < 0)
+                said.append(found is not None and adjusted({"": found})[""].verdict == "fell")
             setting = f"{name}, {days} days of {rows:g} attacks"
             yield _beside("fell", setting, np.array(said), power / 100, 1000)
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -175,21 +175,24 @@ def trend(successes: npt.ArrayLike, trials: npt.ArrayLike, positions: npt.ArrayL
 class Change:
     """A rate in the first and in the last third of the time, and the difference.
 
-    ``p`` is that of the trend, ``p_adjusted`` for how many measures were looked at.
+    ``p`` is that of the trend, ``p_adjusted`` for how many measures were looked at; ``direction``
+    is 1 where the trend is upwards, -1 downwards.
     """
 
     first: Estimate
     last: Estimate
     difference: Estimate
     p: float
+    direction: int
     p_adjusted: float = math.nan
 
     @property
     def verdict(self) -> str | None:
         """Whether it fell or rose; None where that can't be said."""
-        if math.isnan(self.p_adjusted) or self.p_adjusted > VERDICT or not self.difference:
+        agree = self.difference * self.direction > 0
+        if not agree or not self.p_adjusted <= VERDICT:
             return None
-        return "fell" if self.difference < 0 else "rose"
+        return "fell" if self.direction < 0 else "rose"
 
 
 def change(
@@ -218,11 +221,9 @@ def change(
         estimates.append(Estimate(hits / rows, low, high, method="wilson", n=rows, level=level))
     first, last = estimates
     difference = unpaired_difference(first, last)[0]
-    p = trend(k, n, at)
-    sign = np.sign(float((k - n * (k.sum() / n.sum())) @ (at - at.mean())))
-    if float(difference) * sign <= 0:
-        p = 1.0 if not math.isnan(p) else p
-    return Change(first, last, difference, p)
+    moved = k - n * (k.sum() / n.sum())
+    direction = int(np.sign(float(moved @ (at - at.mean()))))
+    return Change(first, last, difference, trend(k, n, at), direction)
 
 
 def _overdispersion(thirds: Sequence[tuple[Floats, Floats]]) -> tuple[float, int]:
@@ -248,8 +249,6 @@ def adjusted(changes: Mapping[str, Change | None]) -> dict[str, Change | None]:
     told = {name: each for name, each in changes.items() if each and not math.isnan(each.p)}
     by_name = dict(zip(told, holm([each.p for each in told.values()]), strict=True))
     return {
-        name: Change(each.first, each.last, each.difference, each.p, by_name[name])
-        if each is not None and name in by_name
-        else each
+        name: replace(each, p_adjusted=by_name[name]) if each and name in by_name else each
         for name, each in changes.items()
     }
