@@ -23,6 +23,7 @@ from assay.inference import (
     with_band,
 )
 from assay.inference.estimation import effective_rows
+from assay.inference.unseen import formula_interval
 from assay.measures import Interval, find
 from assay.measures.curves import NET_BENEFIT, Curve, Term
 
@@ -58,7 +59,7 @@ TRIALS = 0.75 * 0.25 / VARIANCE
 
 
 def test_weighted_share_by_hand() -> None:
-    precision = estimate(PRECISION, WEIGHTED, UNIT)
+    precision = estimate(PRECISION, WEIGHTED, UNIT, method=Wilson())
     assert precision == 0.75
     assert ends(precision) == pytest.approx(wilson(0.75, TRIALS), rel=1e-9)
     assert precision.n == 48**2 / 64
@@ -122,7 +123,7 @@ def test_weighted_share_at_an_edge_has_as_many_rows_as_its_weights_are_worth(cel
 
 def test_share_that_rounds_to_one_has_as_many_rows_as_its_weights_are_worth() -> None:
     table = Confusion(LABELS, ((1.0, 1e-20), (1.0, 1e5)), ((1.0, 1e-40), (1.0, 5e8)))
-    precision = estimate(PRECISION, table, UNIT)
+    precision = estimate(PRECISION, table, UNIT, method=Wilson())
     assert precision == 1.0
     assert ends(precision) == pytest.approx(wilson(1.0, 20), rel=1e-9)
 
@@ -189,7 +190,15 @@ def test_clusters_of_one_label_are_read_on_their_binary_tables(label: int) -> No
     counted = in_clusters(6)
     quantity = Quantity(find("mcc").formula, label=label)
     measured_value = estimate(quantity, counted.confusion(), SIGNED, clusters=counted)
-    expected = delta.cluster_interval(MCC, counted.against_rest(label), SIGNED, 0.95)
+    table = counted.confusion().against_rest(label)
+    expected = formula_interval(
+        MCC,
+        table,
+        SIGNED,
+        0.95,
+        value=MCC.value(table),
+        clusters=counted.against_rest(label),
+    )
     assert ends(measured_value) == pytest.approx(expected, rel=1e-12)
 
 

@@ -229,7 +229,7 @@ LEAST_PARTIAL = 0.5 - 0.005 / 0.19
 @pytest.mark.parametrize(
     ("name", "least", "df"), [("average_precision", 0.0, 29), ("partial_auc", LEAST_PARTIAL, 19)]
 )
-def test_interval_follows_from_the_influence_of_each_row(name, least, df) -> None:
+def test_interval_is_wider_than_the_influence_of_each_row_tells(name, least, df) -> None:
     scores, truth = overlapping(30, 200, 1.0)
 
     def measure(weights) -> float:
@@ -240,37 +240,12 @@ def test_interval_follows_from_the_influence_of_each_row(name, least, df) -> Non
     share, error = (measured_value - least) / (1 - least), math.sqrt(spread) / (1 - least)
     # Student's t: of the positives, or of the negatives left of the limit if those are fewer.
     reach = stats.t.ppf(0.975, df) * error / (share * (1 - share))
-    expected = [
+    seen = [
         least + (1 - least) * special.expit(special.logit(share) + sign * reach) for sign in (-1, 1)
     ]
-    assert (measured_value.low, measured_value.high) == pytest.approx(expected, rel=1e-3)
-
-
-def test_partial_area_with_few_errors_is_read_as_an_area_by_newcombe() -> None:
-    scores, truth = overlapping(40, 60, 2.5)
-    partial_auc = estimate("partial_auc", truth, scores)
-    share = (partial_auc - LEAST_PARTIAL) / (1 - LEAST_PARTIAL)
-    assert 0 < 6 * (1 - share) < 5
-
-    def measure(weights) -> float:
-        return float(estimate("partial_auc", truth, scores, weights=weights))
-
-    variance = influence_variance(measure, scores, truth) / (1 - LEAST_PARTIAL) ** 2
-    stretch = max(variance / newcombe_variance(share, 40, 6), 1)
-    for end in (partial_auc.low, partial_auc.high):
-        at = (end - LEAST_PARTIAL) / (1 - LEAST_PARTIAL)
-        expected = Z**2 * stretch * newcombe_variance(at, 40, 6)
-        assert (at - share) ** 2 == pytest.approx(expected, rel=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("name", "least", "rows"), [("average_precision", 0.0, 12), ("partial_auc", LEAST_PARTIAL, 3)]
-)
-def test_perfect_ranking_ends_as_if_all_its_rows_were_successes(name, least, rows) -> None:
-    measured_value = estimate(name, [0] * 30 + [1] * 12, [0.1] * 30 + [0.9] * 12)
-    expected = least + (1 - least) * float(ClopperPearson()(rows, rows)[0])
-    assert measured_value == 1.0
-    assert (measured_value.low, measured_value.high) == pytest.approx((expected, 1.0))
+    assert measured_value.low < seen[0]
+    assert measured_value.high > seen[1]
+    assert measured_value.high - measured_value.low < 1.4 * (seen[1] - seen[0])
 
 
 def test_partial_area_at_its_floor_has_the_mirrored_edge() -> None:
@@ -332,7 +307,7 @@ def test_no_loss_at_all_ends_where_clopper_and_pearson_do() -> None:
 
 def test_one_row_says_nothing_about_the_spread() -> None:
     ends = mean_interval(losses([0.3], [1]).log_loss, WORST_LOG_LOSS, 0.95)
-    assert ends == (0.0, WORST_LOG_LOSS)
+    assert all(map(math.isnan, ends))
 
 
 def test_mean_loss_never_exceeds_the_worst_loss() -> None:
@@ -342,7 +317,7 @@ def test_mean_loss_never_exceeds_the_worst_loss() -> None:
 
 def test_one_heavy_row_among_light_ones_is_worth_one_row() -> None:
     log_loss = estimate("log_loss", [0, 1], [0.1, 0.4], weights=np.array([1e6, 1e-3]))
-    assert 0 <= log_loss.low <= log_loss <= log_loss.high <= WORST_LOG_LOSS
+    assert math.isnan(log_loss.low)
 
 
 # -- laws over all of them -------------------------------------------------------------------------
@@ -430,10 +405,10 @@ def test_one_cluster_has_no_interval(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["roc_auc", "partial_auc", "average_precision"])
-def test_perfect_ranking_in_clusters_has_no_interval(name: str) -> None:
+def test_perfect_ranking_in_clusters_is_not_therefore_sure(name: str) -> None:
     measured_value = by_cluster(name, np.arange(40) % 4, [0.1, 0.9] * 20, [0, 1] * 20)
-    assert measured_value == 1.0
-    assert math.isnan(measured_value.low)
+    assert measured_value == measured_value.high == 1.0
+    assert measured_value.low < 0.75
 
 
 def test_positives_of_one_cluster_tell_nothing_of_others() -> None:
@@ -442,10 +417,11 @@ def test_positives_of_one_cluster_tell_nothing_of_others() -> None:
     assert math.isnan(lone.low)
 
 
-def test_no_loss_in_clusters_has_no_interval() -> None:
+def test_no_loss_in_clusters_is_not_therefore_sure() -> None:
     brier = by_cluster("brier", np.arange(40) % 4, [0, 1] * 20, [0, 1] * 20)
-    assert brier == 0.0
-    assert math.isnan(brier.high)
+    assert brier == brier.low == 0.0
+    # As if each of the four clusters were one row.
+    assert brier.high == pytest.approx(Z**2 / (4 + Z**2))
 
 
 def test_clustered_auc_by_hand() -> None:
@@ -459,11 +435,23 @@ def test_clustered_auc_by_hand() -> None:
         ([(pos > s).mean() for s in scores] - np.float64(value)) / 25,
     )
     sums = np.bincount(cluster, moves)
-    error = math.sqrt((sums**2).sum() * 8 / 7)
-    reach = stats.t.ppf(0.975, 7) * error / (value * (1 - value))
-    expected = [special.expit(special.logit(value) + sign * reach) for sign in (-1, 1)]
+    kurtosis = (sums**4).sum() / (sums**2).sum() ** 2
+    between, by_rows = (sums**2).sum() * 8 / 7, float((moves**2).sum())
+    df = min(2 / (kurtosis - 1 / 8), 7)
+    error = math.sqrt(max(between, by_rows))
+    reach = stats.t.ppf(0.975, df) * error / (value * (1 - value))
+    low, high = (special.expit(special.logit(value) + sign * reach) for sign in (-1, 1))
+    # K unseen rows of a class as the median of the other, or beyond all.
+    for own, other, held in ((pos, neg, 15), (-neg, -pos, 25)):
+        clusters = len(np.unique(cluster[truth == (held == 15)]))
+        n = held / min(max(between / by_rows, 1), held / clusters)
+        share = Z**2 / (n + Z**2)
+        middle = np.sort(other)[(len(other) - 1) // 2 if held == 15 else len(other) // 2]
+        typical = ((middle > other).mean() + (middle >= other).mean()) / 2
+        low = value - math.hypot(value - low, share * (value - typical))
+        high = value + math.hypot(high - value, share * (1 - value))
     roc_auc = by_cluster("roc_auc", cluster, scores, truth)
-    assert (roc_auc.low, roc_auc.high) == pytest.approx(expected, rel=1e-9)
+    assert (roc_auc.low, roc_auc.high) == pytest.approx((low, high), rel=1e-6)
 
 
 @pytest.mark.parametrize("level", [0.9, 0.999, 0.9999])

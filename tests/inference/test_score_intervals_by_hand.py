@@ -19,7 +19,6 @@ from assay.inference.score_intervals import (
     auc_interval,
     averaged_interval,
     chosen_interval,
-    clustered,
     influence_interval,
     mean_interval,
     newcombe_variance,
@@ -364,16 +363,17 @@ def test_a_partial_area_looks_at_one_negative_at_least() -> None:
 
 
 @pytest.mark.parametrize("sizes", [(30, 70), (70, 30)])
-def test_a_chosen_threshold_needs_its_ranking_without_weights(sizes: tuple[float, float]) -> None:
-    ranking: Any = Halved([0.81, 0.83])
+def test_a_chosen_threshold_needs_its_ranking(sizes: tuple[float, float]) -> None:
     plain = on_logit(0.8, 0.001, t(29))
-    interval = ranked_interval(declared(), SMOOTH, sizes, UNIT, 0.95, ranking)
-    assert interval == (chosen_interval(declared(), SMOOTH, ranking, 30, UNIT, 0.95), "delta")
-    assert interval[0] != pytest.approx(plain)
     assert ranked_interval(declared(), SMOOTH, sizes, UNIT, 0.95)[0] == pytest.approx(plain)
-    ranking.table.weighted = True
-    interval = ranked_interval(declared(), SMOOTH, sizes, UNIT, 0.95, ranking)
-    assert interval == (pytest.approx(plain), "delta")
+
+
+@pytest.mark.parametrize("sizes", [(1, 70), (70, 1), (1, 0)])
+def test_a_class_of_one_row_is_too_few_to_say(sizes: tuple[float, float]) -> None:
+    for kind in (Interval.AUC, Interval.INFLUENCE, Interval.PARTIAL, Interval.CHOSEN):
+        ends, name = ranked_interval(declared(kind), SMOOTH, sizes, UNIT, 0.95)
+        assert all(map(math.isnan, ends))
+        assert not name
 
 
 def test_a_detection_rate_needs_its_points_without_weights() -> None:
@@ -386,8 +386,6 @@ def test_a_detection_rate_needs_its_points_without_weights() -> None:
     assert interval == (rate_interval(ranking.points, 0.1, 0.95), "order statistics")
     plain = (pytest.approx(on_logit(0.8, 0.001, t(24))), "delta")
     assert ranked_interval(at_rate, SMOOTH, (25, 40), UNIT, 0.95) == plain
-    ranking.table.weighted = True
-    assert ranked_interval(at_rate, SMOOTH, (25, 40), UNIT, 0.95, ranking) == plain
 
 
 # -- averages over classes -------------------------------------------------------------------------
@@ -439,20 +437,13 @@ def test_rows_of_all_classes_spread_an_average(
     assert interval == pytest.approx(on_logit(0.7, spread, t(39)))
 
 
-def test_an_average_of_a_class_of_one_row_has_one_degree_of_freedom() -> None:
+def test_an_average_of_a_class_of_one_row_is_too_few_to_say() -> None:
     parts = [Share(1.0, Smooth(0.5, 0.01), 1.0, 90.0)]
     small = (0.001,) * 5
-    interval = averaged_interval(
+    ends = averaged_interval(
         rows_of_classes(), average(Interval.INFLUENCE, small), parts, UNIT, 0.9
     )
-    reach = t(1, 0.9)
-    own = on_logit(0.5, 0.01, reach)
-    short = [math.sqrt(max((end - 0.5) ** 2 - reach**2 * 0.01, 0.0)) for end in own]
-    ends = on_logit(0.5, 8e-6, reach)
-    for end, more, bound, expected in zip(ends, short, UNIT, interval, strict=True):
-        a, b = abs(end - 0.5) / 0.5, min(more / 0.5, 1.0)
-        moved = 0.5 + (bound - 0.5) * math.sqrt(a**2 + b**2 - (a * b) ** 2)
-        assert expected == pytest.approx(moved)
+    assert all(map(math.isnan, ends))
 
 
 @pytest.mark.parametrize("bounds", [UNIT, (-1.0, 1.0)])
@@ -542,35 +533,12 @@ def test_no_loss_at_all_bounds_it_by_how_many_rows_there_are(n: int) -> None:
 
 
 def test_one_row_with_a_loss_says_nothing() -> None:
-    assert mean_interval(moments([0.5]), 3.0, 0.95) == (0.0, 3.0)
+    assert all(map(math.isnan, mean_interval(moments([0.5]), 3.0, 0.95)))
     # Next to a row that hardly counts too; one that counts a little tells something.
-    assert mean_interval(moments([0.5, 0.7], [1.0, 1e-10]), 3.0, 0.95) == (0.0, 3.0)
+    assert all(map(math.isnan, mean_interval(moments([0.5, 0.7], [1.0, 1e-10]), 3.0, 0.95)))
     low, _ = mean_interval(moments([0.5, 0.5 + 1e-9], [1.0, 1e-3]), 3.0, 0.95)
     assert low > 0
 
 
-# -- clusters --------------------------------------------------------------------------------------
-
-
-def in_clusters(count: int) -> Any:
-    return SimpleNamespace(
-        clusters=tuple("abc"[:count]),
-        cluster=np.arange(6) % count,
-        counts=np.array([1, 1, 2, 1, 1, 3]),
-        labels=("no", "yes"),
-        truth=np.zeros(6, int),
-    )
-
-
-def test_clusters_move_a_value_by_the_sums_of_their_rows() -> None:
-    moves = np.array([0.01, -0.02, 0.03, 0.0, 0.01, -0.01])
-    by_row: Any = SimpleNamespace(moves=lambda rows, model: (None, moves if model == 0 else None))
-    two = clustered(in_clusters(2), by_row, 0.6, UNIT, 0.95)
-    spread = (0.01 + 0.06 + 0.01) ** 2 + (-0.02 + 0 - 0.03) ** 2
-    assert two == pytest.approx(on_logit(0.6, spread * 2, t(1)))
-    three = clustered(in_clusters(3), by_row, 0.6, (-1.0, 1.0), 0.95)
-    spread = 0.01**2 + (-0.02 + 0.01) ** 2 + (0.06 - 0.03) ** 2
-    assert three == pytest.approx(on_logit(0.6, spread * 3 / 2, t(2), (-1.0, 1.0)))
-    assert all(math.isnan(end) for end in clustered(in_clusters(1), by_row, 0.6, UNIT, 0.95))
-    for value in (0.0, 1.0):
-        assert all(math.isnan(end) for end in clustered(in_clusters(3), by_row, value, UNIT, 0.95))
+def test_losses_without_spread_say_nothing() -> None:
+    assert all(map(math.isnan, mean_interval(moments([0.5] * 9), 3.0, 0.95)))

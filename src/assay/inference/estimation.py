@@ -132,6 +132,10 @@ def estimate(
         if widened is None:
             return Estimate(exact, n=n, level=level, note=_too_few(clusters))
         if not isinstance(method, Bootstrap):
+            if default is Interval.TOUCHING:
+                # Where it is flat, neither clusters nor unseen rows move it.
+                rows = delta.interval(quantity, confusion, bounds, level, touching=True)
+                widened = min(widened[0], rows[0]), max(widened[1], rows[1])
             low, high = outward(widened, bounds, effective_rows(confusion))
             return Estimate(exact, low, high, method=UNSEEN_ROWS, n=n, level=level, note=note)
     if isinstance(method, Bootstrap):

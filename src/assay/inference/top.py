@@ -33,8 +33,6 @@ THRESHOLD = "threshold"
 # The border is looked at this far to either side, as a share of the alerts, and over so many rows.
 _BESIDE = 0.5
 _ROWS_BESIDE = 10
-# So few days may agree by accident; then the interval is at least that of independent rows.
-_ENOUGH_DAYS = 5
 # How far from 1 a share lies by rounding alone.
 _ROUNDING = 1e-12
 
@@ -79,16 +77,12 @@ def over_days(days: Mapping[str, ScoreCounts], k: float, level: float) -> TopAle
         cells.append([[negatives - false, false], [positives - hits, hits]])
     labels = next(iter(days.values())).labels
     clusters = ClusterCounts(labels, tuple(days), np.array(cells))
-    return TopAlerts(*(_pooled(measure, clusters, level) for measure in (PRECISION, RECALL)))
-
-
-def _pooled(measure: Measure, clusters: ClusterCounts, level: float) -> Estimate:
-    """A share of all days, by the spread between them; days that agree are no proof."""
-    by_days = _top_estimate(measure, clusters.confusion(), level, clusters)
-    if math.isnan(by_days) or clusters.size >= _ENOUGH_DAYS:
-        return by_days
-    by_rows = _top_estimate(measure, clusters.confusion(), level)
-    return by_days.changed(low=min(by_days.low, by_rows.low), high=max(by_days.high, by_rows.high))
+    return TopAlerts(
+        *(
+            _top_estimate(measure, clusters.confusion(), level, clusters)
+            for measure in (PRECISION, RECALL)
+        )
+    )
 
 
 def _of_one_class(table: ScoreCounts, k: float, level: float) -> TopAlerts:
