@@ -164,7 +164,9 @@ IDENTITIES = [(m, identity) for m in (*CATALOGUE, f_beta(3)) for identity in m.i
 
 
 @pytest.mark.parametrize(
-    ("measure", "identity"), IDENTITIES, ids=[f"{m.name}: {i.words}" for m, i in IDENTITIES]
+    ("measure", "identity"),
+    IDENTITIES,
+    ids=[f"{m.name}-{n}" for n, (m, _) in enumerate(IDENTITIES)],
 )
 def test_an_identity_gives_the_value_of_its_measure(measure: Measure, identity) -> None:
     beta = Fraction(9)
