@@ -536,7 +536,7 @@ def test_one_row_with_a_loss_says_nothing() -> None:
     assert all(map(math.isnan, mean_interval(moments([0.5]), 3.0, 0.95)))
     # Next to a row that hardly counts too; one that counts a little tells something.
     assert all(map(math.isnan, mean_interval(moments([0.5, 0.7], [1.0, 1e-10]), 3.0, 0.95)))
-    low, _ = mean_interval(moments([0.5, 0.5 + 1e-9], [1.0, 1e-3]), 3.0, 0.95)
+    low, _ = mean_interval(moments([0.5, 0.5 + 1e-3], [1.0, 1e-3]), 3.0, 0.95)
     assert low > 0
 
 

@@ -8,13 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-<<<<<<< HEAD
-from assay.decisions.audit import audit_files
-from assay.decisions.audit.verdicts import Audit, JudgedNumber
-=======
 
 from assay import audit_files
->>>>>>> main
 
 from .documents import MATRICES, NUMBERS, Number, every
 

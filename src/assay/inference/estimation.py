@@ -126,18 +126,11 @@ def estimate(
     if clusters is not None or _by_unseen_rows(
         confusion, quantity, bounds, default, method, strata
     ):
-        widened = formula_interval(
-            quantity, confusion, bounds, level, value=exact, clusters=clusters
-        )
+        widened = _with_unseen_rows(quantity, confusion, bounds, level, exact, clusters, default)
         if widened is None:
             return Estimate(exact, n=n, level=level, note=_too_few(clusters))
         if not isinstance(method, Bootstrap):
-            if default is Interval.TOUCHING:
-                # Where it is flat, neither clusters nor unseen rows move it.
-                rows = delta.interval(quantity, confusion, bounds, level, touching=True)
-                widened = min(widened[0], rows[0]), max(widened[1], rows[1])
-            low, high = outward(widened, bounds, effective_rows(confusion))
-            return Estimate(exact, low, high, method=UNSEEN_ROWS, n=n, level=level, note=note)
+            return Estimate(exact, *widened, method=UNSEEN_ROWS, n=n, level=level, note=note)
     if isinstance(method, Bootstrap):
         resampled = (
             bootstrap.interval(quantity, confusion, method)
@@ -194,6 +187,24 @@ def _by_unseen_rows(
         default is Interval.BY_JACCARD and quantity.label is not None
     )
     return confusion.weighted or not (by_wilson or math.isinf(sum(bounds)))
+
+
+def _with_unseen_rows(
+    quantity: Quantity,
+    confusion: Confusion,
+    bounds: tuple[float, float],
+    level: float,
+    value: float,
+    clusters: ClusterCounts | None,
+    default: Interval,
+) -> tuple[float, float] | None:
+    """The interval with unseen rows, or None where rows are too few."""
+    ends = formula_interval(quantity, confusion, bounds, level, value=value, clusters=clusters)
+    if ends is not None and default is Interval.TOUCHING:
+        # Where it is flat, neither clusters nor unseen rows move it.
+        rows = delta.interval(quantity, confusion, bounds, level, touching=True)
+        ends = min(ends[0], rows[0]), max(ends[1], rows[1])
+    return ends and outward(ends, bounds, effective_rows(confusion))
 
 
 def _too_few(clusters: ClusterCounts | None) -> str:

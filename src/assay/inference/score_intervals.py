@@ -349,6 +349,9 @@ def _with_unseen_rows(
             inside = min(sizes[0], max(declared.reach * sizes[1], 1.0))
         df = min(influence_df(declared.influence(table), table), max(inside - 1, 1.0))
         ends = seen_ends(value, ClusterSpread(smooth.variance, df), bounds, level)
+        if ends[0] == ends[1] and bounds[0] < value < bounds[1]:
+            # Scores that are all equal have no spread; they are not therefore sure.
+            ends = influence_interval(Smooth(value, 0.0), smaller, bounds, level)
     moved = unseen_scores(declared, table, level)
     return outward(with_unseen(value, ends, moved, bounds), bounds, sum(sizes))
 
