@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -41,6 +42,7 @@ from assay.measures import Influence, Points, Ranked
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ends: TypeAlias = tuple[float, float]
+Table: TypeAlias = list[list[float]]
 
 UNSEEN_ROWS = "unseen rows"
 TOO_FEW = "no interval: too few to say"
@@ -178,17 +180,18 @@ def formula_interval(
         spread = ClusterSpread(max(between.variance, spread.variance), between.df)
     elif confusion.squares is not None:
         spread = _weighted_spread(quantity, table, squares)
+    cells = table.tolist()
     present = [at for at, held in enumerate(rows) if held and quantity.counts(at)]
     few = [at for at in present if units[at] < 1 + _CANCELLED]
     if math.fsum(units) < 1 + _CANCELLED or any(
-        math.isnan(each) for each in _values(quantity, [_without(table, at) for at in few])
+        math.isnan(each) for each in _values(quantity, [_without(cells, at) for at in few])
     ):
         return None
     square = normal(level) ** 2
     unseen = [
         each
         for at in present
-        for each in _with_rows(table, at, square * rows[at] / effective[at], rows)
+        for each in _with_rows(cells, at, square * rows[at] / effective[at], rows)
     ]
     values = _values(quantity, unseen)
     moved = list(zip(values[::2], values[1::2], strict=True))
@@ -216,38 +219,45 @@ def _weighted_spread(quantity: Quantity, table: Floats, squares: Floats) -> Clus
 def _between(quantity: Quantity, table: Floats, clusters: ClusterCounts) -> ClusterSpread | None:
     """The spread between clusters."""
     gradient, cells = gradient_of(quantity, table), clusters.cells.astype(np.float64)
-    # Cells that could move the value, though all rows so far are decided alike.
-    used = gradient_of(quantity, table + 0.5) != 0
-    moving = used.any(axis=1)
+    used = cells_used(quantity, len(table))
+    moving = np.flatnonzero(used.any(axis=1))
+    held: Any = (cells * used).any(axis=2)
     return spread_of_clusters(
         (cells * gradient).sum(axis=2)[:, moving],
-        (cells * used).any(axis=2)[:, moving],
+        held[:, moving],
         apart=of_each_class(quantity, len(table)),
     )
 
 
-def _without(table: Floats, label: int) -> Floats:
+@lru_cache(maxsize=1024)
+def cells_used(quantity: Quantity, size: int) -> npt.NDArray[np.bool_]:
+    """Which cells can move a formula, though in some tables they do not."""
+    table = np.random.default_rng(size).uniform(1, 9, (size, size))
+    return np.asarray(gradient_of(quantity, table) != 0)
+
+
+def _without(table: Table, label: int) -> Table:
     """The table without the rows of a class."""
-    left = table.copy()
-    left[label] = 0
-    return left
+    return [[0.0] * len(row) if at == label else row for at, row in enumerate(table)]
 
 
-def _with_rows(table: Floats, label: int, unseen: float, rows: Sequence[float]) -> list[Floats]:
+def _with_rows(table: Table, label: int, unseen: float, rows: Sequence[float]) -> list[Table]:
     """The table with unseen rows of a class: all wrong, as the largest other class; all right."""
     others = [-1.0 if at == label else held for at, held in enumerate(rows)]
-    wrong, right = table.copy(), table.copy()
-    wrong[label, others.index(max(others))] += unseen
-    right[label, label] += unseen
-    return [wrong, right]
+    more = []
+    for decision in (others.index(max(others)), label):
+        changed = [row if at != label else row.copy() for at, row in enumerate(table)]
+        changed[label][decision] += unseen
+        more.append(changed)
+    return more
 
 
-def _values(quantity: Quantity, tables: Sequence[Floats]) -> list[float]:
+def _values(quantity: Quantity, tables: Sequence[Table]) -> list[float]:
     """The formula of each table; one by one of two classes, which is quicker."""
     if not tables:
         return []
     if len(tables[0]) == 2 and quantity.classes is None:
-        return [quantity.of_table(table.tolist()) for table in tables]
+        return [quantity.of_table(table) for table in tables]
     values: list[float] = quantity.of_tables(np.array(tables)).tolist()
     return values
 
