@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from assay.counts import ClusterCounts, Confusion, Sample, ScoreCounts
 from assay.formula import of_classes
-from assay.inference import Estimate, Quantity, Wilson, estimate
+from assay.inference import ClopperPearson, Estimate, Quantity, Wilson, estimate
 from assay.inference.delta import ClusterSpread
 from assay.inference.loss_intervals import loss_interval
 from assay.inference.score_intervals import clustered, ranked_interval
@@ -22,6 +22,7 @@ from assay.inference.unseen import (
     kurtosis_df,
     outward,
     seen_ends,
+    share_in_clusters,
     with_unseen,
     without_idle,
 )
@@ -405,3 +406,25 @@ def test_a_loss_in_clusters_counts_clusters() -> None:
     assert clustered(whole, declared, value, (0.0, 1.0), 0.95) == pytest.approx(
         clustered(once, declared, value, (0.0, 1.0), 0.95)
     )
+
+
+# -- shares of families in clusters ----------------------------------------------------------------
+
+
+def test_a_family_in_clusters_that_agree_has_one_row_a_cluster() -> None:
+    assert share_in_clusters([5] * 12, [5] * 12, ClopperPearson()) == pytest.approx(
+        ClopperPearson().ends(12, 12)
+    )
+
+
+def test_a_family_in_clusters_of_equal_rows_counts_clusters() -> None:
+    hits = np.arange(60) % 5 > 0
+    once = share_in_clusters(hits, np.ones(60), ClopperPearson())
+    assert share_in_clusters(4 * hits, np.full(60, 4), ClopperPearson()) == pytest.approx(
+        once, abs=3e-3
+    )
+    assert once[0] <= ClopperPearson().ends(48, 60)[0]
+
+
+def test_a_family_in_one_cluster_is_too_few_to_say() -> None:
+    assert all(map(math.isnan, share_in_clusters([3, 0], [5, 0], ClopperPearson())))

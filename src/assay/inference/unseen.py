@@ -37,6 +37,7 @@ from assay.inference.delta import (
     variance,
 )
 from assay.inference.estimate import Quantity, squares_of, table_of
+from assay.inference.proportions import ProportionInterval
 from assay.inference.significance import normal, student
 from assay.measures import Influence, Points, Ranked
 
@@ -348,3 +349,31 @@ def spread_of_clusters(
     every = int(held.any(axis=1).sum())
     by_kurtosis = kurtosis_df(float(squares.sum()), float(np.square(squares).sum()), every)
     return ClusterSpread(between.variance, min(between.df, by_kurtosis))
+
+
+def share_in_clusters(
+    successes: npt.ArrayLike, trials: npt.ArrayLike, method: ProportionInterval
+) -> Ends:
+    """An interval for shares, of rows in clusters: on n / deff rows; nan of one cluster.
+
+    Where few clusters carry the spread there are fewer still, by the square of Student's t (Korn
+    and Graubard 1998). Clusters that agree count as one row each.
+
+    >>> from assay.inference import ClopperPearson
+    >>> low, high = share_in_clusters([5, 5, 0, 5], [5, 5, 5, 5], ClopperPearson())
+    >>> round(low, 2), round(high, 2)
+    (0.02, 1.0)
+    """
+    k, n = np.asarray(successes, np.float64), np.asarray(trials, np.float64)
+    k, n = k[n > 0], n[n > 0]
+    clusters, rows = len(n), float(n.sum())
+    if clusters < 2:
+        return math.nan, math.nan
+    share = float(k.sum()) / rows
+    squares = np.square((k - n * share) / rows)
+    between = float(squares.sum()) * clusters / (clusters - 1)
+    effective = rows / design_effect(between, share * (1 - share) / rows, rows / clusters)
+    if between > 0:
+        df = kurtosis_df(float(squares.sum()), float(np.square(squares).sum()), clusters)
+        effective *= (normal(method.level) / student(method.level, df)) ** 2
+    return method.ends(share * effective, effective)
