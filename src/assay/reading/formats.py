@@ -1,0 +1,393 @@
+"""Formats of files: each is one entry, with its suffixes and the scan that opens it.
+
+A further format is one more entry of :data:`FORMATS`. Where a library makes a polars frame of the
+file, that is all::
+
+    Format("avro", "Avro", (".avro",), b"Obj\x01", frames(lambda data: pl.read_avro(data).lazy()))
+"""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import io
+import lzma
+import re
+import sys
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from assay.errors import EmptyInput, InputError, install_line
+from assay.reading.damage import damaged, each, guarded
+from assay.reading.source import Batch, InputDigest, InputFile, Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+HEAD = 1 << 16
+BATCH = 1 << 18
+FIRST_ROWS = 1000
+
+
+@dataclass(frozen=True)
+class FileOptions:
+    """How files are read, where they don't tell by themselves.
+
+    ``rows`` is the key of a JSON document under which its rows stand.
+    """
+
+    input_format: str | None = None
+    delimiter: str | None = None
+    decimal: str | None = None
+    quote: str = '"'
+    header: bool = True
+    skip_lines: int = 0
+    encoding: str | None = None
+    sheet: str | None = None
+    rows: str | None = None
+
+
+Scan: TypeAlias = Callable[[InputFile, FileOptions], Table]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of files: its name, how people call it, how its files end and begin, its scan."""
+
+    name: str
+    title: str
+    suffixes: tuple[str, ...]
+    magic: bytes
+    scan: Scan
+
+
+# -- frames that polars or another library makes ---------------------------------------------------
+
+
+def frames(scan: Callable[[Any], pl.LazyFrame]) -> Scan:
+    """A scan from a function that makes a lazy frame of a path or, for standard input, of bytes."""
+
+    def opened(file: InputFile, options: FileOptions) -> Table:  # noqa: ARG001 - nothing to choose
+        with guarded(file.name):
+            data = file.whole()
+            lazy = scan(data if isinstance(data, Path) else io.BytesIO(data))
+            return table_of(lazy, file.name, file)
+
+    return opened
+
+
+def table_of(lazy: pl.LazyFrame, name: str, file: InputFile | None = None) -> Table:
+    """A table of a lazy frame, read in batches, in order."""
+
+    def batches(columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        # Of a frame without columns nobody would know how many rows it has.
+        chosen = lazy.select(list(columns) or lazy.collect_schema().names()[:1])
+        yield from chosen.collect_batches(
+            chunk_size=BATCH, maintain_order=True, engine="streaming"
+        )
+
+    def read(columns: Sequence[str]) -> Iterator[Batch]:
+        checked = each(name, batches(columns))
+        first = 1
+        for frame in checked if file is None else file.beside(checked):
+            yield Batch(frame, first)
+            first += frame.height
+
+    def look() -> pl.DataFrame:
+        with guarded(name):
+            return lazy.head(FIRST_ROWS).collect()
+
+    def digest() -> InputDigest | None:
+        return None if file is None else file.digest
+
+    with guarded(name):
+        schema = dict(lazy.collect_schema())
+    return Table(name, schema, read, look, digest, once=file is not None and file.once)
+
+
+def _parquet(data: Any) -> pl.LazyFrame:
+    import polars as pl
+
+    return pl.scan_parquet(data, glob=False, hive_partitioning=False)
+
+
+def _arrow(data: Any) -> pl.LazyFrame:
+    import polars as pl
+
+    head = data.open("rb") if isinstance(data, Path) else data
+    is_file = head.read(6) == b"ARROW1"
+    head.seek(0)
+    if is_file:
+        return pl.scan_ipc(data, glob=False, hive_partitioning=False)
+    return pl.read_ipc_stream(head).lazy()
+
+
+def _npz(data: Any) -> pl.LazyFrame:
+    import numpy as np
+    import polars as pl
+
+    loaded = np.load(data, allow_pickle=False)
+    if isinstance(loaded, np.ndarray):
+        if loaded.dtype.names is None:
+            raise ValueError("it is one array without names: save several with numpy.savez")
+        columns = {name: loaded[name] for name in loaded.dtype.names}
+    else:
+        columns = {name: loaded[name] for name in loaded.files}
+    sizes = {name: array.shape for name, array in columns.items()}
+    if any(len(shape) != 1 for shape in sizes.values()) or len(set(sizes.values())) > 1:
+        raise ValueError(f"its arrays must be columns of one length; found {sizes}")
+    return pl.LazyFrame({name: pl.Series(name, array) for name, array in columns.items()})
+
+
+def _workbook(file: InputFile, options: FileOptions) -> Table:
+    try:
+        import fastexcel
+    except ImportError as error:
+        raise InputError(
+            f"{file.name} is an Excel file, which needs {install_line('excel')}; or save it as CSV"
+        ) from error
+    try:
+        with guarded(file.name):
+            data = file.whole()
+            book = fastexcel.read_excel(data if isinstance(data, bytes) else str(data))
+            title = _sheet(book.sheet_names, options.sheet, file.name)
+            # Types are those of all rows: otherwise a text below many numbers would be lost.
+            frame = book.load_sheet(title, schema_sample_rows=None).to_polars()
+    except fastexcel.FastExcelError as error:
+        raise damaged(file.name, error) from error
+    return table_of(frame.lazy(), file.name, file)
+
+
+def _sheet(sheets: list[str], asked: str | None, name: str) -> str:
+    if not sheets:
+        raise EmptyInput(f"{name} is a workbook without a sheet")
+    shown = " or ".join(f"sheet={title!r}" for title in sheets[:5])
+    if asked is None and len(sheets) > 1:
+        raise InputError(f"{name} has {len(sheets)} sheets. Say which is meant: {shown}")
+    if asked is not None and asked not in sheets:
+        raise InputError(f"{name} has no sheet {asked!r}; it has {shown}")
+    return asked or sheets[0]
+
+
+# -- text ------------------------------------------------------------------------------------------
+
+
+def _delimited(delimiter: str, file: InputFile, options: FileOptions) -> Table:
+    from assay.reading.text import Dialect, open_text
+
+    dialect = Dialect.of(
+        options.delimiter or delimiter,
+        options.quote,
+        header=options.header,
+        skip_lines=options.skip_lines,
+    )
+    return open_text(file, partial(_texts, file.name, options.encoding), dialect)
+
+
+def _json(file: InputFile, options: FileOptions) -> Table:
+    from assay.reading.json_rows import open_json
+
+    return open_json(file, partial(_texts, file.name, options.encoding), options.rows)
+
+
+def _texts(name: str, encoding: str | None, chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """The UTF-8 text of a file, unpacked where it is packed."""
+    from assay.reading.text import utf8
+
+    first = next(chunks, b"")
+    packing = next((p for p in _PACKINGS if first.startswith(p.magic)), None)
+    every = _rejoined(first, chunks)
+    return utf8(every if packing is None else unpacked(every, packing, name), encoding, name)
+
+
+def _rejoined(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
+    yield first
+    yield from chunks
+
+
+FORMATS = (
+    Format("csv", "CSV", (".csv", ".txt"), b"", partial(_delimited, ",")),
+    Format("tsv", "TSV", (".tsv", ".tab"), b"", partial(_delimited, "\t")),
+    Format("jsonl", "JSON", (".jsonl", ".ndjson", ".json"), b"", _json),
+    Format("parquet", "Parquet", (".parquet", ".pq"), b"PAR1", frames(_parquet)),
+    Format("arrow", "Arrow IPC", (".arrow", ".ipc", ".feather"), b"ARROW1", frames(_arrow)),
+    Format("arrow stream", "Arrow IPC", (".arrows",), b"\xff\xff\xff\xff", frames(_arrow)),
+    Format("npz", "npz", (".npz",), b"", frames(_npz)),
+    Format("npy", "npy", (".npy",), b"\x93NUMPY", frames(_npz)),
+    Format("xlsx", "Excel", (".xlsx",), b"", _workbook),
+)
+_TEXTS = ("csv", "tsv", "jsonl")
+# Files that begin alike: the name tells which.
+_ZIPS = (b"PK\x03\x04", b"PK\x05\x06")
+_PACKED = (".gz", ".zst", ".bz2", ".xz")
+
+# What is known but not read, with what to do about it.
+_PICKLE = "a pickle, which is never loaded since that runs code: write it as Parquet"
+_OTHERS = (
+    (0, b"SQLite format 3\0", "an SQLite file: write sqlite:FILE?SELECT ... to read it"),
+    (8, b"DUCK", "a DuckDB file: write duckdb:FILE?SELECT ... to read it"),
+    (0, b"PARE", "an encrypted Parquet file: decrypt it first"),
+    (0, b"FEA1", "a Feather file of version 1: write it as Parquet"),
+    (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive: unpack it first"),
+    (257, b"ustar", "a tar archive: unpack it first"),
+    (0, b"\x89HDF\r\n", "an HDF5 file: write its table as Parquet or CSV"),
+    (0, b"\xd0\xcf\x11\xe0", "an old Excel file: save it as .xlsx or CSV"),
+    (0, b"ORC", "an ORC file: write it as Parquet"),
+    (0, b"Obj\x01", "an Avro file: write it as Parquet"),
+    (0, b"%PDF", "a PDF file"),
+    (0, b"\x89PNG", "an image"),
+    (0, b"\x7fELF", "a program"),
+    *((0, bytes([0x80, version]), _PICKLE) for version in (2, 3, 4, 5)),
+)
+_CONTROL = re.compile(rb"[\0-\x08\x0e-\x1f]")
+
+
+def open_file(file: InputFile, options: FileOptions) -> Table:
+    """Open a file in the format that it has: told by its content, then by its name."""
+    head = file.head(HEAD)
+    if not head:
+        raise EmptyInput(f"{file.name} is empty; a header and rows were expected")
+    return _format(head, file.name, options.input_format).scan(file, options)
+
+
+def by_name(name: str) -> Format | None:
+    """The format that a file's name tells, whatever it is packed with.
+
+    >>> by_name("flows.csv.gz").title
+    'CSV'
+    """
+    path = PurePath(name)
+    if path.suffix.lower() in _PACKED:
+        path = path.with_suffix("")
+    suffix = path.suffix.lower()
+    return next((format_ for format_ in FORMATS if suffix in format_.suffixes), None)
+
+
+def _format(head: bytes, name: str, asked: str | None) -> Format:
+    formats = {format_.name: format_ for format_ in FORMATS}
+    if asked is not None and asked not in formats:
+        raise InputError(f"input_format={asked!r} is not read; it is one of {', '.join(formats)}")
+    wanted = formats[asked] if asked else by_name(name)
+    if any(head.startswith(packing.magic) for packing in _PACKINGS):
+        return wanted if wanted is not None and wanted.name in _TEXTS else formats["csv"]
+    if _is_text(head):
+        if wanted is not None and wanted.name not in _TEXTS:
+            raise InputError(f"{name} is no {wanted.title} file, but text: see what it is")
+        return wanted or formats[_sniffed(head)]
+    content = next((f for f in FORMATS if f.magic and head.startswith(f.magic)), None)
+    if content is None and head.startswith(_ZIPS):
+        content = wanted if wanted and wanted.name in ("npz", "xlsx") else formats["npz"]
+    if content is None:
+        for at, sign, likeness in _OTHERS:
+            if head[at : at + len(sign)] == sign:
+                raise InputError(f"{name} can't be read: it is {likeness}")
+        if wanted is None or wanted.name not in _TEXTS:
+            title = "of any format that is read" if wanted is None else f"a {wanted.title} file"
+            raise InputError(
+                f"{name} is not {title}: it begins with the bytes {head[:8].hex(' ')}"
+            )
+        return wanted
+    if asked and wanted is not None and wanted.title != content.title:
+        raise InputError(f"{name} is a file of {content.title}, not of {wanted.title}")
+    return content
+
+
+def _is_text(head: bytes) -> bool:
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return True
+    if _CONTROL.search(head):
+        return False
+    try:
+        # The last character may be cut in two.
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _sniffed(head: bytes) -> str:
+    text = head.removeprefix(codecs.BOM_UTF8).lstrip()
+    line = text.partition(b"\n")[0]
+    if text.startswith((b"{", b"[")):
+        return "jsonl"
+    return "tsv" if b"\t" in line and b"," not in line else "csv"
+
+
+# -- packed text -----------------------------------------------------------------------------------
+
+_XZ_MEMORY = 1 << 28
+_UNPACKED = 1 << 23
+
+
+class _Gunzip:
+    """zlib behind the interface that the others have."""
+
+    def __init__(self) -> None:
+        self._inner = zlib.decompressobj(31)
+        self.needs_input = True
+
+    def decompress(self, data: bytes, size: int) -> bytes:
+        out = self._inner.decompress(self._inner.unconsumed_tail + data, size)
+        # A full output may have more behind it, even where all input was taken.
+        self.needs_input = len(out) < size and not self._inner.unconsumed_tail
+        return out
+
+    @property
+    def eof(self) -> bool:
+        return self._inner.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._inner.unused_data
+
+
+def _zstd() -> Any:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    return zstd
+
+
+@dataclass(frozen=True)
+class _Packing:
+    name: str
+    magic: bytes
+    unpacker: Callable[[], Any]
+
+
+_PACKINGS = (
+    _Packing("gzip", b"\x1f\x8b", _Gunzip),
+    _Packing("zstd", b"\x28\xb5\x2f\xfd", lambda: _zstd().ZstdDecompressor()),
+    _Packing("bzip2", b"BZh", bz2.BZ2Decompressor),
+    # A damaged header may ask for any memory.
+    _Packing("xz", b"\xfd7zXZ\0", lambda: lzma.LZMADecompressor(memlimit=_XZ_MEMORY)),
+)
+
+
+def unpacked(chunks: Iterator[bytes], packing: _Packing, name: str) -> Iterator[bytes]:
+    """What a packed stream holds, in chunks of bounded size however well it is packed."""
+    unpacker: Any = None
+    begun = False
+    for chunk in chunks:
+        data = chunk
+        while data or (unpacker is not None and not unpacker.needs_input):
+            if unpacker is None:
+                if begun and not data.strip(b"\0"):
+                    break  # padding behind the last part
+                unpacker, begun = packing.unpacker(), True
+            try:
+                out = unpacker.decompress(data, _UNPACKED)
+            except (zlib.error, _zstd().ZstdError, lzma.LZMAError, OSError, EOFError) as error:
+                raise damaged(name, f"its {packing.name} data are broken: {error}") from error
+            if out:
+                yield out
+            data = b""
+            if unpacker.eof:
+                data, unpacker = unpacker.unused_data, None
+    if unpacker is not None or not begun:
+        raise damaged(name, f"its {packing.name} data end in the middle")
