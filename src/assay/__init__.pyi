@@ -5,6 +5,7 @@ line, ``from HOME import NAME as NAME``.
 """
 
 from assay.v02 import *
+from assay.reading.rows import rows as rows
 from assay.v02 import MeasureFunction
 
 __version__: str

@@ -103,6 +103,8 @@ ROLES: dict[str, Role] = {
     "slice": Role(TEXT),
     "incident": Role(TEXT),
 }
+# How the argument of a role is called, where it is not called like the role.
+ARGUMENTS = {"stratum": "strata", "slice": "slices", "probability": "probabilities"}
 SUM = f"have probabilities whose sum is not 1 within {SUM_TOLERANCE:g}"
 
 
@@ -287,7 +289,9 @@ def check(
         return good, []
     bad = failing.fill_null(value=True)
     rows = bad.arg_true()
-    failures = _explain(frame[rows], columns, {k: v[rows] for k, v in values.items()}, rows, optional)
+    failures = _explain(
+        frame[rows], columns, {k: v[rows] for k, v in values.items()}, rows, optional
+    )
     return good.filter(~bad), failures
 
 
@@ -326,7 +330,9 @@ def _explain(
             if fails.any():
                 first = written.filter(fails)[0]
                 found = None if each is MISSING else _shown(first)
-                failures.append(Failures(titled(each, canonical), rows.filter(fails), found, role.error))
+                failures.append(
+                    Failures(titled(each, canonical), rows.filter(fails), found, role.error)
+                )
                 left &= ~fails
     if left.any():
         failures.append(Failures(SUM, rows.filter(left), None, ScoreError))

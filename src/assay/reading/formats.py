@@ -86,9 +86,7 @@ def table_of(lazy: pl.LazyFrame, name: str, file: InputFile | None = None) -> Ta
     def batches(columns: Sequence[str]) -> Iterator[pl.DataFrame]:
         # Of a frame without columns nobody would know how many rows it has.
         chosen = lazy.select(list(columns) or lazy.collect_schema().names()[:1])
-        yield from chosen.collect_batches(
-            chunk_size=BATCH, maintain_order=True, engine="streaming"
-        )
+        yield from chosen.collect_batches(chunk_size=BATCH, maintain_order=True, engine="streaming")
 
     def read(columns: Sequence[str]) -> Iterator[Batch]:
         checked = each(name, batches(columns))
@@ -118,12 +116,13 @@ def _parquet(data: Any) -> pl.LazyFrame:
 def _arrow(data: Any) -> pl.LazyFrame:
     import polars as pl
 
-    head = data.open("rb") if isinstance(data, Path) else data
-    is_file = head.read(6) == b"ARROW1"
-    head.seek(0)
-    if is_file:
-        return pl.scan_ipc(data, glob=False, hive_partitioning=False)
-    return pl.read_ipc_stream(head).lazy()
+    return pl.scan_ipc(data, glob=False, hive_partitioning=False)
+
+
+def _arrow_stream(data: Any) -> pl.LazyFrame:
+    import polars as pl
+
+    return pl.read_ipc_stream(data).lazy()
 
 
 def _npz(data: Any) -> pl.LazyFrame:
@@ -215,7 +214,7 @@ FORMATS = (
     Format("jsonl", "JSON", (".jsonl", ".ndjson", ".json"), b"", _json),
     Format("parquet", "Parquet", (".parquet", ".pq"), b"PAR1", frames(_parquet)),
     Format("arrow", "Arrow IPC", (".arrow", ".ipc", ".feather"), b"ARROW1", frames(_arrow)),
-    Format("arrow stream", "Arrow IPC", (".arrows",), b"\xff\xff\xff\xff", frames(_arrow)),
+    Format("arrow stream", "Arrow IPC", (".arrows",), b"\xff\xff\xff\xff", frames(_arrow_stream)),
     Format("npz", "npz", (".npz",), b"", frames(_npz)),
     Format("npy", "npy", (".npy",), b"\x93NUMPY", frames(_npz)),
     Format("xlsx", "Excel", (".xlsx",), b"", _workbook),
@@ -287,9 +286,7 @@ def _format(head: bytes, name: str, asked: str | None) -> Format:
                 raise InputError(f"{name} can't be read: it is {likeness}")
         if wanted is None or wanted.name not in _TEXTS:
             title = "of any format that is read" if wanted is None else f"a {wanted.title} file"
-            raise InputError(
-                f"{name} is not {title}: it begins with the bytes {head[:8].hex(' ')}"
-            )
+            raise InputError(f"{name} is not {title}: it begins with the bytes {head[:8].hex(' ')}")
         return wanted
     if asked and wanted is not None and wanted.title != content.title:
         raise InputError(f"{name} is a file of {content.title}, not of {wanted.title}")

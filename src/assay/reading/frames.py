@@ -68,9 +68,7 @@ def _of_polars(frame: pl.DataFrame, name: str, *, nan_is_missing: bool = False) 
             yield Batch(chosen[start : start + BATCH], start + 1)
 
     schema = dict(frame.schema)
-    return Table(
-        name, schema, read, lambda: frame.head(FIRST_ROWS), nan_is_missing=nan_is_missing
-    )
+    return Table(name, schema, read, lambda: frame.head(FIRST_ROWS), nan_is_missing=nan_is_missing)
 
 
 # -- dataframes ------------------------------------------------------------------------------------

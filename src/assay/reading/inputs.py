@@ -30,9 +30,13 @@ def is_named(source: Any) -> bool:
     """Whether a source is one name or several, of files or queries."""
     if isinstance(source, str | os.PathLike):
         return True
-    return isinstance(source, list | tuple) and bool(source) and all(
-        isinstance(name, os.PathLike) or (isinstance(name, str) and _looks_like_file(name))
-        for name in source
+    return (
+        isinstance(source, list | tuple)
+        and bool(source)
+        and all(
+            isinstance(name, os.PathLike) or (isinstance(name, str) and _looks_like_file(name))
+            for name in source
+        )
     )
 
 
@@ -183,6 +187,4 @@ def _with_keys(table: Table, keys: dict[str, str | None]) -> Table:
             yield replace(batch, frame=fill(batch.frame, columns))
 
     schema = {**table.schema, **dict.fromkeys(added, pl.String())}
-    return replace(
-        table, schema=schema, read=read, look=lambda: fill(table.look(), list(schema))
-    )
+    return replace(table, schema=schema, read=read, look=lambda: fill(table.look(), list(schema)))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import difflib
+import fnmatch
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay.errors import InputError
+from assay.errors import InputError, MissingColumn
 from assay.reading import frames, inputs
 from assay.reading.formats import FileOptions
-from assay.reading.rows import expand, no_column
+from assay.reading.checks import ARGUMENTS, check_type
 from assay.reading.source import Table
+from assay.text import quote
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,13 @@ def open_tables(
         found = expand(probabilities, tables[0])
         columns |= {f"probability:{label}": column for label, column in found.items()}
     notes = (*notes, *(note for table in tables for note in table.notes))
-    return Opened(name, tables, {role: str(column) for role, column in columns.items()}, notes)
+    named = {role: str(column) for role, column in columns.items()}
+    for table in tables:
+        for role, column in named.items():
+            if column not in table.schema:
+                raise no_column(table, column, role)
+            check_type(role, column, table.schema[column], table.name)
+    return Opened(name, tables, named, notes)
 
 
 def _tables(
@@ -100,8 +109,10 @@ def _is_column(source: Any) -> bool:
     """Whether a source is a column of labels: neither names, nor a table, nor an iterator."""
     if source is None or isinstance(source, Mapping | Iterator) or inputs.is_named(source):
         return False
-    return not frames.is_cursor(source) and frames.frame_of(source) is None and (
-        hasattr(source, "__len__") or hasattr(source, "__array__")
+    return (
+        not frames.is_cursor(source)
+        and frames.frame_of(source) is None
+        and (hasattr(source, "__len__") or hasattr(source, "__array__"))
     )
 
 
@@ -133,4 +144,29 @@ def _positional(
     return None, {"label": source, role: more[0]}, probabilities, notes
 
 
-__all__ = ["Opened", "no_column", "open_tables"]
+def no_column(table: Table, column: str, canonical: str = "") -> MissingColumn:
+    """The error for a column that a table doesn't have, with those that it has."""
+    names = list(table.schema)
+    similar = difflib.get_close_matches(str(column), names, n=1)
+    advice = f"; did you mean {similar[0]!r}?" if similar else "."
+    listed = ", ".join(map(quote, names[:12])) + (f" and {len(names) - 12} more" * bool(names[12:]))
+    role = canonical.partition(":")[0]
+    wanted = f" for {ARGUMENTS.get(role, role)}=" if role else ""
+    hint = f". {table.hint}" if table.hint else ""
+    return MissingColumn(
+        f"{table.name} has no column {column!r}{wanted}{advice} Its columns are {listed}{hint}",
+        str(column),
+    )
+
+
+def expand(pattern: str, table: Table) -> dict[str, str]:
+    """The columns that a pattern such as ``p_*`` names, by what the star stands for."""
+    before, _, behind = pattern.partition("*")
+    found = {
+        name[len(before) : len(name) - len(behind)]: name
+        for name in table.schema
+        if fnmatch.fnmatchcase(name, pattern)
+    }
+    if "*" not in pattern or not found:
+        raise no_column(table, pattern, "probability")
+    return found

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
-import fnmatch
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from assay.errors import InputError, MissingColumn
-from assay.reading.checks import check, check_type
+from assay.errors import InputError
+from assay.reading.checks import ARGUMENTS, check
 from assay.reading.source import InputDigest, Place, Refused, Source, Table
-from assay.text import plural, quote
+from assay.text import plural
 
 if TYPE_CHECKING:
     import polars as pl
@@ -123,11 +121,6 @@ class Rows:
         self._skip = skip
         self._refused: Refused | None = None
         self._source: Source | None = None
-        for table in tables:
-            for canonical, column in columns.items():
-                if column not in table.schema:
-                    raise no_column(table, column, canonical)
-                check_type(canonical, column, table.schema[column], table.name)
 
     def __repr__(self) -> str:
         columns = ", ".join(f"{name}={column!r}" for name, column in self.columns.items())
@@ -188,7 +181,7 @@ class Rows:
             role, _, name = unknown[0].partition(":")
             raise InputError(
                 f"no column of {self.name} was given as {unknown[0]!r}; these were: "
-                f"{', '.join(self.columns)}. Say {_ARGUMENTS.get(role, role)}= in rows(...)"
+                f"{', '.join(self.columns)}. Say {ARGUMENTS.get(role, role)}= in rows(...)"
             )
         if not keys:
             return self.columns
@@ -230,9 +223,7 @@ class Rows:
                         numbers = numbers.filter(~kept)
                     good = good.with_columns(numbers)
                 if period is not None:
-                    good = good.with_columns(
-                        period=pl.col("time").dt.strftime(_PERIODS[period])
-                    )
+                    good = good.with_columns(period=pl.col("time").dt.strftime(_PERIODS[period]))
                 yield good
         if error is not None and not self._skip:
             raise error(
@@ -253,7 +244,6 @@ class Rows:
 
 
 NAN_NOTE = " (or nan: pandas on NumPy can't tell them apart)"
-_ARGUMENTS = {"stratum": "strata", "slice": "slices", "probability": "probabilities"}
 
 
 class LabelHash:
@@ -294,31 +284,3 @@ class LabelHash:
         whole = self._digest.copy()
         whole.update(names.encode())
         return whole.hexdigest()
-
-
-def no_column(table: Table, column: str, canonical: str = "") -> MissingColumn:
-    """The error for a column that a table doesn't have, with those that it has."""
-    names = list(table.schema)
-    similar = difflib.get_close_matches(str(column), names, n=1)
-    advice = f"; did you mean {similar[0]!r}?" if similar else "."
-    listed = ", ".join(map(quote, names[:12])) + (f" and {len(names) - 12} more" * bool(names[12:]))
-    role = canonical.partition(":")[0]
-    wanted = f" for {_ARGUMENTS.get(role, role)}=" if role else ""
-    hint = f". {table.hint}" if table.hint else ""
-    return MissingColumn(
-        f"{table.name} has no column {column!r}{wanted}{advice} Its columns are {listed}{hint}",
-        str(column),
-    )
-
-
-def expand(pattern: str, table: Table) -> dict[str, str]:
-    """The columns that a pattern such as ``p_*`` names, by what the star stands for."""
-    before, _, behind = pattern.partition("*")
-    found = {
-        name[len(before) : len(name) - len(behind)]: name
-        for name in table.schema
-        if fnmatch.fnmatchcase(name, pattern)
-    }
-    if "*" not in pattern or not found:
-        raise no_column(table, pattern, "probability")
-    return found

@@ -82,7 +82,7 @@ class Refused:
         every = [(place, why) for why, places in self.places.items() for place in places]
         every.sort(key=lambda one: (order[one[0].source], one[0].row))
         return [
-            {"row": place.row, "line": place.line, "file": place.source, "reason": why}
+            {"row": place.row, "line": place.line, "file": place.source, "reason": _verb(why, 1)}
             for place, why in every[:LISTED]
         ]
 
@@ -94,7 +94,7 @@ class Refused:
 def _verb(reason: str, rows: int) -> str:
     """The reason, with its verb in the singular for one row."""
     verb, _, rest = reason.partition(" ")
-    return f"{ {'have': 'has', 'are': 'is'}[verb]} {rest}" if rows == 1 else reason
+    return f"{ {'have': 'has', 'are': 'is'}[verb] } {rest}" if rows == 1 else reason
 
 
 def _where(places: Sequence[Place], rows: int) -> str:
@@ -109,8 +109,10 @@ def _where(places: Sequence[Place], rows: int) -> str:
         else f"{place.row if place.line is None else place.line}"
         for place in first
     ]
-    text = ", ".join(numbers) + ", ..." if rows > len(first) else " and ".join(
-        part for part in (", ".join(numbers[:-1]), numbers[-1]) if part
+    text = (
+        ", ".join(numbers) + ", ..."
+        if rows > len(first)
+        else " and ".join(part for part in (", ".join(numbers[:-1]), numbers[-1]) if part)
     )
     found = "" if first[0].found is None else f"; found {first[0].found}"
     return f" ({plural(rows, unit, unit + 's')} {text}{found})"

@@ -378,7 +378,17 @@ def _fields(sign: bytes, quote: bytes) -> bytes:
     # Behind blanks a quote may as well be a stray one, unless it is closed in its line.
     line = rb"[^\r\n" + mark + rb"]*+"
     spaced = (
-        rb"[" + _blanks(sign) + rb"]++" + mark + line + rb"(?:" + mark + mark + line + rb")*+" + mark
+        rb"["
+        + _blanks(sign)
+        + rb"]++"
+        + mark
+        + line
+        + rb"(?:"
+        + mark
+        + mark
+        + line
+        + rb")*+"
+        + mark
     )
     field = rb"(?:" + quoted + rb"|" + spaced + rb"|[^\r\n" + end + mark + rb"]*+)"
     return field + rb"(?:" + end + field + rb")*+"
