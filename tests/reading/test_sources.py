@@ -216,8 +216,8 @@ def test_unknown_until_read() -> None:
         (([True, False], [1, 0]), {}, ["label", "decision"]),
         (([1, 0], [3, 900]), {}, None),
         (([1, 0, 1], [3, 900, 5]), {}, ["label", "score"]),
-        ((["a", "b"], np.array([[0.5, 0.5], [0.25, 0.75]])), {}, ["label", "probability:a", "probability:b"]),
-        ((), {"label": ["a"], "score": [1.0], "slices": {"s": ["x"]}}, ["label", "score", "slice:s"]),
+        ((["a", "b"], np.array([[0.5, 0.5], [0.25, 0.75]])), {}, ["label", "probability:a", "probability:b"]),  # noqa: E501
+        ((), {"label": ["a"], "score": [1.0], "slices": {"s": ["x"]}}, ["label", "score", "slice:s"]),  # noqa: E501
     ],
 )  # fmt: skip
 def test_columns_by_position(arguments, named, roles) -> None:

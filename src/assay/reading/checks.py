@@ -1,8 +1,8 @@
 """What every row must hold: for each role of a column, how values are read and what is refused.
 
-A check is a function of a column as it was written and the values that were made of it. It uses only
-what columns of polars and expressions of narwhals have in common, so that one table serves files,
-frames and engines. The first check that a row fails is the reason why it is refused.
+A check is a function of a column as it was written and the values that were made of it. It uses
+only what columns of polars and expressions of narwhals have in common, so that one table serves
+files, frames and engines. The first check that a row fails is the reason why it is refused.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from threading import Lock
 from typing import TypeVar
 
@@ -130,7 +131,7 @@ def _nameless_file() -> int:
     if hasattr(os, "memfd_create"):
         return os.memfd_create("held")
     file, path = tempfile.mkstemp()
-    os.unlink(path)
+    Path(path).unlink()
     return file
 
 

@@ -18,7 +18,7 @@ _BATCH = 1 << 16
 _MAGIC = {"sqlite": (0, b"SQLite format 3\0"), "duckdb": (8, b"DUCK")}
 _FORM = "postgresql://HOST/DATABASE?SELECT ..."
 
-# Opens a connection, runs the query on it, and gives the names of its columns, then its rows.
+# Runs the query, and gives the names of its columns and then its rows.
 Run = Callable[[], Iterator[Sequence[Any]]]
 
 

@@ -1,4 +1,4 @@
-"""Formats of files: each is one entry, with its suffixes and the scan that opens it.
+r"""Formats of files: each is one entry, with its suffixes and the scan that opens it.
 
 A further format is one more entry of :data:`FORMATS`. Where a library makes a polars frame of the
 file, that is all::
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import bz2
 import codecs
+import contextlib
 import io
 import lzma
 import re
@@ -19,6 +20,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePath
+from queue import Full, Queue
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from assay.errors import EmptyInput, InputError, install_line
@@ -85,8 +88,7 @@ def table_of(lazy: pl.LazyFrame, name: str, file: InputFile | None = None) -> Ta
 
     def batches(columns: Sequence[str]) -> Iterator[pl.DataFrame]:
         # Of a frame without columns nobody would know how many rows it has.
-        chosen = lazy.select(list(columns) or lazy.collect_schema().names()[:1])
-        yield from chosen.collect_batches(chunk_size=BATCH, maintain_order=True, engine="streaming")
+        return streamed(lazy.select(list(columns) or lazy.collect_schema().names()[:1]))
 
     def read(columns: Sequence[str]) -> Iterator[Batch]:
         checked = each(name, batches(columns))
@@ -105,6 +107,40 @@ def table_of(lazy: pl.LazyFrame, name: str, file: InputFile | None = None) -> Ta
     with guarded(name):
         schema = dict(lazy.collect_schema())
     return Table(name, schema, read, look, digest, once=file is not None and file.once)
+
+
+def streamed(lazy: pl.LazyFrame) -> Iterator[pl.DataFrame]:
+    """The rows of a lazy frame in batches, in order.
+
+    ``collect_batches`` of polars is not used: where a file is damaged, it ends without an error,
+    and rows would be lost in silence.
+    """
+    batches: Queue[pl.DataFrame | BaseException | None] = Queue(2)
+    left = Event()
+
+    def put(batch: pl.DataFrame | BaseException | None) -> bool:
+        while not left.is_set():
+            with contextlib.suppress(Full):
+                batches.put(batch, timeout=0.1)
+                return False
+        return True  # nobody reads on
+
+    def run() -> None:
+        try:
+            lazy.sink_batches(put, chunk_size=BATCH, maintain_order=True, engine="streaming")
+        except BaseException as error:  # noqa: BLE001 - raised again by whoever reads
+            put(error)
+        else:
+            put(None)
+
+    Thread(target=run, name="batches", daemon=True).start()
+    try:
+        while (batch := batches.get()) is not None:
+            if isinstance(batch, BaseException):
+                raise batch
+            yield batch
+    finally:
+        left.set()
 
 
 def _parquet(data: Any) -> pl.LazyFrame:

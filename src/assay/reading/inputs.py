@@ -1,4 +1,4 @@
-"""Which inputs are meant: files, folders, patterns, queries, standard input; each becomes a table."""
+"""Which inputs are meant: files, folders, patterns, queries, standard input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON: one object a line, a list of objects, or rows under a key; nested keys are joined by dots."""
+"""JSON: one object a line, a list of objects, or rows under a key; nested keys have dots."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from assay.errors import InputError, MissingColumn
 from assay.reading import frames, inputs
-from assay.reading.formats import FileOptions
 from assay.reading.checks import ARGUMENTS, check_type
+from assay.reading.formats import FileOptions
 from assay.reading.source import Table
 from assay.text import quote
 

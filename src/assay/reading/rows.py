@@ -55,9 +55,10 @@ def rows(
 
     ``source`` is a file, several, a folder, ``-`` for standard input, a query such as
     ``sqlite:runs.db?SELECT ...``, a dataframe of any library, a mapping of columns, labels followed
-    by predictions, or a fitted model followed by ``X`` and ``y``. Opening reads a header and refuses
-    wrong columns; the rows are read when they are counted. A column is given by its name, or as an
-    array. ``probabilities`` maps labels to columns; a pattern such as ``"p_*"`` finds them.
+    by predictions, or a fitted model followed by ``X`` and ``y``. Opening reads a header and
+    refuses wrong columns; the rows are read when they are counted. A column is given by its name,
+    or as an array. ``probabilities`` maps labels to columns; a pattern such as ``"p_*"`` finds
+    them.
 
     >>> opened = rows({"y": ["attack", "normal"], "p": [0.9, 0.2]}, label="y", score="p")
     >>> opened
@@ -178,7 +179,7 @@ class Rows:
         wanted = [*({"period": "time"}.get(key, key) for key in keys if key != "row"), *_COUNTED]
         unknown = [key for key in wanted if key not in self.columns and key not in _COUNTED]
         if unknown:
-            role, _, name = unknown[0].partition(":")
+            role = unknown[0].partition(":")[0]
             raise InputError(
                 f"no column of {self.name} was given as {unknown[0]!r}; these were: "
                 f"{', '.join(self.columns)}. Say {ARGUMENTS.get(role, role)}= in rows(...)"

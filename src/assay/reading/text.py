@@ -135,10 +135,11 @@ def _header(name: str, head: bytes, dialect: Dialect) -> tuple[tuple[str, ...], 
         problem = NUL if b"\0" in text.partition(b"\n")[0] else _problem(text, 0, dialect)
         raise InputError(f"{place}: the header can't be read: it would {problem}")
     record = _unspaced(match[0], dialect).decode("utf-8", "replace").rstrip("\r\n")
-    quoting = csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE
-    mark = dialect.quote.decode() or None
     (names,) = csv.reader(
-        [record], delimiter=dialect.delimiter.decode(), quotechar=mark, quoting=quoting
+        [record],
+        delimiter=dialect.delimiter.decode(),
+        quotechar=dialect.quote.decode() or None,
+        quoting=csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE,
     )
     if not dialect.header:
         return tuple(f"column_{i + 1}" for i in range(len(names))), 0, 0
@@ -405,7 +406,10 @@ def _one_by_one(block: bytes, dialect: Dialect, fields: int, *, final: bool) -> 
     record = _record(sign, quote)
     mark = re.escape(quote)
     quoted = re.compile(mark + rb"[^" + mark + rb"]*+" + mark if quote else rb"(?!)")
-    starts, ends, broken, at = [], [], {}, 0
+    starts: list[int] = []
+    ends: list[int] = []
+    broken: dict[int, str] = {}
+    at = 0
     while at < len(block):
         match = record.match(block, at)
         if match is None:
@@ -471,7 +475,7 @@ _BOMS = (
 
 
 def utf8(chunks: Iterator[bytes], encoding: str | None, name: str) -> Iterator[bytes]:
-    """Text in UTF-8 without a byte order mark, lines ended by LF; refuses bytes that are no text."""
+    """Text in UTF-8 without a byte order mark; refuses bytes that are no text."""
     first = next(chunks, b"")
     if encoding is None:
         encoding = next((codec for bom, codec in _BOMS if first.startswith(bom)), None)
