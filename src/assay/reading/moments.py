@@ -7,6 +7,7 @@ Times that name no zone are read as UTC.
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -169,11 +170,8 @@ def _either(texts: pl.Series) -> str:
     if match is None:
         return f"{texts[0]!r} has two readings"
     first, second, year = int(match[1]), int(match[3]), match[4]
-    names = (
-        "January February March April May June July August September October November December"
-    ).split()
-    day = f"{first} {names[second - 1]} {year}"
-    return f"{match.string!r} is {day} or {names[first - 1]} {second}, {year}"
+    day = f"{first} {calendar.month_name[second]} {year}"
+    return f"{match.string!r} is {day} or {calendar.month_name[first]} {second}, {year}"
 
 
 def time_column(name: str, dtype: pl.DataType, layout: TimeLayout) -> pl.Expr:
@@ -254,7 +252,7 @@ def _since_1970(column: pl.Expr, *, text: bool) -> pl.Expr:
     # Whole numbers stay whole: a float64 is too coarse for nanoseconds.
     whole = column.str.strip_chars().cast(pl.Int64, strict=False) if text else column.cast(pl.Int64)
     number = (column.str.strip_chars() if text else column).cast(pl.Float64, strict=False)
-    micros = pl.when(number < _UNITS[-1][0] * 100).then(whole // 1_000)
+    micros: pl.Expr = pl.when(number < _UNITS[-1][0] * 100).then(whole // 1_000)
     for bound, unit in reversed(_UNITS):
         exact = (number * unit).round().cast(pl.Int64, strict=False)
         micros = pl.when(number < bound).then(exact).otherwise(micros)

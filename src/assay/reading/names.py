@@ -7,81 +7,33 @@ from __future__ import annotations
 
 import difflib
 import re
-import shlex
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.errors import InputError, LabelError, MissingColumn
 from assay.reading import moments, numbers, presets, words
-from assay.text import grouped
+from assay.reading.content import FEW, Column, Reading, scale_text, value_range
+from assay.reading.well_known import (
+    CLASSES,
+    DECISION,
+    LABEL,
+    PROBABILITY,
+    SCORE,
+    TIME,
+    WELL_KNOWN,
+    bare_name,
+)
 
 if TYPE_CHECKING:
     import polars as pl
 
-LABEL, SCORE, DECISION, TIME = "label", "score", "decision", "time"
-PROBABILITY = "probability:"
 # Any of these says what the detector found.
 PREDICTION = "prediction"
 ROLES = (LABEL, SCORE, DECISION, TIME, "probability")
 
 
-def _names(*tiers: str) -> tuple[frozenset[str], ...]:
-    return tuple(frozenset(tier.split()) for tier in tiers)
-
-
-# Case and all signs aside, the surest names first. The last names of labels and decisions count
-# only where the values are known words too.
-WELL_KNOWN = {
-    LABEL: _names(
-        "ytrue truelabel truth groundtruth gt actual actuallabel yactual gold goldlabel ytest "
-        "trueclass truelabels reallabel expected expectedlabel reference observed obs labeltrue",
-        "label labels target targets class klass klasse disposition verdict analystverdict "
-        "isattack isfraud ismalicious ismalware isspam isphishing isanomaly isintrusion isthreat "
-        "isbot isunsafe isharmful istoxic isinjection isjailbreak angriff etikett etiqueta clase",
-        "attack fraud malicious malware anomaly intrusion threat phishing spam unsafe toxic y "
-        "classification status determination outcome result resolution feedback userfeedback "
-        "category type tag",
-    ),
-    SCORE: _names(
-        "score yscore yproba yprob proba prob probability probabilities riskscore anomalyscore "
-        "attackscore maliciousscore fraudscore threatscore outlierscore scoredprobabilities "
-        "predproba predprob ypredproba predictedprobability predictionprobability modelscore "
-        "predictedscore predictionscore wahrscheinlichkeit probabilidad decisionfunction",
-        "p risk logit likelihood anomaly outlierness reconstructionerror confidence confidencescore",
-        "severity severityname maxseverity level priority",
-    ),
-    DECISION: _names(
-        "ypred yhat prediction predictions predicted predictedlabel predictedlabels predictedclass "
-        "pred predlabel predclass predictionlabel scoredlabels decision modelprediction predict "
-        "predictionclass predictionoutcome vorhersage entscheidung prediccion",
-        "action alert alarm alerted flagged isalert isflagged blocked detected response output "
-        "outputs modeloutput answer filteredresps label",
-    ),
-    TIME: _names(
-        "timestamp time datetime ts eventtime timegenerated zeit zeitpunkt zeitstempel",
-        "date datum when created createdat createdtime createdtimestamp creationtime "
-        "detectiontime detectedat firstactivity starttime flowstart timestamputc logtime fecha",
-    ),
-}
-_CLASSES = tuple(
-    map(
-        re.compile,
-        (
-            r"(?i)^(?:y_)?(?:pred(?:ict)?_)?(?:p|prob|proba|probability|pred|score|confidence)"
-            r"[_ .:-]+(.+)$",
-            r"^P ?\((?:.+=)?(.+)\)$",  # KNIME
-            r"^confidence\((.+)\)$",  # RapidMiner
-            r'^Scored Probabilities for Class "(.+)"$',  # Azure Machine Learning
-            r"(?i)^(?:p|prob|proba)(\d+)$",  # H2O
-            r"(?i)^(.+)[_ .](?:p|prob|proba|probability|score)$",
-            r"^(.+)$",  # caret of R
-        ),
-    )
-)
-_MOST_CLASSES = 100
-_FEW = 10
 _LISTED = 30
 
 
@@ -103,33 +55,6 @@ class Recognised:
         """Raise an error if a needed column is unclear."""
         if self.unclear:
             raise InputError(self.unclear)
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What was given besides the columns, and who asks: for messages that can be typed again."""
-
-    positive: str | None = None
-    negative: str | None = None
-    alarm: Sequence[str] = ()
-    preset: str | None = None
-    decimal: str | None = None
-    order: str | None = None
-    time_format: str | None = None
-    source: str = "rows"
-    command: str = ""
-
-    def typed(self, options: Mapping[str, str]) -> str:
-        """The call with these options, as a command or in Python.
-
-        >>> Reading(source="a.csv", command="assay evaluate a.csv").typed({"label": "is it"})
-        "assay evaluate a.csv --label 'is it'"
-        """
-        if self.command:
-            pairs = (f"--{name} {shlex.quote(value)}" for name, value in options.items())
-            return " ".join((self.command, *pairs))
-        given = (f"{name}={value!r}" for name, value in options.items())
-        return f"assay.rows({', '.join((repr(self.source), *given))})"
 
 
 def recognise(
@@ -154,115 +79,9 @@ def recognise(
     search = _Search(schema, sample, reading or Reading())
     search.take_given(given or {})
     search.take_preset(wanted)
-    search.take_names(wanted, needed)
+    search.take_names(wanted)
     search.take_content(wanted, needed)
     return search.result(needed)
-
-
-@dataclass
-class _Column:
-    """A column of the sample, looked at as far as is asked."""
-
-    name: str
-    values: pl.Series
-    reading: Reading
-    commas_elsewhere: Callable[[], bool]
-
-    @cached_property
-    def texts(self) -> list[str]:
-        """The distinct values as labels are written."""
-        import polars as pl
-
-        values = self.values.to_frame().select(
-            words.label_column(self.name, self.values.dtype, ()).alias(self.name)
-        )
-        distinct = values.to_series().cast(pl.String).drop_nulls().unique(maintain_order=True)
-        return [text for text in distinct.to_list() if text.strip()]
-
-    @cached_property
-    def labels(self) -> list[str]:
-        """The distinct labels of the sample, if these are labels."""
-        expression = words.label_column(self.name, self.values.dtype, self.texts)
-        read = self.values.to_frame().select(expression.alias(self.name)).to_series()
-        return [text for text in read.drop_nulls().unique(maintain_order=True) if text.strip()]
-
-    @cached_property
-    def style(self) -> numbers.NumberStyle:
-        """How its numbers are written."""
-        import polars as pl
-
-        if self.values.dtype != pl.String:
-            return numbers.NumberStyle()
-        plain = numbers.NumberStyle()
-        if self.reading.decimal is None and not self.commas_elsewhere() and not _odd(self.values):
-            return plain
-        return numbers.number_style(
-            self.texts, self.reading.decimal, commas_elsewhere=self.commas_elsewhere()
-        )
-
-    @cached_property
-    def numbers(self) -> pl.Series:
-        """Its values as numbers, without those that are none."""
-        import polars as pl
-
-        kind = self.values.dtype
-        if not (kind == pl.String or kind.is_numeric()):
-            return pl.Series(self.name, [], pl.Float64)
-        return numbers.read_numbers(self.values, self.style).drop_nulls().drop_nans()
-
-    @cached_property
-    def is_number(self) -> bool:
-        """Whether nearly all values are numbers."""
-        import polars as pl
-
-        filled = len(self.values.drop_nulls())
-        if self.values.dtype == pl.String:
-            filled = int((self.values.str.strip_chars() != "").sum())
-        return bool(filled) and len(self.numbers) >= 0.9 * filled
-
-    @cached_property
-    def is_score(self) -> bool:
-        """Whether it holds numbers of many values, more than labels would have."""
-        if not self.is_number:
-            return False
-        whole = bool((self.numbers == self.numbers.round()).all())
-        return self.numbers.n_unique() > _FEW if whole else self.numbers.n_unique() > 2
-
-    @cached_property
-    def is_category(self) -> bool:
-        """Whether it can hold labels: few values, and no fractions."""
-        import polars as pl
-
-        kind = self.values.dtype
-        if not (kind in (pl.String, pl.Boolean, pl.Categorical, pl.Enum) or kind.is_numeric()):
-            return False
-        if self.is_number and bool((self.numbers != self.numbers.round()).any()):
-            return False
-        size = len(self.values)
-        return 0 < len(self.texts) <= max(2, min(_MOST_CLASSES, size // 2))
-
-    @cached_property
-    def is_count(self) -> bool:
-        """Whether it numbers the rows."""
-        steps = self.numbers.diff().drop_nulls()
-        return bool(len(steps)) and bool((steps == 1).all())
-
-    @property
-    def ranks(self) -> Mapping[str, int] | None:
-        """The ranks of its words, if they are severities or in the order that was given."""
-        ranks = (
-            words.SEVERITY if self.reading.order is None else words.parse_order(self.reading.order)
-        )
-        return ranks if not self.is_number and words.is_severity(self.texts, ranks) else None
-
-
-def _odd(values: pl.Series) -> bool:
-    """Whether some texts are numbers only with a comma or with other signs."""
-    return bool(values.str.contains(r"\d?[,\u00a0\u202f'\u2019 %]\d*").any())
-
-
-def _bare(name: str) -> str:
-    return re.sub(r"[\W_]+", "", name.casefold())
 
 
 class _Search:
@@ -274,7 +93,7 @@ class _Search:
         self.reading = reading
         self.schema = schema
         self.found = {
-            name: _Column(name, sample[name], reading, lambda: self.commas) for name in schema
+            name: Column(name, sample[name], reading, lambda: self.commas) for name in schema
         }
         self.columns: dict[str, str] = {}
         self.notes: list[str] = []
@@ -296,7 +115,7 @@ class _Search:
         )
 
     @property
-    def free(self) -> list[_Column]:
+    def free(self) -> list[Column]:
         """The columns that are nothing yet."""
         taken = set(self.columns.values())
         return [column for name, column in self.found.items() if name not in taken]
@@ -336,7 +155,7 @@ class _Search:
         how = "" if asked else f", as with --preset {self.preset.name}"
         self.notes.append(f"Columns of {self.preset.title}{how}")
 
-    def take_names(self, wanted: Collection[str], needed: Collection[str]) -> None:
+    def take_names(self, wanted: Collection[str]) -> None:
         """The columns with well-known names."""
         predicted = self._predicted()
         if LABEL in wanted and LABEL not in self.columns:
@@ -391,7 +210,7 @@ class _Search:
 
     def _take(self, role: str) -> None:
         """The column with the surest name for a role; several that are as sure are a tie."""
-        ranked: dict[tuple[int, int], list[_Column]] = {}
+        ranked: dict[tuple[int, int], list[Column]] = {}
         for column in self.free:
             rank = self._rank(role, column)
             if rank is not None and self._suits(role, column, sure=rank[0] < 2 + (role == SCORE)):
@@ -405,17 +224,17 @@ class _Search:
         else:
             self.tied[role] = [column.name for column in best]
 
-    def _rank(self, role: str, column: _Column) -> tuple[int, int] | None:
+    def _rank(self, role: str, column: Column) -> tuple[int, int] | None:
         """How sure a name is: its place in the table, and how many outer keys are left away."""
         parts = column.name.split(".")
         for away in range(len(parts)):
-            bare = _bare("".join(parts[away:]))
-            if not bare or (away and bare != _bare(parts[-1]) and away != len(parts) - 2):
+            bare = bare_name("".join(parts[away:]))
+            if not bare or (away and bare != bare_name(parts[-1]) and away != len(parts) - 2):
                 continue
             for tier, names in enumerate(WELL_KNOWN[role]):
                 if bare in names and not (away and self._is_inner(role, parts)):
                     return tier, min(away, 1)
-        bare = _bare(parts[-1])
+        bare = bare_name(parts[-1])
         if role == SCORE and bare.endswith(("score", "probability", "proba")):
             return 1, 1
         if role == DECISION and column.is_score:
@@ -426,17 +245,17 @@ class _Search:
 
     def _is_inner(self, role: str, parts: Sequence[str]) -> bool:
         """Whether outer keys make the last one of another role, as in prediction.label."""
-        full = _bare("".join(parts[-2:]))
+        full = bare_name("".join(parts[-2:]))
         others = (names for other, names in WELL_KNOWN.items() if other != role)
         return any(full in tiers[0] for tiers in others)
 
-    def _suits(self, role: str, column: _Column, *, sure: bool = True) -> bool:
+    def _suits(self, role: str, column: Column, *, sure: bool = True) -> bool:
         """Whether the values fit a role; an unsure name needs known words too."""
         if role == LABEL:
             known = words.positive_of(column.labels) is not None
             return column.is_category and (sure or (known and not column.is_score))
         if role == DECISION:
-            if not column.is_category or (column.is_score and len(column.texts) > _FEW):
+            if not column.is_category or (column.is_score and len(column.texts) > FEW):
                 return False
             tier = self._rank(DECISION, column)
             return tier is None or tier[0] == 0 or self._can_decide(column)
@@ -447,7 +266,7 @@ class _Search:
             return ordinal or (column.is_number and not only_words)
         return role != TIME or self._is_time(column)
 
-    def _can_decide(self, column: _Column) -> bool:
+    def _can_decide(self, column: Column) -> bool:
         """Whether values are labels, or words that are known as decisions."""
         label = self.columns.get(LABEL)
         labels = {words.folded(name) for name in self.found[label].labels} if label else set()
@@ -459,7 +278,7 @@ class _Search:
             or all(words.side(name) is not None for name in column.labels)
         )
 
-    def _is_time(self, column: _Column) -> bool:
+    def _is_time(self, column: Column) -> bool:
         return not moments.time_layout(column.values, self.reading.time_format).doubt or bool(
             re.search(r" or ", moments.time_layout(column.values).doubt)
         )
@@ -467,7 +286,7 @@ class _Search:
     def _take_probabilities(self) -> None:
         """One column of probabilities a class, by the labels in their names."""
         labels = {words.word(name): name for name in self.found[self.columns[LABEL]].labels}
-        for pattern in _CLASSES:
+        for pattern in CLASSES:
             found = {
                 match[1]: column
                 for column in self.free
@@ -476,7 +295,7 @@ class _Search:
             classes = {words.word(name): (name, column) for name, column in found.items()}
             if not labels or not labels.keys() <= classes.keys():
                 continue
-            if pattern is _CLASSES[-1]:
+            if pattern is CLASSES[-1]:
                 classes = {key: classes[key] for key in labels}
             inside = all(
                 bool(column.numbers.is_between(0, 1).all()) for _, column in classes.values()
@@ -487,7 +306,7 @@ class _Search:
                 self.tied.pop(SCORE, None)
                 return
         positive = words.positive_of(list(labels.values()))
-        for pattern in _CLASSES[:-1]:
+        for pattern in CLASSES[:-1]:
             for column in self.free:
                 match = pattern.match(column.name)
                 if (
@@ -510,8 +329,8 @@ class _Search:
         score, decision = self.found[self.columns[SCORE]], self.found[self.columns[DECISION]]
         if len(decision.labels) != 2 or not len(score.numbers):
             return
-        low, high = _range(score.numbers)
-        if 0.5 <= low and high <= 1:
+        low, high = value_range(score.numbers)
+        if low >= 0.5 and high <= 1:
             del self.columns[SCORE]
             self.notes.append(
                 f"Column {score.name!r} is not used as the score: it is never below 0.5, so it "
@@ -552,7 +371,7 @@ class _Search:
             self.preset.name if self.preset else None,
         )
 
-    def _read(self, role: str, column: _Column) -> tuple[pl.Expr | None, str]:
+    def _read(self, role: str, column: Column) -> tuple[pl.Expr | None, str]:
         """How a column is read, and what to say of it."""
         name, kind = column.name, self.schema[column.name]
         if role == LABEL:
@@ -573,11 +392,11 @@ class _Search:
                 raise numbers.doubt_refused(name, column.style.doubt)
             if column.style.decimal == ",":
                 self.notes.append("Numbers are read with decimal commas")
-            told = _scale(column) if role == SCORE else ""
+            told = scale_text(column) if role == SCORE else ""
             return numbers.number_column(name, column.style), told
         return None, ""
 
-    def _sides(self, column: _Column) -> str:
+    def _sides(self, column: Column) -> str:
         """Which label is the alarm, as far as it is known."""
         positive, negative = self._given_sides()
         if negative is not None:
@@ -590,7 +409,7 @@ class _Search:
     def _given_sides(self) -> tuple[str | None, str | None]:
         return self.reading.positive, self.reading.negative
 
-    def _alarms(self, column: _Column) -> str:
+    def _alarms(self, column: Column) -> str:
         """Which decisions are the alarm, where they are written unlike labels."""
         if LABEL not in self.columns:
             return ""
@@ -615,7 +434,7 @@ class _Search:
         flagged = [name for name, label in matched.labels.items() if label == alarm]
         return f"alarm: {', '.join(map(repr, flagged))}" if flagged else ""
 
-    def _time(self, column: _Column) -> tuple[pl.Expr | None, str]:
+    def _time(self, column: Column) -> tuple[pl.Expr | None, str]:
         layout = moments.time_layout(column.values, self.reading.time_format)
         if layout.doubt:
             refusal = moments.doubt_refused(column.name, layout, column.texts)
@@ -667,8 +486,8 @@ class _Search:
         elif label and len(label.labels) == 2 and words.positive_of(label.labels) is None:
             options["positive"] = label.labels[0]
         return (
-            f"{self.reading.source}: can't tell which column has {' and which has '.join(missing)}. "
-            f"{self._listed()}. Name them, for example:\n  {self.reading.typed(options)}"
+            f"{self.reading.source}: can't tell which column has "
+            f"{' and which has '.join(missing)}. {self._listed()}. Name them, for example:\n  {self.reading.typed(options)}"
         )
 
     def _perhaps(self, role: str) -> str:
@@ -687,23 +506,3 @@ class _Search:
             f"{self.reading.source} has no column {name!r} for the {role}.{meant} {self._listed()}",
             name,
         )
-
-
-def _range(values: pl.Series) -> tuple[float, float]:
-    low: Any = values.min()
-    high: Any = values.max()
-    return float(low), float(high)
-
-
-def _scale(column: _Column) -> str:
-    """The range that scores seem to have."""
-    if not len(column.numbers):
-        return ""
-    low, high = _range(column.numbers)
-    if column.style.percent:
-        return "percent"
-    if low >= 0 and high <= 1:
-        return "0 to 1"
-    if low >= 0 and 50 <= high <= 100:
-        return "0 to 100"
-    return f"{grouped(low, 3)} to {grouped(high, 3)}"

@@ -17,10 +17,15 @@ from assay.errors import InputError, LabelError
 if TYPE_CHECKING:
     import polars as pl
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 # Beside one of these, any other label is the alarm.
-HARMLESS = frozenset(
-    "normal benign ham legitimate legit goodware clean safe harmless inlier legitim harmlos "
-    "allow allowed pass passed accept accepted permit permitted".split()
+HARMLESS = _words(
+    "normal benign ham legitimate legit goodware clean safe harmless inlier legitim "
+    "harmlos allow allowed pass passed accept accepted permit permitted"
 )
 # These are the alarm beside their opposite alone.
 OPPOSITES = {
@@ -28,21 +33,18 @@ OPPOSITES = {
     "negative": "positive", "neg": "pos", "good": "bad", "notuseful": "useful",
     "unflagged": "flagged",
 }  # fmt: skip
-ALARMS = frozenset(
-    "attack malicious malware anomaly anomalous intrusion spam phishing ddos fraud fraudulent "
-    "unsafe harmful injection jailbreak toxic outlier threat angriff "
-    "block blocked refuse refused deny denied reject rejected flag alert alarm drop dropped "
-    "quarantine quarantined truepositive tp".split()
+ALARMS = _words(
+    "attack malicious malware anomaly anomalous intrusion spam phishing ddos fraud "
+    "fraudulent unsafe harmful injection jailbreak toxic outlier threat angriff block "
+    "blocked refuse refused deny denied reject rejected flag alert alarm drop dropped "
+    "quarantine quarantined truepositive tp"
 )
 # What analysts write when they close an alert.
 _REAL = frozenset({"truepositive", "tp"})
-_NOT_REAL = frozenset(
-    "falsepositive fp benignpositive bp informationalexpectedactivity "
-    "benigntruepositive btp".split()
+_NOT_REAL = _words(
+    "falsepositive fp benignpositive bp informationalexpectedactivity benigntruepositive btp"
 )
-UNDETERMINED = frozenset(
-    "undetermined notset unknown unclassified new inprogress open pending".split()
-)
+UNDETERMINED = _words("undetermined notset unknown unclassified new inprogress open pending")
 _SIGNS = ({"-1", "1"}, {"-1", "+1"})
 # Severities from the lowest to the highest, and what they are also called.
 _SEVERITIES = (
