@@ -47,7 +47,7 @@ COVERED := src/assay/formula/*,src/assay/tally/*,src/assay/measures/*,src/assay/
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo serve screens quick test slow documents check lint types imports doctest docs coverage bench intervals strata resampling guarantees mistakes mutants kills bits growth oldest package audits fuzz pollock soak realdata clean
+.PHONY: help demo serve screens quick test frozen slow documents check lint types imports doctest docs coverage bench intervals strata resampling guarantees mistakes mutants kills bits growth oldest package audits fuzz pollock soak realdata clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -71,6 +71,9 @@ quick: $(TEST) ## Run a choice of the tests in under a minute
 
 test: $(TEST) $(DOCUMENTS) ## Run the tests of everything that a change can break (five minutes)
 	POLARS_MAX_THREADS=1 $(ALONE) $(PYTEST) -m 'not slow' tests || $(AGAIN)
+
+frozen: $(TEST) ## Compare with the frozen answers of 0.2; ACCEPT=COMMAND.KEY WHY="..." accepts a change
+	$(if $(ACCEPT),$(PY) -m tests.frozen.accept '$(ACCEPT)' --measure '$(MEASURE)' --why '$(WHY)',POLARS_MAX_THREADS=1 $(ALONE) $(PYTEST) tests/frozen)
 
 slow: $(ENGINES) $(DOCUMENTS) ## Run the exhaustive rest: all cases, longer searches (20 minutes)
 	$(ALONE) $(PYTEST) -m 'slow or hypothesis' \

@@ -89,7 +89,7 @@ def test_a_formula_over_classes_needs_one_cell_a_class() -> None:
 
 
 def test_a_class_cell_outside_of_a_sum_has_no_single_value() -> None:
-    with pytest.raises(TypeError, match="HIT has one value a class"):
+    with pytest.raises(TypeError, match="HIT has one value per class"):
         value(HIT / 2, {"HIT": [1, 2]})
 
 

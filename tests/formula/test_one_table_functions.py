@@ -117,7 +117,7 @@ def test_roots_and_logarithms_have_no_ratio() -> None:
 
 
 def test_a_class_cell_outside_of_a_sum_is_refused() -> None:
-    with pytest.raises(TypeError, match="stands outside of a sum"):
+    with pytest.raises(TypeError, match="is outside any sum"):
         value(HIT / ROW, of_two(1, 2, 3, 4))
 
 

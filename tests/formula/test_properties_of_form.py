@@ -286,5 +286,5 @@ def test_a_reason_needs_no_cells_but_those_of_the_formula(name: str) -> None:
 
 def test_a_share_is_told_by_its_parts_and_what_is_none_is_refused() -> None:
     assert share_of(TP / (TP + FP)) == Proportion(TP, TP + FP)
-    with pytest.raises(MethodError, match=r"TP / FP is no share of rows"):
+    with pytest.raises(MethodError, match=r"TP / FP is not a share of rows"):
         share_of(TP / FP)

@@ -2,12 +2,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay import Wilson, evaluate
-from assay.measures.curves import far_dr, precision_recall, roc, sweep, trace
-from assay.errors import MethodError
-from assay.inference import Quantity, with_band
-from assay.measures import find
 from assay.counts import ScoreCounts
+from assay.errors import MethodError
+from assay.inference import Quantity, Wilson, with_band
+from assay.measures import find
+from assay.measures.curves import far_dr, precision_recall, roc, sweep, trace
 
 
 def swept():
@@ -92,19 +91,8 @@ def test_curve_itself_stays_as_it_was() -> None:
     np.testing.assert_array_equal(banded["recall"], curve["recall"])
 
 
-def test_band_is_the_interval_of_the_evaluation_at_the_threshold() -> None:
-    generator = np.random.default_rng(8)
-    truth = (generator.random(200) < 0.3).astype(int)
-    scores = np.round(truth * 0.3 + generator.random(200) * 0.7, 2)
-    evaluation = evaluate(truth, y_score=scores)
-    curve = evaluation.curves.roc(band=0.95)
-    at = int(np.flatnonzero(curve["threshold"] >= 0.5)[-1])
-    recall = evaluation["recall"]
-    assert (curve["low"][at], curve["high"][at]) == (recall.low, recall.high)
-
-
 def test_curve_of_weighted_rows_has_no_band() -> None:
-    scores = [0.1, 0.9, 0.4, 0.6]
-    weighted = evaluate([0, 1, 1, 0], y_score=scores, sample_weight=[1, 2, 3, 4]).tally
+    scores, weights = np.array([0.1, 0.9, 0.4, 0.6]), np.array([1.0, 2, 3, 4])
+    table = ScoreCounts.of_rows(("no", "yes"), scores, np.array([0, 1, 1, 0]), weights=weights)
     with pytest.raises(MethodError, match="weighted rows has no band"):
-        with_band(roc(sweep(weighted.scores[0])))
+        with_band(roc(sweep(table)))

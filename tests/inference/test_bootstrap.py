@@ -6,10 +6,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-import assay
-from assay import BCa, Bootstrap, Confusion, evaluate_counts
+from assay.counts import ClusterCounts, Confusion, Sample, ScoreCounts
 from assay.errors import MethodError
-from assay.inference import Quantity, bootstrap
+from assay.inference import BCa, Bootstrap, Quantity, bootstrap
 from assay.inference.bootstrap import (
     BootstrapInterval,
     Slopes,
@@ -20,7 +19,6 @@ from assay.inference.bootstrap import (
     score_interval,
 )
 from assay.measures import CATALOGUE, find, rank
-from assay.counts import ClusterCounts, Sample, ScoreCounts
 
 FOREST = Confusion(("normal", "attack"), ((7743, 167), (324, 6635)))
 SMALL = Confusion(("no", "yes"), ((40, 9), (6, 25)))
@@ -32,8 +30,8 @@ def of(name: str, label: int = 1) -> Quantity:
     return Quantity(find(name).formula, label=label)
 
 
-def auc(tally: ScoreCounts) -> float:
-    return rank(tally).auc.value
+def auc(counted: ScoreCounts) -> float:
+    return rank(counted).auc.value
 
 
 def rows(size: int, share: float = 0.4, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -74,26 +72,26 @@ def test_ends_are_order_statistics(resamples, level, low, high) -> None:
 
 def test_order_statistics_of_an_auc_by_hand() -> None:
     truth, scores = rows(50)
-    tally = ScoreCounts.of_rows(("no", "yes"), scores, truth)
+    counted = ScoreCounts.of_rows(("no", "yes"), scores, truth)
     generator = np.random.default_rng(42)
-    shares = (tally.counts / tally.counts.sum()).ravel()
+    shares = (counted.counts / counted.counts.sum()).ravel()
     values = []
-    wins = np.tri(tally.size) - np.eye(tally.size) / 2
+    wins = np.tri(counted.size) - np.eye(counted.size) / 2
     for _ in range(1000):
-        negatives, positives = generator.multinomial(50, shares).reshape(tally.counts.shape)
+        negatives, positives = generator.multinomial(50, shares).reshape(counted.counts.shape)
         values.append(positives @ wins @ negatives / (positives.sum() * negatives.sum()))
     values.sort()
-    bounds = score_interval(tally, auc, Bootstrap())
+    bounds = score_interval(counted, auc, Bootstrap())
     assert (bounds.low, bounds.high) == pytest.approx((values[24], values[974]), abs=1e-12)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_same_seed_gives_the_same_interval_and_another_seed_another(method) -> None:
     truth, scores = rows(80)
-    tally = ScoreCounts.of_rows(("no", "yes"), scores, truth)
+    counted = ScoreCounts.of_rows(("no", "yes"), scores, truth)
     for find_interval in (
         lambda m: interval(of("mcc"), SMALL, m),
-        lambda m: score_interval(tally, auc, m),
+        lambda m: score_interval(counted, auc, m),
     ):
         first, again, other = (
             find_interval(method(resamples=200, seed=seed)) for seed in (7, 7, 8)
@@ -220,7 +218,7 @@ def test_without_slopes_it_falls_back_to_percentiles() -> None:
 
 def test_bca_of_an_auc_leaves_out_one_row_at_a_time() -> None:
     truth, scores = rows(40)
-    tally = ScoreCounts.of_rows(("no", "yes"), scores, truth)
+    counted = ScoreCounts.of_rows(("no", "yes"), scores, truth)
 
     def statistic(labels, drawn):
         positives = drawn[labels == 1][:, None]
@@ -236,7 +234,7 @@ def test_bca_of_an_auc_leaves_out_one_row_at_a_time() -> None:
         n_resamples=2000,
         rng=np.random.default_rng(3),
     ).confidence_interval
-    bounds = score_interval(tally, auc, BCa(resamples=2000))
+    bounds = score_interval(counted, auc, BCa(resamples=2000))
     assert (bounds.low, bounds.high) == pytest.approx(tuple(expected), abs=0.02)
 
 
@@ -255,8 +253,13 @@ def test_resamples_are_drawn_once_for_all_measures_and_are_the_same_anyhow(
 @pytest.mark.parametrize("scores", [[0.9], [0.9, 0.2]])
 def test_bca_of_a_row_or_two_warns_of_no_division(scores: list[float]) -> None:
     # A warning is an error here.
-    evaluation = assay.evaluate(["attack", "benign"][: len(scores)], y_score=scores, interval="bca")
-    assert evaluation.to_dict()["estimates"]
+    truth = np.array([1, 0], np.uint8)[: len(scores)]
+    table = ScoreCounts.of_rows(("no", "yes"), np.array(scores), truth)
+    bounds = score_interval(table, auc, BCa())
+    assert bounds.undefined == (1000 if len(scores) == 1 else 520)
+    assert math.isnan(bounds.low) == (len(scores) == 1)
+    decided = Confusion(("no", "yes"), ((len(scores) - 1, 0), (0, 1)))
+    assert interval(of("recall"), decided, BCa()).low == 1
 
 
 # -- undefined resamples ---------------------------------------------------------------------------
@@ -272,10 +275,13 @@ def test_three_positives_in_a_thousand_are_absent_from_a_twentieth_of_the_resamp
 
 
 def test_undefined_resamples_are_counted_and_reported() -> None:
-    recall = evaluate_counts(tp=2, fp=7, fn=1, tn=990, interval="bootstrap")["recall"]
-    drawn = resampled(Confusion(("n", "p"), ((990, 7), (1, 2))), Bootstrap())
+    table = Confusion(("no", "yes"), ((990, 7), (1, 2)))
+    drawn = resampled(table, Bootstrap())
     undefined = int((drawn[:, 1].sum(axis=1) == 0).sum())
-    assert recall.note == f"undefined in {undefined} of 1000 resamples, which were left out"
+    assert (
+        interval(of("recall"), table, Bootstrap()).note
+        == f"undefined in {undefined} of 1000 resamples, which were left out"
+    )
     assert 30 <= undefined <= 70
 
 
@@ -292,7 +298,7 @@ def test_nothing_is_said_where_every_resample_could_be_used() -> None:
 
 
 def test_resamples_that_all_agree_are_not_taken_as_sure() -> None:
-    accuracy = evaluate_counts(tp=9, fp=0, fn=0, tn=9, interval="bootstrap")["accuracy"]
+    accuracy = interval(of("accuracy"), Confusion(("no", "yes"), ((9, 0), (0, 9))), Bootstrap())
     assert (accuracy.low, accuracy.high) == (1.0, 1.0)
     assert accuracy.note == "all resamples gave one value, which does not make it sure"
     both = BootstrapInterval(0.5, 0.5, 1000, 7).note
@@ -310,8 +316,8 @@ def test_no_usable_resample_gives_no_interval(method) -> None:
 
 def test_resamples_of_an_auc_without_positives_are_undefined() -> None:
     truth = np.array([1, 0, 0, 0, 0, 0], np.uint8)
-    tally = ScoreCounts.of_rows(("no", "yes"), np.linspace(1, 0, 6), truth)
-    bounds = score_interval(tally, auc, Bootstrap(resamples=500))
+    counted = ScoreCounts.of_rows(("no", "yes"), np.linspace(1, 0, 6), truth)
+    bounds = score_interval(counted, auc, Bootstrap(resamples=500))
     assert bounds.undefined / 500 == pytest.approx((5 / 6) ** 6, abs=0.06)
 
 
@@ -357,9 +363,9 @@ def clusters(cluster, truth, decision) -> ClusterCounts:
 def test_clusters_of_one_row_agree_with_plain_rows(method) -> None:
     truth, scores = rows(300)
     decision = (scores > 0.6).astype(np.uint8)
-    tally = clusters(np.arange(300), truth, decision)
-    alone = cluster_interval(of("mcc"), tally, method(resamples=4000))
-    plain = interval(of("mcc"), tally.confusion(), method(resamples=4000))
+    counted = clusters(np.arange(300), truth, decision)
+    alone = cluster_interval(of("mcc"), counted, method(resamples=4000))
+    plain = interval(of("mcc"), counted.confusion(), method(resamples=4000))
     assert (alone.low, alone.high) == pytest.approx((plain.low, plain.high), abs=0.02)
 
 
@@ -376,26 +382,22 @@ def test_repeating_each_row_within_its_cluster_changes_nothing(method) -> None:
 def test_cluster_resamples_by_hand() -> None:
     truth, scores = rows(60)
     decision = (scores > 0.6).astype(np.uint8)
-    tally = clusters(np.arange(60) % 12, truth, decision)
+    counted = clusters(np.arange(60) % 12, truth, decision)
     draws = np.random.default_rng(42).multinomial(12, np.full(12, 1 / 12), size=1000)
-    tables = (draws[:, :, None, None] * tally.cells).sum(axis=1).astype(float)
+    tables = (draws[:, :, None, None] * counted.cells).sum(axis=1).astype(float)
     values = np.sort(tables[:, 1, 1] / tables[:, 1].sum(axis=1))
-    bounds = cluster_interval(of("recall"), tally, Bootstrap())
+    bounds = cluster_interval(of("recall"), counted, Bootstrap())
     assert (bounds.low, bounds.high) == pytest.approx((values[24], values[974]), abs=1e-12)
 
 
-@pytest.mark.parametrize("method", ["bootstrap", "bca"])
-@pytest.mark.parametrize("name", ["mcc", "recall", "roc_auc", "log_loss"])
-def test_one_cluster_alone_has_no_interval(method: str, name: str) -> None:
-    truth, scores = rows(40)
-    said = np.clip(scores, 0, 1)
-    if name in ("mcc", "recall"):
-        said = (said > 0.6).astype(int)
-    measure = getattr(assay, name)
-    estimate = measure(truth, said, clusters=["host"] * 40, interval=method)
-    assert math.isnan(estimate.low)
-    assert math.isnan(estimate.high)
-    assert estimate.note
+def test_many_clusters_are_drawn_in_blocks_of_the_same_draws(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    truth, scores = rows(60)
+    counts = clusters(np.arange(60) % 12, truth, (scores > 0.6).astype(np.uint8))
+    at_once = cluster_interval(of("recall"), counts, BCa(resamples=50))
+    monkeypatch.setattr(bootstrap, "_KEPT_DRAWS", 100)
+    assert cluster_interval(of("recall"), counts, BCa(resamples=50)) == at_once
 
 
 def sample(cluster, truth, scores) -> Sample:
@@ -410,8 +412,8 @@ def test_scores_in_clusters_of_one_row_agree_with_plain_rows(method) -> None:
     truth, scores = rows(120)
     chosen = method(resamples=1000)
     alone = clustered_score_interval(sample(np.arange(120), truth, scores), auc, chosen)
-    tally = ScoreCounts.of_rows(("no", "yes"), scores, truth)
-    plain = score_interval(tally, auc, chosen)
+    counted = ScoreCounts.of_rows(("no", "yes"), scores, truth)
+    plain = score_interval(counted, auc, chosen)
     assert (alone.low, alone.high) == pytest.approx((plain.low, plain.high), abs=0.02)
 
 
@@ -467,7 +469,7 @@ def test_acceleration_of_many_scores_leaves_out_few_of_them(
     chance = np.random.default_rng(7)
     truth = (chance.random(2_000) < 0.02).astype(np.intp)
     scores = np.where(truth, chance.beta(4, 2, 2_000), chance.beta(2, 4, 2_000))
-    tally = ScoreCounts.of_rows(("normal", "attack"), scores, truth)
+    counted = ScoreCounts.of_rows(("normal", "attack"), scores, truth)
     calls = []
 
     def average_precision(some: ScoreCounts) -> float:
@@ -476,10 +478,10 @@ def test_acceleration_of_many_scores_leaves_out_few_of_them(
         gained = some.counts[1, ::-1] * positives / (positives + negatives)
         return float(gained.sum() / positives[-1])
 
-    few = bootstrap._score_slopes(tally, average_precision)
+    few = bootstrap._score_slopes(counted, average_precision)
     assert len(calls) < 300
     assert few.counts.sum() == pytest.approx(2_000)
     monkeypatch.setattr(bootstrap, "_ENDS", 2_000)
-    every = bootstrap._score_slopes(tally, average_precision)
+    every = bootstrap._score_slopes(counted, average_precision)
     assert len(calls) > 2_000
     assert few.acceleration() == pytest.approx(every.acceleration(), rel=0.01)

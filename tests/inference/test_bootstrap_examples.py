@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay import BCa, Bootstrap, Confusion
+from assay.counts import ClusterCounts, Confusion, Sample, ScoreCounts
 from assay.errors import MethodError
-from assay.inference import Quantity, bootstrap
+from assay.inference import BCa, Bootstrap, Quantity, bootstrap
 from assay.inference.bootstrap import (
     BootstrapInterval,
     Slopes,
@@ -25,7 +25,6 @@ from assay.inference.bootstrap import (
     score_interval,
 )
 from assay.measures import find
-from assay.counts import ClusterCounts, Sample, ScoreCounts
 
 TABLE = np.array([[4, 1], [2, 3]])
 CONFUSION = Confusion(("no", "yes"), ((4, 1), (2, 3)))
@@ -235,12 +234,12 @@ CELLS = np.array([[[5, 1], [2, 3]], [[1, 4], [0, 2]], [[9, 0], [3, 1]], [[2, 2],
 def test_interval_of_clusters_by_hand(method) -> None:
     rows = [place for place in np.ndindex(4, 2, 2) for _ in range(CELLS[place])]
     cluster, truth, decision = np.array(rows).T
-    tally = ClusterCounts.of_rows(("no", "yes"), truth, decision, cluster, list("pqrs"))
+    counted = ClusterCounts.of_rows(("no", "yes"), truth, decision, cluster, list("pqrs"))
     chosen = method(level=0.8, resamples=50, seed=5)
     draws = np.random.default_rng(5).multinomial(4, [0.25] * 4, size=50)
     values = [f1(np.tensordot(draw, CELLS, axes=1)) for draw in draws]
     left_out = [f1(CELLS.sum(axis=0) - one) for one in CELLS]
-    assert ends(cluster_interval(F1, tally, chosen)) == pytest.approx(
+    assert ends(cluster_interval(F1, counted, chosen)) == pytest.approx(
         expected(chosen, values, f1(CELLS.sum(axis=0)), left_out)
     )
 
@@ -252,12 +251,12 @@ SCORES = np.array([0.1, 0.2, 0.2, 0.2, 0.4, 0.5, 0.5, 0.7, 0.7, 0.9])
 OFTEN = np.array([3, 1, 2, 1, 2, 1, 4, 1, 1, 2])
 
 
-def mean_score(tally: ScoreCounts) -> float:
+def mean_score(counted: ScoreCounts) -> float:
     """Some measure of scores, which rows move unevenly."""
-    negatives, positives = tally.counts.astype(float)
+    negatives, positives = counted.counts.astype(float)
     if not positives.sum():
         return math.nan
-    return float((positives @ tally.scores) ** 2 / positives.sum() + negatives @ tally.scores)
+    return float((positives @ counted.scores) ** 2 / positives.sum() + negatives @ counted.scores)
 
 
 def mean_of_rows(truth: np.ndarray, scores: np.ndarray) -> float:
@@ -267,25 +266,25 @@ def mean_of_rows(truth: np.ndarray, scores: np.ndarray) -> float:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_interval_of_scores_by_hand(method) -> None:
-    tally = ScoreCounts.of_rows(("no", "yes"), SCORES, TRUTH, counts=OFTEN)
+    counted = ScoreCounts.of_rows(("no", "yes"), SCORES, TRUTH, counts=OFTEN)
     chosen = method(level=0.8, resamples=40, seed=6)
     generator = np.random.default_rng(6)
-    shares = (tally.counts / tally.counts.sum()).ravel()
+    shares = (counted.counts / counted.counts.sum()).ravel()
     values = []
     for _ in range(40):
         counts = generator.multinomial(18, shares).reshape(2, -1)
-        drawn = [np.repeat(tally.scores, row) for row in counts]
+        drawn = [np.repeat(counted.scores, row) for row in counts]
         truth = np.repeat([0, 1], [len(drawn[0]), len(drawn[1])])
         values.append(mean_of_rows(truth, np.concatenate(drawn)))
     truth, scores = np.repeat(TRUTH, OFTEN), np.repeat(SCORES, OFTEN)
     left_out = [mean_of_rows(np.delete(truth, i), np.delete(scores, i)) for i in range(18)]
-    bounds = ends(score_interval(tally, mean_score, chosen))
+    bounds = ends(score_interval(counted, mean_score, chosen))
     assert bounds == pytest.approx(expected(chosen, values, mean_of_rows(truth, scores), left_out))
 
 
 def test_one_row_of_each_score_and_class_is_left_out_in_turn() -> None:
-    tally = ScoreCounts.of_rows(("no", "yes"), SCORES, TRUTH)
-    slopes = _score_slopes(tally, lambda one: float(one.counts.sum() + 100 * one.size))
+    counted = ScoreCounts.of_rows(("no", "yes"), SCORES, TRUTH)
+    slopes = _score_slopes(counted, lambda one: float(one.counts.sum() + 100 * one.size))
     assert slopes.counts.tolist() == [1, 2, 1, 1, 1, 2, 1, 1]
     # Of six scores 0.1, 0.4 and 0.9 have one row, and go with it.
     assert slopes.moves.tolist() == [509, 609, 509, 609, 609, 609, 609, 509]
@@ -295,17 +294,17 @@ def test_resamples_are_kept_where_they_are_few_enough(monkeypatch: pytest.Monkey
     method = Bootstrap(resamples=5)
     size = 2 * 6 * 5
     for most, kept in ((size, True), (size - 1, False)):
-        tally = ScoreCounts.of_rows(("no", "yes"), SCORES, TRUTH, counts=OFTEN)
+        counted = ScoreCounts.of_rows(("no", "yes"), SCORES, TRUTH, counts=OFTEN)
         monkeypatch.setattr(bootstrap, "_KEPT_DRAWS", most)
-        score_interval(tally, mean_score, method)
-        assert bool(tally.draws) is kept
+        score_interval(counted, mean_score, method)
+        assert bool(counted.draws) is kept
 
 
 def test_resamples_of_another_method_take_the_place_of_those_that_were_kept() -> None:
-    tally = ScoreCounts.of_rows(("no", "yes"), SCORES, TRUTH, counts=OFTEN)
+    counted = ScoreCounts.of_rows(("no", "yes"), SCORES, TRUTH, counts=OFTEN)
     for method in (Bootstrap(resamples=5), Bootstrap(resamples=6), Bootstrap(resamples=6, seed=1)):
-        score_interval(tally, mean_score, method)
-        assert list(tally.draws) == [(method.seed, method.resamples)]
+        score_interval(counted, mean_score, method)
+        assert list(counted.draws) == [(method.seed, method.resamples)]
 
 
 CLUSTER = np.array([0, 0, 1, 1, 1, 2, 2, 3, 3, 4])
@@ -339,7 +338,7 @@ def test_interval_of_scores_in_clusters_by_hand(method) -> None:
 def test_scores_of_clusters_that_were_not_drawn_are_not_there() -> None:
     sizes = set()
     clustered_score_interval(
-        in_clusters(), lambda tally: float(sizes.add(tally.size) or 0), Bootstrap(resamples=40)
+        in_clusters(), lambda counted: float(sizes.add(counted.size) or 0), Bootstrap(resamples=40)
     )
     assert min(sizes) < max(sizes) == 6
 

@@ -6,11 +6,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from assay import delong_test
-from assay.errors import EmptyInput, LabelError, LengthMismatch, MethodError, ScoreError
-from assay.inference import delong_of
-from assay.inference.differences import covariance, placements
 from assay.counts import Sample
+from assay.errors import InputError, LabelError, LengthMismatch, MethodError, ScoreError
+from assay.inference import delong_of, delong_test
+from assay.inference.differences import covariance, placements
 
 
 def by_pairs(truth, a, b) -> tuple[np.ndarray, np.ndarray]:
@@ -212,7 +211,7 @@ def test_text_labels_are_read_as_everywhere() -> None:
 
 @pytest.mark.parametrize("truth", [[-1, 1, -1, 1], ["a", "b", "a", "b"]])
 def test_labels_that_tell_no_positive_are_refused(truth) -> None:
-    with pytest.raises(LabelError, match="nothing tells"):
+    with pytest.raises(LabelError, match="neither is known to be harmless"):
         delong_test(truth, [1, 2, 3, 4], [4, 3, 2, 1])
 
 
@@ -227,13 +226,16 @@ def test_missing_scores_are_refused() -> None:
 
 
 def test_no_rows_are_refused() -> None:
-    with pytest.raises(EmptyInput):
+    with pytest.raises(InputError, match="found 0"):
         delong_test([], [], [])
 
 
 def test_one_class_alone_is_refused() -> None:
-    with pytest.raises(MethodError, match="positives and negatives"):
+    with pytest.raises(LabelError, match=r"two labels; found 1: \['1'\]"):
         delong_test([1, 1, 1], [1, 2, 3], [3, 2, 1])
+    sample = Sample.of_rows(("no", "yes"), np.ones(3), {name: np.arange(3.0) for name in "ab"})
+    with pytest.raises(MethodError, match="positives and negatives"):
+        delong_of(sample)
 
 
 def test_three_models_are_refused() -> None:

@@ -6,14 +6,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from assay import Confusion, Delta
+from assay.counts import ClusterCounts, Confusion
 from assay.errors import MethodError
 from assay.formula import of_classes
-from assay.inference import Quantity, estimate
+from assay.inference import Delta, Quantity, estimate
 from assay.inference.delta import cluster_interval, interval, on_arcsine, on_scale, variance
 from assay.inference.estimate import squares_of, table_of
 from assay.measures import CATALOGUE, find
-from assay.counts import ClusterCounts
 
 Z = float(stats.norm.ppf(0.975))
 UNIT, SIGNED, RATIO = (0.0, 1.0), (-1.0, 1.0), (0.0, math.inf)
@@ -335,21 +334,21 @@ def rows(size: int, seed: int = 5) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("name", ["precision", "mcc", "f1", "positive_likelihood_ratio"])
 def test_clusters_of_one_row_are_nearly_independent_rows(name: str) -> None:
     truth, decision = rows(3000)
-    tally = clustered(truth, decision, np.arange(3000))
+    counted = clustered(truth, decision, np.arange(3000))
     measure = find(name)
     quantity = Quantity(measure.formula, label=1)
-    plain = interval(quantity, tally.confusion(), measure.range, 0.95)
-    bounds = cluster_interval(quantity, tally, measure.range, 0.95)
+    plain = interval(quantity, counted.confusion(), measure.range, 0.95)
+    bounds = cluster_interval(quantity, counted, measure.range, 0.95)
     assert bounds == pytest.approx(plain, rel=2e-3)
 
 
 def test_clusters_of_one_row_differ_from_rows_by_student_and_their_number_alone() -> None:
     truth, decision = rows(60)
-    tally = clustered(truth, decision, np.arange(60))
-    table = table_of(tally.confusion())
+    counted = clustered(truth, decision, np.arange(60))
+    table = table_of(counted.confusion())
     spread = variance(MCC, table, table) * 60 / 59
     expected = on_scale(mcc(table), spread, SIGNED, float(stats.t.ppf(0.975, 59)))
-    assert cluster_interval(MCC, tally, SIGNED, 0.95) == pytest.approx(expected, rel=1e-9)
+    assert cluster_interval(MCC, counted, SIGNED, 0.95) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", ["precision", "mcc", "f1"])
@@ -386,11 +385,11 @@ def test_perfect_decisions_in_clusters_still_have_width() -> None:
 @pytest.mark.parametrize("size", [1, 5])
 def test_perfect_clusters_tell_no_more_than_as_many_rows(name: str, size: int) -> None:
     truth = np.arange(600) < 160
-    tally = clustered(truth.astype(int), truth.astype(int), np.arange(600) // size)
+    counted = clustered(truth.astype(int), truth.astype(int), np.arange(600) // size)
     measure = find(name)
     quantity = Quantity(measure.formula, label=1)
-    plain = interval(quantity, tally.confusion(), measure.range, 0.95)
-    low, high = cluster_interval(quantity, tally, measure.range, 0.95)
+    plain = interval(quantity, counted.confusion(), measure.range, 0.95)
+    low, high = cluster_interval(quantity, counted, measure.range, 0.95)
     assert low <= plain[0] < 1
     assert high == 1
 
@@ -399,12 +398,12 @@ def test_perfect_clusters_tell_no_more_than_as_many_rows(name: str, size: int) -
 @given(count=st.integers(2, 12), seed=st.integers(0, 10**6), level=st.floats(0.5, 0.9999))
 def test_cluster_interval_holds_the_value_and_stays_in_range(name, count, seed, level) -> None:
     truth, decision = rows(40, seed)
-    tally = clustered(truth, decision, np.arange(40) % count)
+    counted = clustered(truth, decision, np.arange(40) % count)
     measure = find(name)
     quantity = Quantity(measure.formula, label=1)
-    value = quantity.value(tally.confusion())
+    value = quantity.value(counted.confusion())
     assume(not math.isnan(value))
-    low, high = cluster_interval(quantity, tally, measure.range, level)
+    low, high = cluster_interval(quantity, counted, measure.range, level)
     assert measure.range[0] <= low <= value <= high <= measure.range[1]
 
 

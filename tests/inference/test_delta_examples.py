@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from assay import Confusion
+from assay.counts import ClusterCounts, Confusion
 from assay.formula import of_classes
 from assay.inference import Quantity
 from assay.inference.delta import (
@@ -21,7 +21,6 @@ from assay.inference.delta import (
     variance,
 )
 from assay.measures import find
-from assay.counts import ClusterCounts
 
 Z = float(stats.norm.ppf(0.975))
 UNIT, SIGNED = (0.0, 1.0), (-1.0, 1.0)
@@ -399,7 +398,7 @@ def test_clusters_are_smoothed_where_one_class_alone_has_no_errors() -> None:
     )
     rows = [place for place in np.ndindex(3, 3, 3) for _ in range(cells[place])]
     cluster, truth, decision = np.array(rows).T
-    tally = ClusterCounts.of_rows(labels, truth, decision, cluster, names)
+    counted = ClusterCounts.of_rows(labels, truth, decision, cluster, names)
     recall = Quantity(of_classes(find("recall").formula, "macro"))
     table = cells.sum(axis=0).astype(float)
     part = table.sum() / 3 / 9 / 2
@@ -408,6 +407,6 @@ def test_clusters_are_smoothed_where_one_class_alone_has_no_errors() -> None:
     variance += float(((part * gradient) ** 2).sum())
     reach = float(stats.t.ppf(0.975, 2))
     low, high = on_scale(float(recall.of_tables(table + part)), variance, UNIT, reach)
-    by_rows = interval(recall, tally.confusion(), UNIT, 0.95)
-    bounds = cluster_interval(recall, tally, UNIT, 0.95)
+    by_rows = interval(recall, counted.confusion(), UNIT, 0.95)
+    bounds = cluster_interval(recall, counted, UNIT, 0.95)
     assert bounds == pytest.approx((min(low, by_rows[0]), max(high, by_rows[1])), rel=1e-9)

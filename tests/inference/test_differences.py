@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay import BCa, Bootstrap
+from assay.counts import ClusterCounts, PairCounts, Sample, ScoreCounts
 from assay.errors import MethodError
 from assay.inference import (
+    BCa,
+    Bootstrap,
     Quantity,
     paired_bootstrap,
     paired_influence,
@@ -21,7 +23,6 @@ from assay.inference import (
 from assay.inference.differences import resampled_scores
 from assay.measures import Ranked, find
 from assay.measures.roc_points import Influence, auc_influence
-from assay.counts import ClusterCounts, PairCounts, Sample, ScoreCounts
 
 ACCURACY = Quantity(find("accuracy").formula, label=1)
 RECALL = Quantity(find("recall").formula, label=1)
@@ -169,15 +170,17 @@ def test_no_usable_resample_has_no_p() -> None:
 
 
 def test_no_rows_cannot_be_resampled() -> None:
+    none = np.empty(0, np.uint16)
+    pairs = PairCounts.of_rows(("no", "yes"), none, {"a": none, "b": none})
     with pytest.raises(MethodError, match="no rows to resample"):
-        paired_bootstrap(PairCounts.zero(("no", "yes"), ("a", "b")), ACCURACY)
+        paired_bootstrap(pairs, ACCURACY)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_seed_decides_the_draw(seed: int) -> None:
     one, again = (paired_bootstrap(decided(), RECALL, method=Bootstrap(seed=seed)) for _ in "ab")
     other = paired_bootstrap(decided(), RECALL, method=Bootstrap(seed=3))
-    assert one.to_dict() == again.to_dict()
+    assert one == again
     assert one.effect.low != other.effect.low or one.p != other.p
 
 
@@ -388,9 +391,9 @@ def test_a_class_of_one_cluster_among_more_classes_cannot_be_judged(key, test) -
 def test_resamples_that_are_alike_are_looked_at_once() -> None:
     looked_at = []
 
-    def influence(tally: ScoreCounts) -> Influence:
-        looked_at.append(tally)
-        return auc_influence(tally)
+    def influence(counted: ScoreCounts) -> Influence:
+        looked_at.append(counted)
+        return auc_influence(counted)
 
     measure = replace(find("roc_auc"), of_scores=Ranked(influence=influence))
     scores = {"old": np.array([0.1, 0.9]), "new": np.array([0.9, 0.1])}
@@ -403,17 +406,19 @@ def test_resamples_that_are_alike_are_looked_at_once() -> None:
 
 
 def test_measures_are_read_off_the_same_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
-    tallies = []
-    plain = Sample._score_tally
+    columns = []
+    plain = Sample._score_counts
 
     def counted(sample: Sample, column: int, counts: object) -> ScoreCounts:
-        tallies.append(column)
+        columns.append(column)
         return plain(sample, column, counts)
 
-    monkeypatch.setattr(Sample, "_score_tally", counted)
+    monkeypatch.setattr(Sample, "_score_counts", counted)
     rows, measures = scored(), [(find(name), None) for name in ("roc_auc", "ks", "brier")]
-    together = resampled_scores(rows, measures, QUICK)
-    assert len(tallies) == 2 * QUICK.resamples
+    told = []
+    together = resampled_scores(rows, measures, QUICK, lambda *done: told.append(done))
+    assert told == [(done, QUICK.resamples) for done in range(QUICK.resamples)]
+    assert len(columns) == 2 * QUICK.resamples
     for (measure, _), draws in zip(measures, together, strict=True):
         alone = paired_score_bootstrap(rows, measure, method=QUICK)
         same = paired_score_bootstrap(rows, measure, method=QUICK, draws=draws)

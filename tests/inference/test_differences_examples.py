@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay import Bootstrap, Estimate, delong_test
+from assay.counts import ClusterCounts, PairCounts, Sample
 from assay.errors import MethodError
 from assay.inference import (
+    Bootstrap,
+    Estimate,
     Quantity,
     delong_of,
+    delong_test,
     paired_bootstrap,
     paired_influence,
     paired_score_bootstrap,
@@ -31,7 +34,6 @@ from assay.inference.differences import (
     placements,
 )
 from assay.measures import ClassAverage, find
-from assay.counts import ClusterCounts, PairCounts, Sample
 
 Z = float(stats.norm.ppf(0.975))
 BRIER, AUC = find("brier"), find("roc_auc")

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay import Estimate
+from assay.errors import InputError
+from assay.inference import Estimate
 from assay.text import decimal
 
 PRECISION = Estimate(
@@ -130,6 +131,10 @@ def test_text_takes_a_number_of_digits() -> None:
     # Not "1.0 [1.0, 1.0]", which it is not.
     assert PRECISION.text(digits=1) == "0.97 [0.97, 0.98]"
     assert PRECISION.text(digits=4) == "0.9750 [0.9710, 0.9790]"
+    assert Estimate(2.5, 1.75, 3.75).text(digits=0) == "2 [2, 4]"
+    for odd in (-1, 13, 2.0, True):
+        with pytest.raises(InputError, match="digits= is a whole number from 0 to 12; found"):
+            PRECISION.text(digits=odd)
 
 
 def test_what_is_nearly_one_on_either_side_does_not_read_as_one() -> None:

@@ -7,12 +7,24 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from assay import BCa, Bootstrap, ClopperPearson, Confusion, DeLong, Delta, Newcombe, Wald, Wilson
+from assay.counts import ClusterCounts, Confusion
 from assay.errors import MethodError
 from assay.formula import of_classes
-from assay.inference import METHODS, Quantity, estimate, method_of
+from assay.inference import (
+    METHODS,
+    BCa,
+    Bootstrap,
+    ClopperPearson,
+    DeLong,
+    Delta,
+    Newcombe,
+    Quantity,
+    Wald,
+    Wilson,
+    estimate,
+    method_of,
+)
 from assay.measures import CATALOGUE, Interval, find
-from assay.counts import ClusterCounts
 
 COUNTED = [measure for measure in CATALOGUE if measure.formula is not None]
 FOREST = Confusion(("normal", "attack"), ((7743, 167), (324, 6635)))
@@ -141,7 +153,7 @@ def test_precision_is_undefined_when_nothing_is_flagged() -> None:
 
 
 def test_no_rows_at_all_have_nothing() -> None:
-    accuracy = of("accuracy", Confusion.zero(("no", "yes")))
+    accuracy = of("accuracy", Confusion(("no", "yes"), ((0, 0), (0, 0))))
     assert math.isnan(accuracy)
     assert accuracy.n == 0
     weightless = Confusion(("no", "yes"), ((0.0, 0.0), (0.0, 0.0)), ((0.0, 0.0), (0.0, 0.0)))
@@ -305,21 +317,21 @@ def clusters(count: int) -> ClusterCounts:
 
 @every_measure
 def test_clusters_have_the_cluster_robust_delta(measure) -> None:
-    tally = clusters(30)
-    assert of(measure.name, tally.confusion(), clusters=tally).method == "cluster delta"
+    counted = clusters(30)
+    assert of(measure.name, counted.confusion(), clusters=counted).method == "cluster delta"
 
 
 def test_clusters_can_be_resampled() -> None:
-    tally = clusters(30)
+    counted = clusters(30)
     for method in (Bootstrap(resamples=50), BCa(resamples=50)):
-        mcc = of("mcc", tally.confusion(), clusters=tally, method=method)
+        mcc = of("mcc", counted.confusion(), clusters=counted, method=method)
         assert mcc.method == f"cluster {method.name}"
         assert mcc.low < mcc < mcc.high
 
 
 def test_one_cluster_has_no_interval_and_says_so() -> None:
-    tally = clusters(1)
-    mcc = of("mcc", tally.confusion(), clusters=tally)
+    counted = clusters(1)
+    mcc = of("mcc", counted.confusion(), clusters=counted)
     assert not math.isnan(mcc)
     assert math.isnan(mcc.low)
     assert math.isnan(mcc.high)
@@ -329,17 +341,17 @@ def test_one_cluster_has_no_interval_and_says_so() -> None:
 
 @pytest.mark.parametrize("label", [0, 1])
 def test_clusters_are_read_on_the_label_asked_for(label: int) -> None:
-    tally = clusters(30)
-    precision = of("precision", tally.confusion(), label=label, clusters=tally)
-    assert precision == of("precision", tally.confusion(), label=label)
+    counted = clusters(30)
+    precision = of("precision", counted.confusion(), label=label, clusters=counted)
+    assert precision == of("precision", counted.confusion(), label=label)
     assert precision.low < precision < precision.high
 
 
 @given(st.integers(2, 40))
 def test_value_does_not_depend_on_the_clusters(count: int) -> None:
-    tally = clusters(count)
-    mcc = of("mcc", tally.confusion(), clusters=tally)
-    assert mcc == of("mcc", tally.confusion())
+    counted = clusters(count)
+    mcc = of("mcc", counted.confusion(), clusters=counted)
+    assert mcc == of("mcc", counted.confusion())
     assume(count > 2)
     assert mcc.low < mcc < mcc.high
 

@@ -6,13 +6,25 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay import Bootstrap, Confusion, Delta, FayFeuer, Tiwari, Wald, Wilson
-from assay.measures.curves import NET_BENEFIT, Curve, Term
+from assay.counts import ClusterCounts, Confusion
 from assay.formula import FN, FP, TN, TP
-from assay.inference import Quantity, Strata, bootstrap, delta, estimate, with_band
+from assay.inference import (
+    Bootstrap,
+    Delta,
+    FayFeuer,
+    Quantity,
+    Strata,
+    Tiwari,
+    Wald,
+    Wilson,
+    bootstrap,
+    delta,
+    estimate,
+    with_band,
+)
 from assay.inference.estimation import effective_rows
 from assay.measures import Interval, find
-from assay.counts import ClusterCounts
+from assay.measures.curves import NET_BENEFIT, Curve, Term
 
 Z = float(stats.norm.ppf(0.975))
 UNIT, SIGNED = (0.0, 1.0), (-1.0, 1.0)
@@ -174,22 +186,22 @@ def in_clusters(count: int) -> ClusterCounts:
 
 @pytest.mark.parametrize("label", [0, 2])
 def test_clusters_of_one_label_are_read_on_their_binary_tables(label: int) -> None:
-    tally = in_clusters(6)
+    counted = in_clusters(6)
     quantity = Quantity(find("mcc").formula, label=label)
-    measured_value = estimate(quantity, tally.confusion(), SIGNED, clusters=tally)
-    expected = delta.cluster_interval(MCC, tally.against_rest(label), SIGNED, 0.95)
+    measured_value = estimate(quantity, counted.confusion(), SIGNED, clusters=counted)
+    expected = delta.cluster_interval(MCC, counted.against_rest(label), SIGNED, 0.95)
     assert ends(measured_value) == pytest.approx(expected, rel=1e-12)
 
 
 def test_two_clusters_have_an_interval_and_one_has_none() -> None:
     for count in (1, 2):
-        tally = in_clusters(count)
+        counted = in_clusters(count)
         quantity = Quantity(find("precision").formula, label=1)
-        measured_value = estimate(quantity, tally.confusion(), UNIT, clusters=tally)
+        measured_value = estimate(quantity, counted.confusion(), UNIT, clusters=counted)
         assert math.isnan(measured_value.low) is (count == 1)
         assert (
             measured_value.n
-            == tally.confusion().against_rest(1).cells[0][1] + tally.confusion().cells[1][1]
+            == counted.confusion().against_rest(1).cells[0][1] + counted.confusion().cells[1][1]
         )
 
 

@@ -9,8 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from assay import five_by_two_f, five_by_two_t, nadeau_bengio, paired_t
 from assay.errors import InputError, LengthMismatch, MethodError
+from assay.inference import five_by_two_f, five_by_two_t, nadeau_bengio, paired_t
 from assay.inference.paired_tests import corrected_mean, five_by_two_interval
 
 A = [0.95, 0.96, 0.94, 0.97, 0.95]
@@ -285,7 +285,7 @@ def test_named_columns_name_the_models(series) -> None:
 
 def test_folds_with_unlike_indexes_are_refused() -> None:
     old = pd.Series([0.1, 0.2, 0.3], name="old")
-    with pytest.raises(InputError, match="name the same rows in another order"):
+    with pytest.raises(InputError, match="row 1 is 0 in a and 2 in b"):
         paired_t(old, old[::-1])
 
 

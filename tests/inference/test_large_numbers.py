@@ -3,105 +3,44 @@
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
-import assay
-from assay.measures.curves import probability_cost
-from assay.decisions.gate_rules import resamples_for
-from assay.errors import AssayError, MethodError
-from assay.text import quote
+from assay.errors import AssayError, InputError, MethodError
 from assay.inference.bootstrap import Bootstrap
 from assay.inference.paired_tests import cochran_q, five_by_two_f, mcnemar, paired_t
-from assay.inference.rank_tests import friedman, signed_rank_posterior, wilcoxon
+from assay.inference.rank_tests import friedman, wilcoxon
 from assay.inference.significance import (
     MOST_RESAMPLES,
     check_amount,
+    check_flag,
+    check_learning_seed,
     check_level,
     check_share,
     holm,
 )
-from assay.inference.threshold_rules import AtThreshold, parse_rule
-from assay.sources.amounts import counts_of
-from assay.sources.columns import labels_of, names_of
-from assay.counts.grid import keeping_of_mode
+from assay.inference.threshold_rules import AtThreshold, MaxFpr, parse_rule, rule_of
+from assay.measures.curves import probability_cost
+from assay.text import quote
 
-ROWS = {"y_true": [0, 1], "y_score": [0.1, 1]}
 TABLE = [[3, 1, 2], [1, 2, 3], [2, 3, 1]]
 ASKED = {
     "mcnemar": lambda large: mcnemar(large, 3),
     "cochran_q": lambda large: cochran_q([[1, 0], [0, 1], [1, 1]], counts=[large, 1, 2]),
-    "threshold": lambda large: assay.evaluate(**ROWS, threshold=large),
-    "volume": lambda large: assay.evaluate(**ROWS, base_rate=0.1, volume=large).to_dict(),
-    "base rate": lambda large: assay.evaluate(**ROWS, base_rate=large),
-    "cost": lambda large: assay.evaluate(**ROWS, cost_fp=large, cost_fn=1),
-    "cell": lambda large: assay.evaluate_counts(tp=large, fp=1, fn=1, tn=1),
     "holm": lambda large: holm([large, 1]),
     "friedman": lambda large: friedman([[large, 1, 2], *TABLE]),
     "friedman's counts": lambda large: friedman(TABLE, counts=[large, 1, 1]),
     "wilcoxon": lambda large: wilcoxon([large, 1, 2], [1, 2, 3]),
-    "rope": lambda large: signed_rank_posterior([1, 2, 3], [2, 2, 5], rope=large),
     "paired_t": lambda large: paired_t([large, 1, 2], [1, 2, 3]),
     "five_by_two_f": lambda large: five_by_two_f([[large, 1]] * 5, [[1, 2]] * 5),
     "resamples": lambda large: Bootstrap(resamples=large),
     "level": lambda large: Bootstrap(level=large),
-    "rule": AtThreshold,
-    "limit": lambda large: assay.choose_threshold([0, 1], y_score=[0.1, 1], max_fpr=large),
-    "alerts": lambda large: assay.choose_threshold(
-        [0, 1], y_score=[0.1, 1], max_alerts=large, volume=9
-    ),
-    "plan": lambda large: assay.plan(max_fpr=large),
-    "rows": lambda large: assay.plan(recall_width=0.1, rows=large),
-    "errors": lambda large: assay.plan(max_fpr=0.1, errors=[large]),
+    "threshold": AtThreshold,
+    "limit": MaxFpr,
+    "rule": rule_of,
+    "mcnemar's method": lambda large: mcnemar(1, 3, method=large),
     "probability cost": lambda large: probability_cost(0.1, large),
 }
-
-
-MONTH = [f"2026-03-{day:02d}" for day in range(1, 31)]
-NAMED = {
-    "a negative cell": lambda large: assay.evaluate_counts(tp=-large, fp=1, fn=1, tn=1),
-    "a list for a cell": lambda large: assay.evaluate_counts(tp=[large], fp=1, fn=1, tn=1),
-    "a list for a level": lambda large: Bootstrap(level=[large]),
-    "top": lambda large: assay.evaluate(**ROWS, top=large),
-    "top of a volume": lambda large: assay.evaluate(**ROWS, top=large, volume=9),
-    "interval": lambda large: assay.evaluate(**ROWS, interval=large),
-    "mode": keeping_of_mode,
-    "bad rows": lambda large: assay.evaluate(**ROWS, on_bad_row=large),
-    "period": lambda large: assay.evaluate(**ROWS, period=large),
-    "counts": lambda large: counts_of([large, 1], "counts"),
-    "negative counts": lambda large: counts_of([-large, 1], "counts"),
-    "one score": lambda large: assay.evaluate([0, 1], y_score=large),
-    "labels": lambda large: assay.evaluate(**ROWS, labels=large),
-    "average": lambda large: assay.precision(tp=1, fp=1, fn=1, tn=1, average=large),
-    "measure": assay.scorer,
-    "beta": lambda large: assay.fbeta(beta=large, tp=1, fp=1, fn=1, tn=1),
-    "a list for beta": lambda large: assay.fbeta(beta=[large], tp=1, fp=1, fn=1, tn=1),
-    "orientation": lambda large: assay.evaluate_counts(tp=1, fp=1, fn=1, tn=1, orientation=large),
-    "mcnemar's method": lambda large: mcnemar(1, 3, method=large),
-    "request": lambda large: assay.evaluate_files(["rows.csv"], large),
-    "logs": assay.read_events,
-    "year": lambda large: assay.read_events(["eve.json"], year=large),
-    "timezone": lambda large: assay.read_events(["eve.json"], timezone=large),
-    "every": lambda large: assay.monitor(MONTH, [0, 1] * 15, y_score=[0.1] * 30, every=[large]),
-    "mature": lambda large: assay.monitor(MONTH, [0, 1] * 15, y_score=[0.1] * 30, mature=large),
-    "old threshold": lambda large: assay.monitor(
-        MONTH, [0, 1] * 15, y_score=[0.1] * 30, old_threshold=large
-    ),
-}
-# Names are as long as they are, but Python writes out no more than 4,300 digits.
-WRITTEN = {
-    "a label": lambda large: labels_of([large, 1], "y_true"),
-    "positive": lambda large: assay.evaluate(**ROWS, positive=large),
-    "cluster": lambda large: names_of([large, 1], "clusters"),
-    "slice": lambda large: assay.evaluate(**ROWS, slices={"site": [large, 1]}),
-    "time": lambda large: assay.monitor([large, *MONTH[1:]], [0, 1] * 15, y_score=[0.1] * 30),
-}
-
-
-@pytest.mark.parametrize("name", [*NAMED, *WRITTEN])
-def test_a_number_that_python_does_not_write_out_is_refused(name: str) -> None:
-    with pytest.raises(AssayError) as refused:
-        (NAMED | WRITTEN)[name](10**5000)
-    assert len(str(refused.value)) < 400
 
 
 @pytest.mark.parametrize("digits", [400, 5000])
@@ -188,8 +127,19 @@ def test_a_rule_of_a_number_that_no_float_holds_is_refused(text: str) -> None:
         parse_rule(text)
 
 
-def test_only_as_many_resamples_are_advised_as_may_be_drawn() -> None:
-    with pytest.raises(MethodError, match="say resamples=2000000, or a lower level="):
-        resamples_for(None, 0.999999)
-    with pytest.raises(MethodError, match="takes long: say a lower level="):
-        resamples_for(None, 0.99999999)
+@pytest.mark.parametrize("seed", [-1, 0.5, True, "1", None])
+def test_a_seed_is_a_whole_number(seed: object) -> None:
+    with pytest.raises(InputError, match="seed= is a whole number, 0 or more; found"):
+        Bootstrap(seed=seed)
+
+
+def test_a_seed_of_learning_has_32_bits() -> None:
+    assert check_learning_seed(2**32 - 1) == 2**32 - 1
+    with pytest.raises(InputError, match="from 0 to 4294967295; found 4294967296"):
+        check_learning_seed(2**32)
+
+
+def test_a_flag_is_true_or_false() -> None:
+    assert check_flag("joint=", np.True_) is True
+    with pytest.raises(InputError, match="joint= is True or False; found 1"):
+        check_flag("joint=", 1)

@@ -8,10 +8,9 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import cochrans_q as their_cochran
 from statsmodels.stats.contingency_tables import mcnemar as their_mcnemar
 
-from assay import cochran_q, mcnemar
-from assay.errors import LengthMismatch, MethodError
-from assay.inference import mcnemar_of, paired_difference
 from assay.counts import PairCounts
+from assay.errors import LengthMismatch, MethodError
+from assay.inference import cochran_q, mcnemar, mcnemar_of, paired_difference
 
 counts = st.integers(0, 200)
 
@@ -199,7 +198,7 @@ def test_identical_models_have_p_one() -> None:
 
 
 def test_no_rows_have_no_effect_and_p_one() -> None:
-    significance = mcnemar_of(PairCounts.zero(("x", "y"), ("a", "b")))
+    significance = mcnemar_of(pairs([], [], []))
     assert significance.p == 1.0
     assert math.isnan(significance.effect)
 

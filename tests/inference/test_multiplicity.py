@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from assay import benjamini_hochberg, holm
 from assay.errors import MethodError
+from assay.inference import benjamini_hochberg, holm
 
 both = pytest.mark.parametrize("adjust", [holm, benjamini_hochberg])
 some_p = st.lists(st.floats(0, 1), min_size=1, max_size=20)
@@ -68,3 +68,9 @@ def test_plain_floats_come_back(adjust) -> None:
 def test_what_is_no_probability_is_refused(adjust, bad: float) -> None:
     with pytest.raises(MethodError, match="between 0 and 1"):
         adjust([0.5, bad])
+
+
+@both
+def test_a_table_of_probabilities_is_refused(adjust) -> None:
+    with pytest.raises(MethodError, match="p-values are a list of numbers"):
+        adjust([[0.5, 0.1]])

@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay import cochran_q, five_by_two_f, five_by_two_t, mcnemar, nadeau_bengio, paired_t
+from assay.counts import PairCounts
 from assay.errors import MethodError
+from assay.inference import (
+    cochran_q,
+    five_by_two_f,
+    five_by_two_t,
+    mcnemar,
+    nadeau_bengio,
+    paired_t,
+)
 from assay.inference.paired_tests import (
     _correlation,
     _t_and_p,
@@ -16,7 +24,6 @@ from assay.inference.paired_tests import (
     mcnemar_of,
     paired_difference,
 )
-from assay.counts import PairCounts
 
 # Differences 0.01, 0.01, 0.02, 0, 0.02: mean 0.012, variance 0.00007.
 A = [0.95, 0.96, 0.94, 0.97, 0.95]
@@ -193,7 +200,7 @@ def test_cochran_shows_a_difference_where_p_lies_below_what_the_level_leaves() -
     assert "they differ" in lower.sentence
 
 
-@pytest.mark.parametrize("right", [[[1, 2], [0, 1]], [["1", "0"]], [[0.5, 1.0]]])
+@pytest.mark.parametrize("right", [[[1, 2], [0, 1]], [["1", "0"]], [[0.5, 1.0]], [[1, 0], [1]]])
 def test_cochran_takes_zeros_and_ones(right: object) -> None:
     with pytest.raises(MethodError, match="needs 1 where a model is right and 0 where it is wrong"):
         cochran_q(right)

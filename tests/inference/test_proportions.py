@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from assay import AgrestiCoull, ClopperPearson, Jeffreys, Wald, Wilson
 from assay.errors import MethodError
-from assay.inference import ProportionInterval
+from assay.inference import AgrestiCoull, ClopperPearson, Jeffreys, ProportionInterval, Wald, Wilson
 from assay.inference.proportions import PROPORTION_METHODS
 
 METHODS = (Wald, Wilson, AgrestiCoull, ClopperPearson, Jeffreys)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay import Confusion
+from assay.counts import Confusion
 from assay.formula import Expression, at_base_rate, of_classes
 from assay.inference import Quantity
 from assay.inference.estimate import squares_of, table_of

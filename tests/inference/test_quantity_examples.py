@@ -7,9 +7,9 @@ import pickle
 import numpy as np
 import pytest
 
-from assay import Confusion, Estimate
+from assay.counts import Confusion
 from assay.formula import COL, FN, FP, HIT, ROW, TN, TP, K, N, of_classes, total
-from assay.inference import Quantity
+from assay.inference import Estimate, Quantity
 from assay.measures import find
 from assay.text import decimal
 
@@ -255,9 +255,3 @@ def test_interval_with_one_end_is_shown() -> None:
 )
 def test_number_does_not_read_as_zero_or_one_where_it_is_not(number, digits, expected) -> None:
     assert decimal(number, digits) == expected
-
-
-def test_number_may_have_its_sign() -> None:
-    assert decimal(0.25, sign="+") == "+0.250"
-    assert decimal(0.00001, sign="+") == "+1e-05"
-    assert decimal(0.99999, sign="+") == "+0.99999"

@@ -11,11 +11,9 @@ from scipy import stats
 from assay.errors import LengthMismatch, MethodError
 from assay.inference import Significance, friedman, nemenyi
 from assay.inference.rank_tests import (
-    SignedRankPosterior,
     iman_davenport,
     mean_rank_tests,
     runs_not_told_apart,
-    signed_rank_posterior,
     wilcoxon,
 )
 
@@ -298,8 +296,6 @@ def test_gaps_that_differ_by_rounding_are_ties() -> None:
 def test_two_finite_values_of_each_model_are_needed(a: Any, b: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
         wilcoxon(a, b)
-    with pytest.raises(error):
-        signed_rank_posterior(a, b, rope=0.01)
 
 
 def test_ranks_that_are_shared_are_counted_out_too() -> None:
@@ -315,41 +311,3 @@ def test_two_data_sets_are_enough() -> None:
 def test_counts_are_one_a_row(counts: Any) -> None:
     with pytest.raises(LengthMismatch, match="there are 2 rows"):
         friedman([[1, 2], [2, 1]], counts=counts)
-
-
-# -- posterior -------------------------------------------------------------------------------------
-
-FIRST = [0.70, 0.65, 0.80, 0.75, 0.60]
-SECOND = [0.71, 0.69, 0.78, 0.77, 0.605]
-
-
-@pytest.mark.parametrize(("draws", "seed"), [(400, 42), (400, 7), (5003, 1)])
-def test_the_posterior_counts_which_share_of_pairs_wins(draws: int, seed: int) -> None:
-    gaps = [0.0, *(b - a for a, b in zip(FIRST, SECOND, strict=True))]
-    weights = np.random.default_rng(seed).dirichlet([0.5, 1, 1, 1, 1, 1], draws)
-    wins = [0, 0, 0]
-    means = [[(one + other) / 2 for other in gaps] for one in gaps]
-    below = np.array([[mean < -0.01 - 1e-9 for mean in row] for row in means])
-    above = np.array([[mean > 0.01 + 1e-9 for mean in row] for row in means])
-    for drawn in weights:
-        pairs = np.outer(drawn, drawn)
-        left, right = float(pairs[below].sum()), float(pairs[above].sum())
-        shares = [left, 1 - left - right, right]
-        wins[shares.index(max(shares))] += 1
-    posterior = signed_rank_posterior(FIRST, SECOND, rope=0.01, seed=seed, draws=draws)
-    assert posterior == pytest.approx([won / draws for won in wins])
-    assert 0 < posterior[1] < 1
-
-
-def test_the_seed_of_the_posterior_is_42_unless_it_is_told() -> None:
-    default = signed_rank_posterior(FIRST, SECOND, rope=0.01, draws=300)
-    assert default == signed_rank_posterior(FIRST, SECOND, rope=0.01, draws=300, seed=42)
-    assert default != signed_rank_posterior(FIRST, SECOND, rope=0.01, draws=300, seed=43)
-    kept = SignedRankPosterior("f1", "old", "new", 0.01, 0.1, 0.2, 0.7, n=5)
-    assert (kept.seed, kept.draws) == (42, 50_000)
-
-
-@pytest.mark.parametrize("rope", [0, -0.1, math.inf, math.nan])
-def test_a_rope_is_finite_and_above_0(rope: float) -> None:
-    with pytest.raises(MethodError, match="rope is a number above 0"):
-        signed_rank_posterior(FIRST, SECOND, rope=rope)

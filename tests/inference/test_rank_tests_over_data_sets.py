@@ -13,7 +13,6 @@ from assay.inference.rank_tests import (
     iman_davenport,
     mean_rank_tests,
     runs_not_told_apart,
-    signed_rank_posterior,
     wilcoxon,
 )
 
@@ -51,8 +50,6 @@ def test_the_order_of_two_models_turns_what_is_found(a: list[int], b: list[int])
 def test_equal_models_are_not_told_apart() -> None:
     assert wilcoxon([0.1, 0.2, 0.3], [0.1, 0.2, 0.3]).p == 1
     assert wilcoxon([0.1] * 60, [0.1] * 60).p == 1
-    first, same, second = signed_rank_posterior([0.5] * 6, [0.5] * 6, rope=0.01)
-    assert (first, same, second) == (0, 1, 0)
     table = [[0.5, 0.5, 0.5]] * 4
     assert iman_davenport(table).p == pytest.approx(1)
     assert {test.p for test in mean_rank_tests(table)} == {1.0}
@@ -77,23 +74,6 @@ def test_the_same_order_everywhere_has_a_p_of_so_many_orders() -> None:
     assert "no difference" in iman_davenport([[1.0, 2.0], [2.0, 1.0]]).sentence
 
 
-def test_the_chance_goes_to_the_side_that_wins() -> None:
-    b = np.linspace(0.6, 0.7, 8)
-    first, same, second = signed_rank_posterior(b - 0.1, b, rope=0.01)
-    assert second > 0.99
-    assert signed_rank_posterior(b, b - 0.1, rope=0.01) == pytest.approx((second, same, first))
-    assert signed_rank_posterior(b, b - 0.1, rope=0.2)[1] > 0.99
-    assert signed_rank_posterior(b - 0.1, b, rope=0.01, seed=7) != (first, same, second) or same < 1
-
-
-@pytest.mark.parametrize("gap", [1.0, 1 + 1e-12])
-def test_differences_as_large_as_the_rope_are_alike(gap: float) -> None:
-    """Also those that rounding has put a little beyond it."""
-    none, gaps = [0.0] * 4, [gap] * 4
-    assert signed_rank_posterior(none, gaps, rope=1, draws=20) == (0, 1, 0)
-    assert signed_rank_posterior(gaps, none, rope=1, draws=20) == (0, 1, 0)
-
-
 def test_runs_of_ranks_that_are_not_told_apart() -> None:
     assert runs_not_told_apart([1.0, 2.0, 3.0], 0.5) == []
     assert runs_not_told_apart([1.0, 1.4, 3.0], 5) == [(0, 2)]
@@ -104,5 +84,3 @@ def test_what_is_no_value_a_data_set_is_refused() -> None:
         wilcoxon([0.1, 0.2], [0.1])
     with pytest.raises(MethodError, match="2 data sets with finite values"):
         wilcoxon([0.1], [0.2])
-    with pytest.raises(MethodError, match="rope is a number above 0"):
-        signed_rank_posterior([0.1, 0.2], [0.1, 0.2], rope=0)

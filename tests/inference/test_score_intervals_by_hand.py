@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
+from assay.counts import ScoreCounts
+from assay.counts.losses import Moments
 from assay.errors import MethodError
 from assay.inference import ClopperPearson, Wilson
 from assay.inference.score_intervals import (
@@ -28,8 +30,6 @@ from assay.inference.score_intervals import (
 )
 from assay.measures import Interval, Share, Smooth
 from assay.measures.roc_points import Points
-from assay.counts import ScoreCounts
-from assay.counts.losses import Moments
 
 UNIT = (0.0, 1.0)
 Z = float(stats.norm.ppf(0.975))
@@ -263,10 +263,10 @@ def test_a_detection_rate_is_bounded_by_ranks_of_negatives(
     limit: float, level: float, shift: float
 ) -> None:
     positives = [score + shift for score in POSITIVES]
-    tally = ScoreCounts.of_rows(
+    counted = ScoreCounts.of_rows(
         ("no", "yes"), np.array(NEGATIVES + positives), np.repeat([0, 1], [40, 25]).astype(np.uint8)
     )
-    interval = rate_interval(Points.of(tally), limit, level)
+    interval = rate_interval(Points.of(counted), limit, level)
     assert interval == pytest.approx(rate_by_ranks(NEGATIVES, positives, limit, level), abs=1e-12)
 
 
@@ -279,7 +279,7 @@ class Halved:
     def __init__(self, values: list[float], positives: float = 30, negatives: float = 70) -> None:
         self.halves = values
         self.positives, self.negatives = positives, negatives
-        self.tally = SimpleNamespace(weighted=False)
+        self.table = SimpleNamespace(weighted=False)
 
 
 def declared(interval: Interval = Interval.CHOSEN, reach: float = 1.0) -> Any:
@@ -377,10 +377,10 @@ def test_a_chosen_threshold_needs_its_ranking_without_weights(sizes: tuple[float
 
 
 def test_a_detection_rate_needs_its_points_without_weights() -> None:
-    tally = ScoreCounts.of_rows(
+    counted = ScoreCounts.of_rows(
         ("no", "yes"), np.array(NEGATIVES + POSITIVES), np.repeat([0, 1], [40, 25]).astype(np.uint8)
     )
-    ranking: Any = SimpleNamespace(points=Points.of(tally), tally=SimpleNamespace(weighted=False))
+    ranking: Any = SimpleNamespace(points=Points.of(counted), table=SimpleNamespace(weighted=False))
     at_rate = declared(Interval.AT_RATE, reach=0.1)
     interval = ranked_interval(at_rate, SMOOTH, (25, 40), UNIT, 0.95, ranking)
     assert interval == (rate_interval(ranking.points, 0.1, 0.95), "order statistics")

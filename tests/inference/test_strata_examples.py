@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay import Confusion, FayFeuer, Tiwari
+from assay.counts import Confusion
 from assay.errors import InputError, MethodError
 from assay.formula import FP, TP
-from assay.inference import Quantity, Strata
+from assay.inference import FayFeuer, Quantity, Strata, Tiwari
 from assay.inference.delta import WeightedSum, interval, on_scale, stratified
 from assay.measures import find
 

@@ -84,7 +84,7 @@ def test_undetected_incidents_never_make_a_certain_answer() -> None:
 
 def test_a_median_that_is_not_reached_says_why() -> None:
     median = kaplan_meier([1, 2, 3, 4], [True, False, False, False]).median()
-    assert median.undefined == "75.0% are still undetected at the last time, more than half"
+    assert median.undefined == "75% are still undetected at the last time, more than half"
     assert kaplan_meier([], []).median().undefined == "there is nothing to detect"
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.inference import top
 from assay.counts import ScoreCounts
+from assay.inference import top
 
 LABELS = ("normal", "attack")
 rows = st.lists(
@@ -84,9 +84,9 @@ def test_few_days_that_agree_are_no_proof() -> None:
 
 
 def test_one_day_is_a_sample() -> None:
-    tally = day(100, 1000, 2.0, 3)
-    top_alerts = top.over_days({"a": tally}, 100, 0.95)
-    hits, _ = top.read(tally, 100)
+    counted = day(100, 1000, 2.0, 3)
+    top_alerts = top.over_days({"a": counted}, 100, 0.95)
+    hits, _ = top.read(counted, 100)
     assert top_alerts.precision.value == pytest.approx(hits / 100)
     assert top_alerts.recall.value == pytest.approx(hits / 100)
     assert top_alerts.precision.method == "delta"
@@ -95,15 +95,15 @@ def test_one_day_is_a_sample() -> None:
 
 @pytest.mark.parametrize(("mean", "share"), [(1.0, 0.05), (2.0, 0.3), (3.0, 0.1)])
 def test_one_sample_is_as_unsure_as_a_bootstrap_of_its_rows(mean: float, share: float) -> None:
-    tally = day(120, 1080, mean, 5)
-    top_alerts = top.of_rows(tally, share, 0.95)
+    counted = day(120, 1080, mean, 5)
+    top_alerts = top.of_rows(counted, share, 0.95)
     random = np.random.default_rng(8)
-    counts = tally.counts.astype(float)
+    counts = counted.counts.astype(float)
     shares, rows = (counts / counts.sum()).ravel(), int(counts.sum())
     drawn = []
     for _ in range(300):
         often = random.multinomial(rows, shares).reshape(counts.shape)
-        again = ScoreCounts(tally.labels, tally.scores, often)
+        again = ScoreCounts(counted.labels, counted.scores, often)
         hits, _ = top.read(again, share * rows)
         drawn.append([hits / (share * rows), hits / often[1].sum()])
     for estimate, values in zip(
@@ -114,9 +114,9 @@ def test_one_sample_is_as_unsure_as_a_bootstrap_of_its_rows(mean: float, share: 
 
 
 def test_at_the_samples_own_share_of_attacks_it_is_the_top_of_its_rows() -> None:
-    tally = day(200, 2000, 1.0, 4)
-    top_alerts = top.of_sample(tally, 0.05, 0.1, 0.95)
-    hits, _ = top.read(tally, 100)
+    counted = day(200, 2000, 1.0, 4)
+    top_alerts = top.of_sample(counted, 0.05, 0.1, 0.95)
+    hits, _ = top.read(counted, 100)
     assert top_alerts.precision.value == pytest.approx(hits / 100)
     assert top_alerts.recall.value == pytest.approx(hits / 200)
     assert (top_alerts.recall.n, top_alerts.precision.n) == (200, 2000)
@@ -152,7 +152,7 @@ def test_weights_count_as_rows_and_are_no_more_sure_than_their_rows() -> None:
     truth = np.array([1, 0] * 50, np.uint8)
     scores = np.linspace(0, 1, 100)
     heavy = np.where(np.arange(100) % 10 == 0, 50.0, 1.0)
-    tally = ScoreCounts.of_rows(LABELS, scores, truth, weights=heavy)
+    counted = ScoreCounts.of_rows(LABELS, scores, truth, weights=heavy)
     even = ScoreCounts.of_rows(LABELS, scores, truth, weights=np.ones(100))
-    recall, plain = (top.of_sample(each, 0.3, 0.5, 0.95).recall for each in (tally, even))
+    recall, plain = (top.of_sample(each, 0.3, 0.5, 0.95).recall for each in (counted, even))
     assert recall.high - recall.low > plain.high - plain.low

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay.inference import ClopperPearson, Wilson, top
 from assay.counts import ScoreCounts
+from assay.inference import ClopperPearson, Wilson, top
 
 LABELS = ("normal", "attack")
 # Scores fall from row to row but for three ties; both labels have the lowest score.
@@ -20,7 +20,7 @@ ROWS = list(zip(TRUTH, SCORES, strict=True))
 WEIGHTS = [1.0 + (i * 7 % 5) / 2 for i in range(30)]
 
 
-def tally(rows: list[tuple[int, float]], weights: list[float] | None = None) -> ScoreCounts:
+def counted(rows: list[tuple[int, float]], weights: list[float] | None = None) -> ScoreCounts:
     truth, scores = zip(*rows, strict=True)
     amounts = None if weights is None else np.array(weights)
     return ScoreCounts.of_rows(
@@ -76,7 +76,7 @@ def test_each_row_moves_both_shares_as_far_as_it_is_read(
         moved = truth * part - ratio - border * (part - share)
         spreads[0] += (weight * moved / share / total) ** 2
         spreads[1] += (weight * (moved - recall * (truth - own)) / own / total) ** 2
-    alerts = top.of_rows(tally(ROWS, weights), share, 0.9)
+    alerts = top.of_rows(counted(ROWS, weights), share, 0.9)
     numbers = max(share * sum(sizes), 1.0), sizes[0]
     for estimate, value, spread, n in zip(
         (alerts.precision, alerts.recall), (precision, recall), spreads, numbers, strict=True
@@ -96,23 +96,23 @@ def test_each_row_moves_both_shares_as_far_as_it_is_read(
     [(1 / 30, 30), (0.05, 29), (0.2, 25), (0.21, 24), (0.3, 24), (0.31, 21), (0.97, 1), (1.0, 1)],
 )
 def test_the_threshold_is_the_score_of_the_last_alert(share: float, threshold: float) -> None:
-    of_rows = top.of_rows(tally(ROWS), share, 0.95)
+    of_rows = top.of_rows(counted(ROWS), share, 0.95)
     assert of_rows.precision.parts == of_rows.recall.parts == {top.THRESHOLD: threshold}
     base_rate = sum(TRUTH) / 30
-    at_own = top.of_sample(tally(ROWS), share - 1e-9, base_rate, 0.95)
+    at_own = top.of_sample(counted(ROWS), share - 1e-9, base_rate, 0.95)
     assert at_own.precision.parts == at_own.recall.parts == {top.THRESHOLD: threshold}
 
 
 def test_less_than_one_alert_counts_as_one() -> None:
     # 0.01 * 30 rows, all of them attacks: a share that rounding makes a little less than 1.
-    alerts = top.of_rows(tally(ROWS), 0.01, 0.95)
+    alerts = top.of_rows(counted(ROWS), 0.01, 0.95)
     assert alerts.precision == 1
     assert alerts.precision.n == 1.0
     assert (alerts.precision.low, alerts.precision.high) == (pytest.approx(0.025), 1.0)
 
 
 def test_all_rows_hold_all_attacks_and_their_own_share() -> None:
-    alerts = top.of_rows(tally(ROWS), 1.0, 0.95)
+    alerts = top.of_rows(counted(ROWS), 1.0, 0.95)
     assert alerts.recall == 1
     assert alerts.precision.value == pytest.approx(1 / 3)
     # The border is that of the lower half, where 4 of 15 rows are attacks.
@@ -171,7 +171,7 @@ def test_at_a_base_rate_both_rates_and_the_border_move_the_top(
     share: float, base_rate: float, weights: list[float] | None
 ) -> None:
     hit, low, high, *sizes = top_at_base_rate(share, base_rate, weights)
-    alerts = top.of_sample(tally(ROWS, weights), share, base_rate, 0.9)
+    alerts = top.of_sample(counted(ROWS, weights), share, base_rate, 0.9)
     recall, precision = alerts.recall, alerts.precision
     assert (recall.value, recall.low, recall.high) == pytest.approx((hit, low, high))
     scale = base_rate / share
@@ -182,7 +182,7 @@ def test_at_a_base_rate_both_rates_and_the_border_move_the_top(
 
 
 def test_no_more_attacks_are_found_than_rows_are_read() -> None:
-    alerts = top.of_sample(tally(ROWS), 0.12, 0.6, 0.95)
+    alerts = top.of_sample(counted(ROWS), 0.12, 0.6, 0.95)
     assert alerts.recall.high <= 0.12 / 0.6
     assert alerts.precision.high <= 1
 
@@ -191,7 +191,7 @@ def test_no_more_attacks_are_found_than_rows_are_read() -> None:
 
 
 def test_days_that_agree_are_proof_from_the_fifth_on() -> None:
-    one = tally([(1, 4), (0, 3), (1, 2), (0, 1)])
+    one = counted([(1, 4), (0, 3), (1, 2), (0, 1)])
     four = top.over_days(dict.fromkeys("abcd", one), 2, 0.95)
     assert (four.precision.low, four.precision.high) == pytest.approx(Wilson().ends(4, 8))
     assert (four.recall.low, four.recall.high) == pytest.approx(Wilson().ends(4, 8))
@@ -201,8 +201,8 @@ def test_days_that_agree_are_proof_from_the_fifth_on() -> None:
 
 
 def test_days_that_differ_more_than_rows_keep_their_own_interval() -> None:
-    good = tally([(1, i) for i in range(20, 10, -1)] + [(0, i) for i in range(10)])
-    bad = tally([(0, i) for i in range(20, 10, -1)] + [(1, i) for i in range(10)])
+    good = counted([(1, i) for i in range(20, 10, -1)] + [(0, i) for i in range(10)])
+    bad = counted([(0, i) for i in range(20, 10, -1)] + [(1, i) for i in range(10)])
     alerts = top.over_days({"a": good, "b": bad, "c": good}, 10, 0.95)
     low, high = Wilson().ends(20, 30)
     assert alerts.precision.value == pytest.approx(2 / 3)
@@ -211,17 +211,17 @@ def test_days_that_differ_more_than_rows_keep_their_own_interval() -> None:
 
 
 def test_one_day_that_is_read_whole_is_a_sample_that_is_read_whole() -> None:
-    top_alerts = top.over_days({"a": tally(ROWS)}, 50, 0.95)
-    expected = top.of_rows(tally(ROWS), 1.0, 0.95)
+    top_alerts = top.over_days({"a": counted(ROWS)}, 50, 0.95)
+    expected = top.of_rows(counted(ROWS), 1.0, 0.95)
     assert top_alerts.precision.value == expected.precision.value == pytest.approx(1 / 3)
     assert top_alerts.precision.low == expected.precision.low
-    half = top.over_days({"a": tally(ROWS)}, 15, 0.95)
-    assert half.recall == top.of_rows(tally(ROWS), 0.5, 0.95).recall
+    half = top.over_days({"a": counted(ROWS)}, 15, 0.95)
+    assert half.recall == top.of_rows(counted(ROWS), 0.5, 0.95).recall
 
 
 @pytest.mark.parametrize(("k", "read"), [(1, 1), (3, 3), (9, 4)])
 def test_a_day_of_attacks_alone_is_a_matter_of_counts(k: int, read: int) -> None:
-    top_alerts = top.over_days({"a": tally([(1, i) for i in range(4)])}, k, 0.95)
+    top_alerts = top.over_days({"a": counted([(1, i) for i in range(4)])}, k, 0.95)
     assert (top_alerts.precision.value, top_alerts.recall.value) == (1, read / 4)
     assert (top_alerts.precision.low, top_alerts.precision.high) == pytest.approx(
         Wilson().ends(read, read)
@@ -232,7 +232,7 @@ def test_a_day_of_attacks_alone_is_a_matter_of_counts(k: int, read: int) -> None
 
 @pytest.mark.parametrize(("k", "read"), [(1, 1), (3, 3), (9, 4)])
 def test_a_day_without_attacks_is_a_matter_of_counts(k: int, read: int) -> None:
-    top_alerts = top.over_days({"a": tally([(0, i) for i in range(4)])}, k, 0.95)
+    top_alerts = top.over_days({"a": counted([(0, i) for i in range(4)])}, k, 0.95)
     assert top_alerts.precision.value == 0
     assert (top_alerts.precision.low, top_alerts.precision.high) == pytest.approx(
         Wilson().ends(0, read)
@@ -242,14 +242,14 @@ def test_a_day_without_attacks_is_a_matter_of_counts(k: int, read: int) -> None:
 
 
 def test_days_without_attacks_have_no_detection_rate_together() -> None:
-    calm = tally([(0, 3), (0, 2)])
+    calm = counted([(0, 3), (0, 2)])
     top_alerts = top.over_days({"a": calm, "b": calm}, 1, 0.95)
     assert top_alerts.precision.value == 0
     assert math.isnan(top_alerts.recall)
 
 
 def test_the_top_is_read_from_the_highest_score_on() -> None:
-    table = tally([(1, 9), (0, 5), (0, 5), (1, 5), (0, 1)], [1.0, 2.0, 2.0, 4.0, 3.0])
+    table = counted([(1, 9), (0, 5), (0, 5), (1, 5), (0, 1)], [1.0, 2.0, 2.0, 4.0, 3.0])
     assert top.read(table, 0) == (0, 0)
     assert top.read(table, 1) == (1, 0)
     assert top.read(table, 5) == (3, 2)

@@ -17,7 +17,7 @@ import numpy as np
 from assay.counts import Confusion, LossSums, Sample, ScoreCounts
 from assay.formula import at_base_rate, of_classes
 from assay.inference import Bootstrap, DeLong, Estimate, Method, Newcombe, Quantity, estimate
-from assay.inference.bootstrap import score_interval
+from assay.inference.bootstrap import row_interval, score_interval
 from assay.inference.score_intervals import averaged_interval, mean_interval, ranked_interval
 from assay.measures import (
     AVERAGES,
@@ -189,9 +189,18 @@ class Counted:
     def _by_rows(
         self, declared: ClassAverage | OverPairs, parts: Any, value: float, measure: Measure
     ) -> Estimate:
-        assert self.sample is not None
-        ends = averaged_interval(self.sample, declared, parts, measure.range, self.level)
-        return self._estimate(value, ends, "delta", self.scores[0].rows)
+        sample, n = self.sample, self.scores[0].rows
+        assert sample is not None
+        if isinstance(self.method, Bootstrap):
+            drawn = row_interval(
+                sample,
+                lambda counts: declared.resampled(sample, 0, counts),
+                declared.moves(sample, 0)[1],
+                self.method,
+            )
+            return self._estimate(value, (drawn.low, drawn.high), self.method.name, n, drawn.note)
+        ends = averaged_interval(sample, declared, parts, measure.range, self.level)
+        return self._estimate(value, ends, "delta", n)
 
     def _lost(self, declared: MeanLoss) -> Estimate:
         if declared.sums is None:

@@ -8,8 +8,10 @@ from itertools import permutations
 import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
+from tests.laws.counted import Counted, counted
 
-import assay
+from assay.counts import Sample
+from assay.inference import Bootstrap
 from assay.measures import AVERAGE_PRECISION, ROC_AUC, ROC_AUC_OVO, ClassAverage
 
 LABELS = ("benign", "dos", "probe")
@@ -65,8 +67,8 @@ THEIRS = {
 }
 
 
-def evaluated(truth: np.ndarray, table: np.ndarray, **options: object) -> assay.Evaluation:
-    return assay.evaluate([LABELS[i] for i in truth], y_proba=table, labels=LABELS, **options)
+def evaluated(truth: np.ndarray, table: np.ndarray) -> Counted:
+    return counted(LABELS, truth, scores=table)
 
 
 @pytest.mark.parametrize("name", THEIRS)
@@ -87,10 +89,10 @@ def test_the_interval_is_that_of_a_bootstrap_of_scikit_learn(name: str) -> None:
         rows = rng.integers(0, len(truth), len(truth))
         theirs.append(THEIRS[name][0](truth[rows], table[rows]))
     low, high = np.percentile(theirs, [2.5, 97.5])
-    for options in ({}, {"interval": assay.Bootstrap(resamples=400)}):
-        estimate = evaluated(truth, table, **options)[name]
-        assert estimate.low == pytest.approx(low, abs=(high - low) / 7), options
-        assert estimate.high == pytest.approx(high, abs=(high - low) / 7), options
+    for method in (None, Bootstrap(resamples=400)):
+        estimate = evaluated(truth, table).at(method=method)[name]
+        assert estimate.low == pytest.approx(low, abs=(high - low) / 7), method
+        assert estimate.high == pytest.approx(high, abs=(high - low) / 7), method
 
 
 @pytest.mark.slow
@@ -99,7 +101,7 @@ def test_each_rows_influence_is_the_slope_of_its_weight(name: str) -> None:
     """A little more weight for a row moves scikit-learn's value by as much."""
     truth, table = drawn(90)
     theirs, declared = THEIRS[name]
-    sample = assay.count([LABELS[i] for i in truth], y_proba=table, labels=LABELS).sample
+    sample = Sample.of_rows(LABELS, truth, {"model": table})
     value, moves = declared.moves(sample, 0)
     step = 1e-5
 
@@ -118,7 +120,7 @@ def test_the_variance_is_that_of_the_jackknife(name: str) -> None:
     """Within a tenth, for 300 rows."""
     truth, table = drawn(300)
     theirs, declared = THEIRS[name]
-    sample = assay.count([LABELS[i] for i in truth], y_proba=table, labels=LABELS).sample
+    sample = Sample.of_rows(LABELS, truth, {"model": table})
     moves, rows = declared.moves(sample, 0)[1], np.arange(len(truth))
     left_out = [theirs(truth[rows != i], table[rows != i]) for i in rows]
     jackknife = np.square(np.array(left_out) - np.mean(left_out)).sum()

@@ -17,8 +17,8 @@ import pytest
 from mpmath import mp, mpf
 from statsmodels.stats.proportion import proportion_confint
 
-from assay import AgrestiCoull, ClopperPearson, Jeffreys, Wald, Wilson
 from assay.errors import MethodError
+from assay.inference import AgrestiCoull, ClopperPearson, Jeffreys, Wald, Wilson
 from assay.inference.significance import (
     binomial_p,
     chi_square_p,

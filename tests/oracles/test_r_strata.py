@@ -10,10 +10,10 @@ import mpmath
 import numpy as np
 import pytest
 
+from assay.counts import Confusion
 from assay.inference import FayFeuer, Quantity, Strata, Tiwari
 from assay.inference.delta import WeightedSum, stratified
 from assay.measures import RECALL
-from assay.counts import Confusion
 
 VALUES = json.loads((Path(__file__).parent / "r" / "strata_values.json").read_text())
 

@@ -17,9 +17,24 @@ import scipy.integrate
 import scipy.stats
 from mpmath import mp, mpf
 from statsmodels.stats import contingency_tables, multitest
+from tests.laws.counted import counted
 
-import assay
-from assay.inference import mean_ranks, paired_difference
+from assay.inference import (
+    Newcombe,
+    benjamini_hochberg,
+    cochran_q,
+    delong_test,
+    five_by_two_f,
+    five_by_two_t,
+    friedman,
+    holm,
+    mcnemar,
+    mean_ranks,
+    nadeau_bengio,
+    nemenyi,
+    paired_difference,
+    paired_t,
+)
 from assay.measures import Smooth
 
 SEEDS = range(12)
@@ -49,14 +64,14 @@ TABLES = [(0, 1), (1, 1), (2, 9), (12, 12), (12, 13), (30, 14), (3, 90), (250, 2
 def test_mcnemar_agrees_with_statsmodels(b: int, c: int) -> None:
     table = [[100, b], [c, 40]]
     theirs = contingency_tables.mcnemar(table, exact=True)
-    assert assay.mcnemar(b, c, method="exact").p == pytest.approx(theirs.pvalue, rel=1e-12)
+    assert mcnemar(b, c, method="exact").p == pytest.approx(theirs.pvalue, rel=1e-12)
     theirs = contingency_tables.mcnemar(table, exact=False, correction=False)
-    ours = assay.mcnemar(b, c, method="uncorrected")
+    ours = mcnemar(b, c, method="uncorrected")
     assert ours.statistic == pytest.approx(theirs.statistic, rel=1e-14)
     assert ours.p == pytest.approx(theirs.pvalue, rel=1e-12)
     if b != c:
         theirs = contingency_tables.mcnemar(table, exact=False, correction=True)
-        ours = assay.mcnemar(b, c, method="corrected")
+        ours = mcnemar(b, c, method="corrected")
         assert ours.statistic == pytest.approx(theirs.statistic, rel=1e-14)
         assert ours.p == pytest.approx(theirs.pvalue, rel=1e-12)
 
@@ -65,14 +80,14 @@ def test_the_correction_never_makes_equal_counts_differ() -> None:
     """With b = c statsmodels corrects 0 to -1, whose square is 1; R and we leave it at 0."""
     theirs = contingency_tables.mcnemar([[0, 15], [15, 0]], exact=False, correction=True)
     assert theirs.statistic == pytest.approx(1 / 30)
-    ours = assay.mcnemar(15, 15, method="corrected")
+    ours = mcnemar(15, 15, method="corrected")
     assert (ours.statistic, ours.p) == (0, 1)
 
 
 @pytest.mark.parametrize(("b", "c"), TABLES)
 def test_the_exact_p_agrees_with_scipy_s_binomial_test(b: int, c: int) -> None:
     theirs = scipy.stats.binomtest(b, b + c).pvalue
-    assert assay.mcnemar(b, c, method="exact").p == pytest.approx(theirs, rel=1e-11)
+    assert mcnemar(b, c, method="exact").p == pytest.approx(theirs, rel=1e-11)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -80,7 +95,7 @@ def test_cochran_s_q_agrees_with_statsmodels(seed: int) -> None:
     rng = np.random.default_rng(seed)
     right = rng.random((int(rng.integers(5, 80)), int(rng.integers(2, 7)))) < 0.6
     theirs = contingency_tables.cochrans_q(right.astype(int))
-    ours = assay.cochran_q(right)
+    ours = cochran_q(right)
     assert ours.statistic == pytest.approx(theirs.statistic, rel=1e-12)
     assert ours.df == (theirs.df,)
     assert ours.p == pytest.approx(theirs.pvalue, rel=1e-11)
@@ -90,12 +105,12 @@ def test_counted_rows_of_cochran_s_q_are_repeated_rows() -> None:
     rng = np.random.default_rng(7)
     right, counts = rng.random((20, 3)) < 0.5, rng.integers(0, 9, 20)
     theirs = contingency_tables.cochrans_q(np.repeat(right, counts, axis=0).astype(int))
-    assert assay.cochran_q(right, counts).statistic == pytest.approx(theirs.statistic, rel=1e-12)
+    assert cochran_q(right, counts).statistic == pytest.approx(theirs.statistic, rel=1e-12)
 
 
 def test_cochran_s_q_of_two_models_is_mcnemar_s_uncorrected_test() -> None:
     right = [[1, 0]] * 9 + [[0, 1]] * 4 + [[1, 1]] * 20 + [[0, 0]] * 3
-    ours, other = assay.cochran_q(right), assay.mcnemar(9, 4, method="uncorrected")
+    ours, other = cochran_q(right), mcnemar(9, 4, method="uncorrected")
     assert ours.statistic == pytest.approx(other.statistic, rel=1e-14)
     assert ours.p == pytest.approx(other.p, rel=1e-13)
 
@@ -110,13 +125,13 @@ def test_friedman_agrees_with_scipy(seed: int, digits: int) -> None:
     rows, models = int(rng.integers(3, 25)), int(rng.integers(3, 8))
     table = np.round(rng.random((rows, models)), digits)
     theirs = scipy.stats.friedmanchisquare(*table.T)
-    ours = assay.friedman(table)
+    ours = friedman(table)
     assert ours.statistic == pytest.approx(theirs.statistic, rel=1e-11, abs=1e-12)
     assert ours.p == pytest.approx(theirs.pvalue, rel=1e-11)
 
 
 def test_models_that_tie_everywhere_do_not_differ() -> None:
-    significance = assay.friedman([[0.5, 0.5, 0.5]] * 4)
+    significance = friedman([[0.5, 0.5, 0.5]] * 4)
     assert (significance.statistic, significance.p) == (0, 1)
 
 
@@ -141,13 +156,13 @@ def test_nemenyi_is_the_range_of_normals_by_its_integral(rows: int, models: int)
 
         return scipy.integrate.quad(density, -9, 9 + q, epsabs=1e-13, limit=200)[0]
 
-    for test in assay.nemenyi(table):
+    for test in nemenyi(table):
         i, j = int(test.models[0]), int(test.models[1])
         error = math.sqrt(models * (models + 1) / (6 * rows))
         q = abs(means[i] - means[j]) / error * math.sqrt(2)
         assert test.statistic == pytest.approx(q, rel=1e-12)
         assert test.p == pytest.approx(1 - within(q), abs=1e-11)
-    assert len(assay.nemenyi(table)) == models * (models - 1) // 2
+    assert len(nemenyi(table)) == models * (models - 1) // 2
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -156,7 +171,7 @@ def test_the_paired_t_test_agrees_with_scipy(seed: int) -> None:
     a = rng.random(int(rng.integers(2, 40)))
     b = a + rng.normal(0.01, 0.05, len(a))
     theirs = scipy.stats.ttest_rel(b, a)
-    ours = assay.paired_t(a, b)
+    ours = paired_t(a, b)
     assert ours.statistic == pytest.approx(theirs.statistic, rel=1e-11)
     assert ours.p == pytest.approx(theirs.pvalue, rel=1e-11)
     interval = theirs.confidence_interval(0.95)
@@ -188,7 +203,7 @@ def test_nadeau_and_bengio_s_test_is_the_paper_s_formula(seed: int) -> None:
     mean = sum(x) / len(x)
     variance = sum((d - mean) ** 2 for d in x) / (len(x) - 1)
     t = exact(mean) / mp.sqrt(exact(variance * (Fraction(1, len(x)) + Fraction(n_test, n_train))))
-    ours = assay.nadeau_bengio(a, b, n_train=n_train, n_test=n_test)
+    ours = nadeau_bengio(a, b, n_train=n_train, n_test=n_test)
     assert ours.statistic == pytest.approx(float(t), rel=1e-11)
     assert ours.df == (9,)
     assert ours.p == pytest.approx(t_tail(t, 9), rel=1e-10)
@@ -204,7 +219,7 @@ def test_the_5x2cv_t_test_is_dietterich_s_formula(seed: int) -> None:
         mean = (first + second) / 2
         variances.append((first - mean) ** 2 + (second - mean) ** 2)
     t = exact(pairs[0][0]) / mp.sqrt(exact(sum(variances) / 5))
-    ours = assay.five_by_two_t(a, b)
+    ours = five_by_two_t(a, b)
     assert ours.statistic == pytest.approx(float(t), rel=1e-11)
     assert ours.df == (5,)
     assert ours.p == pytest.approx(t_tail(t, 5), rel=1e-10)
@@ -218,7 +233,7 @@ def test_the_5x2cv_f_test_is_alpaydin_s_formula(seed: int) -> None:
     spread = sum((x[2 * i] - x[2 * i + 1]) ** 2 / 2 for i in range(5))
     f = exact(sum(d**2 for d in x) / (2 * spread))
     p = mp.betainc(mpf(5) / 2, 5, 0, 5 / (5 + 10 * f), regularized=True)
-    ours = assay.five_by_two_f(a, b)
+    ours = five_by_two_f(a, b)
     assert ours.statistic == pytest.approx(float(f), rel=1e-11)
     assert ours.df == (10, 5)
     assert ours.p == pytest.approx(float(p), rel=1e-10)
@@ -233,9 +248,9 @@ def test_adjusted_p_values_agree_with_statsmodels(seed: int) -> None:
     rng = np.random.default_rng(seed)
     p = np.round(rng.beta(0.5, 2, int(rng.integers(1, 60))), 3)
     theirs = multitest.multipletests(p, method="holm")[1]
-    np.testing.assert_allclose(assay.holm(p), theirs, rtol=1e-13)
+    np.testing.assert_allclose(holm(p), theirs, rtol=1e-13)
     theirs = multitest.multipletests(p, method="fdr_bh")[1]
-    np.testing.assert_allclose(assay.benjamini_hochberg(p), theirs, rtol=1e-13)
+    np.testing.assert_allclose(benjamini_hochberg(p), theirs, rtol=1e-13)
 
 
 # -- Newcombe's intervals --------------------------------------------------------------------------
@@ -273,19 +288,19 @@ def method_5(auc: float | mpf, m: int, n: int, level: float) -> tuple[float, flo
 @pytest.mark.parametrize(("m", "n"), [(1, 1), (2, 9), (10, 10), (7, 500), (3000, 40), (10**6, 90)])
 def test_newcombe_s_method_5_solves_its_equation(m: int, n: int, level: float) -> None:
     for auc in (0.02, 0.3, 0.5, 0.77, 0.97, 0.9999):
-        ours = assay.Newcombe(level)(Smooth(auc, math.nan), m, n)
+        ours = Newcombe(level)(Smooth(auc, math.nan), m, n)
         assert ours == pytest.approx(method_5(auc, m, n, level), rel=1e-11)
 
 
 def test_newcombe_s_method_5_can_be_asked_for() -> None:
     truth, score = [0, 1, 0, 1, 1, 0], [0.1, 0.2, 0.3, 0.4, 0.5, 0.45]
-    ours = assay.roc_auc(truth, score, interval="newcombe")
+    ours = counted("01", truth, scores=score).at(method=Newcombe())["roc_auc"]
     assert (ours.low, ours.high) == pytest.approx(method_5(ours.value, 3, 3, 0.95), rel=1e-11)
 
 
 @pytest.mark.parametrize(("auc", "side"), [(0.0, 0), (1.0, 1)])
 def test_at_an_auc_of_0_and_1_method_5_ends_there(auc: float, side: int) -> None:
-    interval = assay.Newcombe(0.95)(Smooth(auc, 0.0), 20, 30)
+    interval = Newcombe(0.95)(Smooth(auc, 0.0), 20, 30)
     assert interval[side] == auc
     other = interval[1 - side]
     assert 0 < other < 1
@@ -390,7 +405,7 @@ def test_delong_s_test_is_the_paper_s_kernel_in_rationals(seed: int, digits: int
     truth = rng.permutation([1] * 9 + [0] * 16).tolist()
     scores = np.round(rng.normal(size=(2, 25)) + np.array(truth), digits).tolist()
     aucs, covariance = delong_by_definition(truth, scores)
-    ours = assay.delong_test(truth, *scores)
+    ours = delong_test(truth, *scores)
     assert (ours.table["a"], ours.table["b"]) == (float(aucs[0]), float(aucs[1]))
     expected = np.array([[float(v) for v in row] for row in covariance])
     np.testing.assert_allclose(ours.table["covariance"], expected, rtol=1e-12, atol=1e-17)

@@ -11,14 +11,19 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
 import sklearn
 import sklearn.metrics as sk
 from sklearn.calibration import calibration_curve
+from tests.laws.counted import counted, of_names
 
-import assay
+from assay.counts import ScoreCounts
+from assay.inference import Estimate
+from assay.measures.calibration import reliability
+from assay.measures.curves import precision_recall, roc, sweep
 
 MEASURED_WITH = (1, 9)
 INSTALLED = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
@@ -31,22 +36,32 @@ class Convention:
     """A case, what assay says and why, and what scikit-learn says."""
 
     case: str
-    ours: Callable[[], assay.Estimate]
+    ours: Callable[[], Estimate]
     value: float
     reason: str | None
     theirs: Callable[[], float]
     their_value: float
 
 
-def _evaluated(name: str, truth: str, decisions: str) -> Callable[[], assay.Estimate]:
+def _named(name: str, truth: str, decisions: str) -> Callable[[], Estimate]:
     """An estimate of rows whose labels are single letters."""
-    return lambda: assay.evaluate(list(truth), y_pred=list(decisions))[name]
+    return lambda: of_names(truth, decisions)[name]
+
+
+def _decided(name: str, truth: list[int], decision: list[int]) -> Callable[[], Estimate]:
+    """An estimate of decisions, 0 or 1."""
+    return lambda: counted("01", truth, decision)[name]
+
+
+def _scored(name: str, truth: list[int], scores: Any, labels: str = "01") -> Callable[[], Estimate]:
+    """An estimate of scores of the last label, or of probabilities of more."""
+    return lambda: counted(labels, truth, scores=scores)[name]
 
 
 TABLE = (
     Convention(
         "precision when nothing is flagged",
-        lambda: assay.precision([0, 1, 1], [0, 0, 0]),
+        _decided("precision", [0, 1, 1], [0, 0, 0]),
         NAN,
         "nothing was flagged",
         lambda: sk.precision_score([0, 1, 1], [0, 0, 0]),
@@ -54,7 +69,7 @@ TABLE = (
     ),
     Convention(
         "recall without positives",
-        lambda: assay.recall([0, 0], [0, 1]),
+        _decided("recall", [0, 0], [0, 1]),
         NAN,
         "there are no positives",
         lambda: sk.recall_score([0, 0], [0, 1]),
@@ -62,7 +77,7 @@ TABLE = (
     ),
     Convention(
         "F1 without positives and without alarms",
-        lambda: assay.f1([0, 0], [0, 0]),
+        _decided("f1", [0, 0], [0, 0]),
         NAN,
         "nothing was flagged and there are no positives",
         lambda: sk.f1_score([0, 0], [0, 0]),
@@ -70,7 +85,7 @@ TABLE = (
     ),
     Convention(
         "F1 when positives are there and nothing is flagged is 0 for both",
-        lambda: assay.f1([0, 1], [0, 0]),
+        _decided("f1", [0, 1], [0, 0]),
         0.0,
         None,
         lambda: sk.f1_score([0, 1], [0, 0]),
@@ -78,7 +93,7 @@ TABLE = (
     ),
     Convention(
         "Jaccard without positives and without alarms",
-        lambda: assay.jaccard([0, 0], [0, 0]),
+        _decided("jaccard", [0, 0], [0, 0]),
         NAN,
         "nothing was flagged and there are no positives",
         lambda: sk.jaccard_score([0, 0], [0, 0]),
@@ -86,7 +101,7 @@ TABLE = (
     ),
     Convention(
         "MCC when there is one class, decided right",
-        lambda: assay.mcc([1, 1], [1, 1]),
+        _decided("mcc", [1, 1], [1, 1]),
         NAN,
         "= 0",
         lambda: sk.matthews_corrcoef([1, 1], [1, 1]),
@@ -94,7 +109,7 @@ TABLE = (
     ),
     Convention(
         "MCC of a constant decision",
-        lambda: assay.mcc([1, 0], [1, 1]),
+        _decided("mcc", [1, 0], [1, 1]),
         NAN,
         "= 0",
         lambda: sk.matthews_corrcoef([1, 0], [1, 1]),
@@ -102,7 +117,7 @@ TABLE = (
     ),
     Convention(
         "kappa of one class is undefined for both",
-        lambda: assay.kappa([1, 1], [1, 1]),
+        _decided("kappa", [1, 1], [1, 1]),
         NAN,
         "= 0",
         lambda: sk.cohen_kappa_score([1, 1], [1, 1]),
@@ -110,7 +125,7 @@ TABLE = (
     ),
     Convention(
         "balanced accuracy with a class that is only decided, never true",
-        _evaluated("balanced_accuracy", "aab", "abc"),
+        _named("balanced_accuracy", "aab", "abc"),
         NAN,
         "class 'c' has no rows",
         lambda: sk.balanced_accuracy_score(list("aab"), list("abc")),
@@ -118,7 +133,7 @@ TABLE = (
     ),
     Convention(
         "balanced accuracy of one class",
-        lambda: assay.balanced_accuracy([1, 1], [1, 0]),
+        _decided("balanced_accuracy", [1, 1], [1, 0]),
         NAN,
         "there are no negatives",
         lambda: sk.balanced_accuracy_score([1, 1], [1, 0]),
@@ -126,7 +141,7 @@ TABLE = (
     ),
     Convention(
         "macro recall with a class without rows",
-        _evaluated("recall.macro", "aabb", "aabc"),
+        _named("recall.macro", "aabb", "aabc"),
         NAN,
         "class 'c' has no rows",
         lambda: sk.recall_score(list("aabb"), list("aabc"), average="macro"),
@@ -134,7 +149,7 @@ TABLE = (
     ),
     Convention(
         "macro recall over the classes that have one",
-        _evaluated("recall.macro_defined", "aabb", "aabc"),
+        _named("recall.macro_defined", "aabb", "aabc"),
         0.75,
         None,
         lambda: sk.recall_score(list("aabb"), list("aabc"), average="macro", labels=["a", "b"]),
@@ -142,7 +157,7 @@ TABLE = (
     ),
     Convention(
         "weighted recall gives a class without rows no weight, as both do",
-        _evaluated("recall.weighted", "aabb", "aabc"),
+        _named("recall.weighted", "aabb", "aabc"),
         0.75,
         None,
         lambda: sk.recall_score(list("aabb"), list("aabc"), average="weighted"),
@@ -150,7 +165,7 @@ TABLE = (
     ),
     Convention(
         "macro precision with a class that was never decided",
-        _evaluated("precision.macro", "aabbc", "aabba"),
+        _named("precision.macro", "aabbc", "aabba"),
         NAN,
         "class 'c' was never decided",
         lambda: sk.precision_score(list("aabbc"), list("aabba"), average="macro"),
@@ -158,7 +173,7 @@ TABLE = (
     ),
     Convention(
         "weighted precision with a class that was never decided",
-        _evaluated("precision.weighted", "aabbc", "aabba"),
+        _named("precision.weighted", "aabbc", "aabba"),
         NAN,
         "class 'c' was never decided",
         lambda: sk.precision_score(list("aabbc"), list("aabba"), average="weighted"),
@@ -166,7 +181,7 @@ TABLE = (
     ),
     Convention(
         "macro F1 counts a label that is only decided as 0, as both do",
-        _evaluated("f1.macro", "aabb", "aabc"),
+        _named("f1.macro", "aabb", "aabc"),
         5 / 9,
         None,
         lambda: sk.f1_score(list("aabb"), list("aabc"), average="macro"),
@@ -174,7 +189,7 @@ TABLE = (
     ),
     Convention(
         "the positive likelihood ratio without false positives is undefined for both",
-        lambda: assay.positive_likelihood_ratio([0, 0, 1, 1], [0, 0, 1, 0]),
+        _decided("positive_likelihood_ratio", [0, 0, 1, 1], [0, 0, 1, 0]),
         NAN,
         "there are no false positives",
         lambda: sk.class_likelihood_ratios([0, 0, 1, 1], [0, 0, 1, 0])[0],
@@ -182,7 +197,7 @@ TABLE = (
     ),
     Convention(
         "the negative likelihood ratio without true negatives is undefined for both",
-        lambda: assay.negative_likelihood_ratio([0, 0, 1, 1], [1, 1, 1, 0]),
+        _decided("negative_likelihood_ratio", [0, 0, 1, 1], [1, 1, 1, 0]),
         NAN,
         "there are no true negatives",
         lambda: sk.class_likelihood_ratios([0, 0, 1, 1], [1, 1, 1, 0])[1],
@@ -190,7 +205,7 @@ TABLE = (
     ),
     Convention(
         "average precision without positives",
-        lambda: assay.average_precision([0, 0], [0.1, 0.2]),
+        _scored("average_precision", [0, 0], [0.1, 0.2]),
         NAN,
         "there are no positives",
         lambda: sk.average_precision_score([0, 0], [0.1, 0.2]),
@@ -198,7 +213,7 @@ TABLE = (
     ),
     Convention(
         "average precision without negatives is 1 for both",
-        lambda: assay.average_precision([1, 1], [0.1, 0.2]),
+        _scored("average_precision", [1, 1], [0.1, 0.2]),
         1.0,
         None,
         lambda: sk.average_precision_score([1, 1], [0.1, 0.2]),
@@ -206,7 +221,7 @@ TABLE = (
     ),
     Convention(
         "AUC of one class is undefined for both",
-        lambda: assay.roc_auc([1, 1], [0.1, 0.2]),
+        _scored("roc_auc", [1, 1], [0.1, 0.2]),
         NAN,
         "there are no negatives",
         lambda: sk.roc_auc_score([1, 1], [0.1, 0.2]),
@@ -214,9 +229,7 @@ TABLE = (
     ),
     Convention(
         "the mean AUC over pairs with a class that has no rows",
-        lambda: assay.roc_auc_ovo(
-            ["a", "a", "b", "b"], np.full((4, 3), 1 / 3), labels=["a", "b", "c"]
-        ),
+        _scored("roc_auc_ovo", [0, 0, 1, 1], np.full((4, 3), 1 / 3), "abc"),
         NAN,
         "a class has no rows",
         lambda: sk.roc_auc_score(
@@ -226,7 +239,7 @@ TABLE = (
     ),
     Convention(
         "log loss of one class needs no list of labels",
-        lambda: assay.log_loss([1, 1], [0.5, 0.25]),
+        _scored("log_loss", [1, 1], [0.5, 0.25]),
         1.5 * math.log(2),
         None,
         lambda: sk.log_loss([1, 1], [0.5, 0.25], labels=[0, 1]),
@@ -234,7 +247,7 @@ TABLE = (
     ),
     Convention(
         "log loss of a wrong certainty, in float32",
-        lambda: assay.log_loss([0, 1], np.array([1, 1], np.float32)),
+        _scored("log_loss", [0, 1], np.array([1, 1], np.float32)),
         26 * math.log(2),
         None,
         lambda: sk.log_loss([0, 1], np.array([1, 1], np.float32)),
@@ -242,7 +255,7 @@ TABLE = (
     ),
     Convention(
         "the Brier score of three classes, all decided wrong with certainty",
-        lambda: assay.brier(["a", "b", "c"], np.eye(3)[[1, 2, 0]]),
+        _scored("brier", [0, 1, 2], np.eye(3)[[1, 2, 0]], "abc"),
         1.0,
         None,
         lambda: sk.brier_score_loss(["a", "b", "c"], np.eye(3)[[1, 2, 0]]),
@@ -277,20 +290,24 @@ def test_theirs_is_what_the_table_says(row: Convention) -> None:
 # -- conventions that are not single numbers -------------------------------------------------------
 
 
+def _table(truth: list[int], scores: list[float]) -> ScoreCounts:
+    return ScoreCounts.of_rows("01", np.array(scores), np.array(truth))
+
+
 def test_a_score_on_an_edge_belongs_to_the_upper_bin_here_and_to_the_lower_one_there() -> None:
     truth, score = [0, 0, 1, 1], [0.14, 0.2, 0.2, 0.25]
     observed, predicted = calibration_curve(truth, score, n_bins=15)
     assert observed.tolist() == [1 / 3, 1]
     assert predicted.tolist() == pytest.approx([0.18, 0.25])
-    ours = assay.evaluate(truth, y_score=score).curves.reliability()
-    assert ours["observed"].tolist() == [0, 2 / 3]
-    assert ours["predicted"].tolist() == pytest.approx([0.14, 0.65 / 3])
+    ours = reliability(_table(truth, score))
+    assert ours.observed.tolist() == [0, 2 / 3]
+    assert ours.predicted.tolist() == pytest.approx([0.14, 0.65 / 3])
 
 
 def test_our_precision_recall_curve_has_no_point_without_alerts() -> None:
     """scikit-learn appends precision 1 at recall 0, though nothing is flagged there: 0/0."""
     truth, score = [0, 1, 0, 1], [0.9, 0.8, 0.3, 0.6]
-    ours = assay.evaluate(truth, y_score=score).curves.precision_recall(points=None)
+    ours = precision_recall(sweep(_table(truth, score), points=None))
     precision, recall, thresholds = sk.precision_recall_curve(truth, score)
     assert (precision[-1], recall[-1], len(precision)) == (1, 0, len(thresholds) + 1)
     assert ours["precision"][0] == 0
@@ -303,19 +320,11 @@ def test_without_positives_neither_draws_a_roc_curve() -> None:
         warnings.simplefilter("ignore")
         _, tpr, _ = sk.roc_curve([0, 0], [0.1, 0.2])
     assert np.isnan(tpr).all()
-    evaluation = assay.evaluate([0, 0], y_score=[0.1, 0.2])
-    assert len(evaluation.curves.roc(points=None)) == 0
+    assert len(roc(sweep(_table([0, 0], [0.1, 0.2]), points=None))) == 0
 
 
 def test_scikit_learn_warns_of_0_over_0_and_we_give_the_reason() -> None:
     with pytest.warns(sklearn.exceptions.UndefinedMetricWarning, match="Precision is ill-defined"):
         sk.precision_score([0, 1], [0, 0])
-    assert assay.precision([0, 1], [0, 0]).undefined == "nothing was flagged (TP + FP = 0)"
-
-
-def test_probabilities_that_do_not_sum_to_one_are_refused_here_and_warned_of_there() -> None:
-    rows = [[0.5, 0.4], [0.5, 0.5]]
-    with pytest.warns(UserWarning, match="do not sum to one"):
-        sk.log_loss([0, 1], rows)
-    with pytest.raises(assay.AssayError, match=r"row 1 \(counted from 1\) sums to"):
-        assay.log_loss([0, 1], rows)
+    ours = counted("01", [0, 1], [0, 0])["precision"]
+    assert ours.undefined == "nothing was flagged (TP + FP = 0)"

@@ -21,13 +21,28 @@ figures of the network are judged against the cells as printed, from which they 
 """
 
 from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
 
 from .others import OTHERS
 from .safelink_measures import SAFELINK_MEASURES
 from .safelink_training import SAFELINK_TRAINING
 from .shape import Matrix, Number
 
-__all__ = ["GIVEN", "MATRICES", "NUMBERS", "RIGHT", "WRONG", "Matrix", "Number"]
+__all__ = [
+    "GIVEN",
+    "MATRICES",
+    "NUMBERS",
+    "RIGHT",
+    "WRONG",
+    "Matrix",
+    "Number",
+    "every",
+    "is_numeric",
+    "value_and_unit",
+]
 
 _TRAFFIC = ("normal", "attack")
 
@@ -54,3 +69,22 @@ NUMBERS: tuple[Number, ...] = tuple(
 RIGHT: tuple[Number, ...] = tuple(row for row in NUMBERS if row.verdict == "right")
 WRONG: tuple[Number, ...] = tuple(row for row in NUMBERS if row.verdict == "wrong")
 GIVEN: tuple[Number, ...] = tuple(row for row in NUMBERS if row.verdict == "given")
+
+
+def is_numeric(row: Number) -> bool:
+    """Whether it is a number with an exact value, and no formula or claim."""
+    return isinstance(row.exact, Fraction | Decimal)
+
+
+def every(rows: tuple[Number, ...]) -> pytest.MarkDecorator:
+    """One test a row."""
+    return pytest.mark.parametrize(
+        "row", rows, ids=lambda row: f"{row.document}-{row.section}-{row.what}-{row.printed}"
+    )
+
+
+def value_and_unit(printed: str) -> tuple[Fraction, Fraction]:
+    """The number that a printed text stands for, and one unit of its last digit."""
+    text = printed.replace(",", "").removesuffix("%")
+    scale = Fraction(1, 100) if printed.endswith("%") else Fraction(1)
+    return Fraction(text) * scale, scale / 10 ** len(text.partition(".")[2])

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from assay.decisions.audit import audit_files
-from assay.decisions.audit.verdicts import Audit, JudgedNumber
+from assay import audit_files
 
-from .documents import MATRICES, NUMBERS, Number
+from .documents import MATRICES, NUMBERS, Number, every
 
 CLAIMS = sorted((Path(__file__).resolve().parents[2] / "examples/claims").glob("*.toml"))
 USUAL = {"right": "consistent", "wrong": "inconsistent", "given": "undetermined"}
@@ -59,7 +58,7 @@ def audited() -> list[tuple[dict[str, Any], Any]]:
     return pairs
 
 
-def numbers_of(row: Number, audited: list[tuple[dict[str, Any], Any]]) -> list[JudgedNumber]:
+def numbers_of(row: Number, audited: list[tuple[dict[str, Any], Any]]) -> list[Any]:
     """Where a catalogued number stands in the claims."""
     numbers = []
     for written, judged in audited:
@@ -78,9 +77,7 @@ def numbers_of(row: Number, audited: list[tuple[dict[str, Any], Any]]) -> list[J
 HELD = [row for row in NUMBERS if can_be_held(row)]
 
 
-@pytest.mark.parametrize(
-    "row", HELD, ids=lambda r: f"{r.document}-{r.section}-{r.what}-{r.printed}"
-)
+@every(tuple(HELD))
 def test_number_of_a_document_gets_its_verdict(
     row: Number, audited: list[tuple[dict[str, Any], Any]]
 ) -> None:
@@ -110,7 +107,7 @@ def test_every_number_of_the_claims_is_catalogued(
                 assert all((number.key, text) in known for text in texts), number.key
 
 
-def mistakes(audit: Audit, claim: str, key: str) -> list[str]:
+def mistakes(audit: Any, claim: str, key: str) -> list[str]:
     (audited_claim,) = [each for each in audit.claims if each.name == claim]
     (number,) = [each for each in audited_claim.numbers if each.key == key]
     return [each.mistake for each in number.explanations]

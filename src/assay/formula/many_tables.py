@@ -1,15 +1,15 @@
-"""A formula over many tables at once, in float64: its values, or bounds of cells known in ranges.
+"""A formula over many tables at once, in float64: its values, or bounds where cells have ranges.
 
 Values are for sweeps and resamples. Each operation rounds once, so a value is within a few units
-of 2^-52, relative to the largest term that was added; where a difference nearly cancels (mcc and
-kappa near zero) the error is of that size absolutely. Counts above 2^53 are rounded when they are
-read. What is printed comes from :mod:`assay.formula.one_table`.
+of 2^-52, relative to the largest term added; where a difference nearly cancels (mcc and kappa near
+zero) the error has that size in absolute terms. Counts above 2^53 are rounded on input. Printed
+values come from :mod:`assay.formula.one_table`.
 
-Bounds tell what a formula can be where its cells are only known to lie in ranges, which are arrays,
-many boxes of cells at once. Plain interval arithmetic is too wide where a cell stands in a formula
-twice; so the signs of the derivatives tell along which directions a formula moves one way all over
-a box, and there only the ends are looked at. Every step is widened by more than float64 loses, so a
-value outside of the bounds is impossible.
+Bounds show what a formula can be when its cells are only known to lie in ranges; ranges are arrays,
+so many boxes are bounded at once. Plain interval arithmetic is too wide where a cell occurs twice
+in a formula. So the signs of the derivatives show in which directions a formula is monotone over a
+whole box, and there only the ends are evaluated. Every step is widened by more than float64 loses,
+so a value outside the bounds is impossible.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def evaluate(expression: Expression, table: Mapping[str, npt.ArrayLike]) -> Floa
     """The value for each table; nan where a denominator is zero.
 
     Class cells (HIT, ROW, COL) have the classes on their last axis; all other cells have one
-    value a table. A derivative by a class cell keeps that last axis.
+    value per table. A derivative by a class cell keeps that last axis.
 
     >>> from assay.formula import TP, FP
     >>> evaluate(TP / (TP + FP), {"TP": [3, 0], "FP": [1, 0]})
@@ -71,7 +71,7 @@ def evaluate(expression: Expression, table: Mapping[str, npt.ArrayLike]) -> Floa
 
 
 def _has_class_axis(expression: Expression) -> bool:
-    """Whether class cells stand outside of any sum over classes."""
+    """Whether class cells occur outside any sum over classes."""
     match expression:
         case Cell(name):
             return name in CLASS_CELLS
@@ -123,7 +123,7 @@ def _evaluate(expression: Expression, arrays: Mapping[str, Floats]) -> Any:
 
 
 def _over_classes(body: Expression, arrays: Mapping[str, Floats]) -> Floats:
-    """The body with one value a class on its last axis."""
+    """The body with one value per class on its last axis."""
     result = np.asarray(_evaluate(body, arrays))
     return np.broadcast_to(result, np.broadcast_shapes(result.shape, arrays["HIT"].shape))
 
@@ -135,7 +135,7 @@ _WIDER = 2.0**-50
 
 
 class Bounds(NamedTuple):
-    """The least and the largest value, one of each for every box."""
+    """The least and the largest value of each box."""
 
     low: Floats
     high: Floats
@@ -148,10 +148,10 @@ At: TypeAlias = Callable[[Sequence[Any]], Ranges]
 
 
 def bounds(expression: Expression, ranges: Ranges) -> Bounds:
-    """All values that an expression can have, and maybe some that it can't.
+    """Bounds that hold for all values an expression can have; they may be too wide.
 
-    A ratio whose denominator may be zero has no bound on that side; where it must be zero the
-    bounds are nan, since no value is left.
+    A ratio whose denominator may be zero has no bound on that side. Where the denominator must be
+    zero, the bounds are nan.
 
     >>> from assay.formula import FP, TP
     >>> box = bounds(TP / (TP + FP), {"TP": ([3.0], [4.0]), "FP": ([0.0], [1.0])})
@@ -162,10 +162,10 @@ def bounds(expression: Expression, ranges: Ranges) -> Bounds:
 
 
 def bounds_along(expression: Expression, directions: Sequence[Moves], at: At) -> Bounds:
-    """Tighter bounds over boxes that are spanned by directions.
+    """Tighter bounds over boxes spanned by directions.
 
-    Each direction moves some cells by fixed steps; ``at`` gives the ranges of the cells when some
-    directions are set to their starts (0) or to their ends (1) and the others (None) are left open.
+    Each direction moves some cells by fixed steps; ``at`` returns the ranges of the cells when some
+    directions are set to their starts (0) or ends (1) and the others (None) stay open.
 
     >>> from assay.formula import FP, TP
     >>> def at(ends):
@@ -185,13 +185,13 @@ def bounds_along(expression: Expression, directions: Sequence[Moves], at: At) ->
         lows.append(np.where(rises, 0.0, np.where(falls, 1.0, np.nan)))
         highs.append(np.where(rises, 1.0, np.where(falls, 0.0, np.nan)))
     least, most = bounds(expression, at(lows)), bounds(expression, at(highs))
-    # At an end where a formula is undefined (nan) it says nothing of what lies beside it.
+    # A formula that is undefined (nan) at an end says nothing about the values next to it.
     return Bounds(np.fmax(overall.low, least.low), np.fmin(overall.high, most.high))
 
 
 @lru_cache(maxsize=4096)
 def _slope(expression: Expression, moves: Moves) -> Expression:
-    """How fast an expression changes in a direction."""
+    """The derivative of an expression in a direction."""
     parts = [
         multiply(constant(step), derivative(expression, cell))
         for cell, step in moves
@@ -201,7 +201,7 @@ def _slope(expression: Expression, moves: Moves) -> Expression:
 
 
 class _Ranges:
-    """The ranges of some cells, and the bounds of what was asked of them before."""
+    """The ranges of some cells, and the bounds computed from them so far."""
 
     def __init__(self, ranges: Ranges) -> None:
         # By identity: a formula and its derivatives share their parts.
@@ -213,7 +213,7 @@ class _Ranges:
             }
 
     def bounds(self, expression: Expression) -> Bounds:
-        """All values that an expression can have."""
+        """Bounds of an expression."""
         with np.errstate(all="ignore"):
             return self._bounds(expression)
 
@@ -248,7 +248,7 @@ class _Ranges:
                 return _widened_ends(*(np.sqrt(np.maximum(end, 0.0)) for end in inner))
             case TimesLog(factor, argument):
                 inner = self._bounds(argument)
-                # A bound of 0 has no logarithm; where the argument can't be told, neither can it.
+                # A bound of 0 has no logarithm, and an unknown argument has an unknown one.
                 logs = Bounds(*(np.log(np.maximum(end, 0.0)) for end in inner))
                 slack = _WIDER * np.maximum(abs(logs.low), abs(logs.high))
                 slack = np.where(np.isfinite(slack), slack, 0.0) + _WIDER
@@ -271,7 +271,7 @@ def _product(a: Bounds, b: Bounds) -> Bounds:
 
 
 def _times_log(factor: Bounds, logs: Bounds) -> Bounds:
-    """A product that is 0 where the factor is, and endless where the logarithm may be."""
+    """A product that is 0 where the factor is, and infinite where the logarithm may be."""
     product = _product(factor, logs)
     unknown = ~np.isfinite(logs.low) | ~np.isfinite(logs.high) | np.isnan(product.low)
     nothing = (factor.low == 0) & (factor.high == 0)
@@ -280,13 +280,13 @@ def _times_log(factor: Bounds, logs: Bounds) -> Bounds:
 
 
 def _times(x: Floats, y: Floats) -> Floats:
-    """A product; nothing times endless is nothing, as for every finite number."""
+    """A product; zero times infinity is zero, as for every finite number."""
     product = x * y
     return np.where(np.isnan(product), 0.0, product)
 
 
 def _ratio(top: Bounds, bottom: Bounds) -> Bounds:
-    """A ratio; where the denominator may be zero, only the signs tell on which side it ends."""
+    """A ratio; where the denominator may be zero, only the signs bound it."""
     negative = bottom.high <= 0
     # A ratio of negatives is one of positives.
     num = Bounds(np.where(negative, -top.high, top.low), np.where(negative, -top.low, top.high))

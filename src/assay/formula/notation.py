@@ -28,7 +28,7 @@ _LATEX_CELLS = {
     "C_FN": "C_{FN}",
 }
 
-# Generated formulas call these; `cells` holds one array a class cell.
+# Generated formulas call these.
 JAVASCRIPT_PRELUDE = """\
 const ratio = (a, b) => (b === 0 ? NaN : a / b);
 const timesLog = (a, b) => (a === 0 ? 0 : a * Math.log(b));
@@ -86,7 +86,7 @@ def _operand(expression: Expression) -> str:
 
 
 def latex(expression: Expression) -> str:
-    """The formula for a paper, to stand in math mode."""
+    """The formula for a paper, for use in math mode."""
     match expression:
         case Cell(name):
             return _LATEX_CELLS.get(name, name)
@@ -131,7 +131,7 @@ def javascript(expression: Expression) -> str:
     """The formula as a JavaScript expression.
 
     Binary cells are the variables ``tp fp fn tn``; class cells are the arrays ``hit row col``,
-    with ``n`` and ``k`` beside them. :data:`JAVASCRIPT_PRELUDE` defines what it calls.
+    with the numbers ``n`` and ``k``. :data:`JAVASCRIPT_PRELUDE` defines the functions it calls.
 
     >>> from assay.formula import TP, FP
     >>> javascript(TP / (TP + FP))
@@ -162,7 +162,7 @@ def javascript(expression: Expression) -> str:
 
 
 def _sign(term: Expression, write: Callable[[Expression], str]) -> tuple[str, str]:
-    """A term as its sign and its text without it."""
+    """A term as its sign and the text without the sign."""
     coefficient, rest = split_coefficient(term)
     return ("-", write(-coefficient * rest)) if coefficient < 0 else ("+", write(term))
 

@@ -1,13 +1,13 @@
 """A formula on one table: exactly, with one correct rounding at the end, or fast in float64.
 
-Counts may be as large as they like. :func:`value`, :func:`rounded` and :func:`enclosure` read a
+Counts may have any size. :func:`value`, :func:`rounded` and :func:`enclosure` read a
 formula without roots and logarithms as a ratio of two integers. One with them is enclosed between
 two rationals, which are brought closer until both round to the same number.
 
-Most tables are read one at a time, and walking a tree or starting numpy for four numbers costs more
-than the arithmetic. So each node becomes a function of plain numbers, which is kept with the node.
-:func:`ratio` gives two integers that are exact and not reduced; :func:`number` gives float64, by
-the same operations in the same order as :mod:`assay.formula.many_tables`, and so the same bits.
+Most tables are read one at a time, and walking a tree or calling NumPy for four numbers costs more
+than the arithmetic. So each node becomes a function of plain numbers, which is cached on the node.
+:func:`ratio` returns two exact integers, not reduced; :func:`number` returns a float64 by the same
+operations in the same order as :mod:`assay.formula.many_tables`, and so the same bits.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from assay.formula.tree import (
 )
 from assay.formula.tree import cells as names_of
 
-# Of cells by name, and of the class that is looked at.
+# Functions of the cells by name, and of the class in question.
 WholeOf: TypeAlias = Callable[[Mapping[str, Any], Any], int]
 RatioOf: TypeAlias = Callable[[Mapping[str, Any], Any], tuple[int, int]]
 NumberOf: TypeAlias = Callable[[Mapping[str, Any], Any], float]
@@ -46,7 +46,7 @@ Result = TypeVar("Result")
 
 
 class UndefinedRatio(ArithmeticError):
-    """A denominator is zero; carries the ratio and the class it was met in."""
+    """A denominator is zero; carries the ratio and the class where it happened."""
 
     def __init__(self, ratio: Divide, of_class: int | None) -> None:
         super().__init__("a denominator is zero")
@@ -55,7 +55,7 @@ class UndefinedRatio(ArithmeticError):
 
 
 def once(function: Callable[[Expression], Result]) -> Callable[[Expression], Result]:
-    """Keep what a function gives with the node itself, where no tree is compared to find it."""
+    """Cache a function's result on the node itself, so that a lookup compares no trees."""
 
     @wraps(function)
     def kept(expression: Expression) -> Result:
@@ -70,9 +70,9 @@ def once(function: Callable[[Expression], Result]) -> Callable[[Expression], Res
 
 
 def of_class(name: str, values: Sequence[Any], k: int | None) -> Any:
-    """The value of a class cell for the class that is looked at."""
+    """The value of a class cell for one class."""
     if k is None:
-        raise TypeError(f"{name} has one value a class; it stands outside of a sum")
+        raise TypeError(f"{name} has one value per class and is outside any sum")
     return values[k]
 
 
@@ -81,9 +81,9 @@ def of_class(name: str, values: Sequence[Any], k: int | None) -> Any:
 
 @once
 def ratio(expression: Expression) -> RatioOf | None:
-    """The formula as a function to a numerator and a denominator; None where it has roots or logs.
+    """A function that returns numerator and denominator; None for formulas with roots or logs.
 
-    The function takes cells that are integers, and raises :class:`UndefinedRatio`.
+    The function takes integer cells, and raises :class:`UndefinedRatio`.
 
     >>> from assay.formula import TP, FP
     >>> ratio(TP / (TP + FP))({"TP": 2, "FP": 4}, None)
@@ -111,7 +111,7 @@ def ratio(expression: Expression) -> RatioOf | None:
 
 @once
 def _integer_function(expression: Expression) -> WholeOf | None:
-    """A formula without ratios and with whole constants, as a function to an integer, else None."""
+    """A function that returns an integer, for formulas without ratios and fractions, else None."""
     match expression:
         case Cell(name) if name in CLASS_CELLS:
             return lambda cells, k: of_class(name, cells[name], k)
@@ -204,9 +204,9 @@ def _total(each: RatioOf) -> RatioOf:
 
 @once
 def number(expression: Expression) -> NumberOf:
-    """The formula as a function to a float; nan where a denominator is zero.
+    """A function that returns a float; nan where a denominator is zero.
 
-    Cells are floats, class cells pairs of them: of more classes numpy adds in another order.
+    Cells are floats, class cells pairs of floats: NumPy adds more than two in another order.
 
     >>> from assay.formula import TP, FP
     >>> number(TP / (TP + FP))({"TP": 3.0, "FP": 1.0}, None)
@@ -221,7 +221,7 @@ def number(expression: Expression) -> NumberOf:
             nearest = value.numerator / value.denominator
             return lambda _, __: nearest
         case Add((Cell(a), Cell(b))) if not {a, b} & CLASS_CELLS:
-            # Most sums are of two cells, and two calls less.
+            # Most sums have two cells; this saves two calls.
             return lambda cells, _: cells[a] + cells[b]
         case Add(terms):
             return _float_sum([number(term) for term in terms])
@@ -307,7 +307,7 @@ _LAST_BITS = 1 << 14
 
 
 class _TooCoarse(ArithmeticError):
-    """The enclosure of a denominator still holds zero: more bits are needed."""
+    """The enclosure of a denominator still contains zero: more bits are needed."""
 
 
 def value(expression: Expression, cells: Cells) -> float:
@@ -358,10 +358,10 @@ def rounded(expression: Expression, cells: Cells, digits: int) -> Decimal | None
 def enclosure(expression: Expression, cells: Cells, k: int | None = None) -> _Range:
     """Two rationals that enclose the value; equal where no root or logarithm is inexact.
 
-    ``k`` is the class that class cells outside of a sum are read for.
+    ``k`` is the class for class cells outside any sum.
 
     Raises :class:`UndefinedRatio` where a denominator is zero. The root of a negative number, which
-    only rounding could bring about, is 0.
+    can only come from rounding, is 0.
     """
     return _settle(expression, cells, lambda fraction: fraction, k=k, wide=True)
 
@@ -374,7 +374,7 @@ def _settle(
     k: int | None = None,
     wide: bool = False,
 ) -> tuple[Rounded, Rounded]:
-    """Enclose ever closer until both ends round to one number, or ``wide``, just enclose."""
+    """Enclose more and more closely until both ends round to one number; once if ``wide``."""
     bits = _FIRST_BITS
     while True:
         try:
@@ -504,8 +504,8 @@ def _log(number: Fraction, bits: int) -> _Range:
     context = Context(prec=bits // 3 + 8, Emax=MAX_EMAX, Emin=MIN_EMIN)
     decimal = context.divide(Decimal(number.numerator), Decimal(number.denominator))
     logarithm = Fraction(context.ln(decimal))
-    # Ratio and logarithm are each rounded correctly to that many digits, of which all but one are
-    # trusted. A relative error of the ratio is an absolute one of its logarithm.
+    # Ratio and logarithm are each rounded correctly to that many digits; all but one are trusted.
+    # A relative error of the ratio is an absolute error of its logarithm.
     error = (1 + abs(logarithm)) / 10 ** (context.prec - 1)
     return logarithm - error, logarithm + error
 

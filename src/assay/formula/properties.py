@@ -1,8 +1,8 @@
-"""What the form of a formula tells: whether it is a share of rows, why undefined, how it moves.
+"""Properties of a formula: whether it is a share of rows, why it is undefined, where it rises.
 
-Whether two formulas agree everywhere is found by evaluation on tables of unlike counts and on those
-that have empty cells; whether one rises or falls in a cell by expanding the derivative into a
-polynomial of counts, which are never negative.
+Two formulas agree everywhere if they agree on tables with distinct counts and with empty cells. A
+formula rises or falls in a cell if its derivative, expanded into a polynomial of the counts (which
+are never negative), has one sign.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _REGIONS: Mapping[Expression, frozenset[str]] = {
     N: frozenset({"hit", "miss"}),
 }
 
-# What it means that some cells are all zero, smallest sets first.
+# What it means when some cells are all zero, smallest sets first.
 _WORDS: Mapping[frozenset[str], tuple[str, str]] = {
     frozenset(cells.split()): (of_rows, of_class)
     for cells, of_rows, of_class in (
@@ -97,7 +97,7 @@ _BINARY: Mapping[str, Expression] = {
 
 @dataclass(frozen=True)
 class Proportion:
-    """A share of rows: some of those that are counted below."""
+    """A share of rows: successes out of trials."""
 
     successes: Expression
     trials: Expression
@@ -107,9 +107,9 @@ class Proportion:
 def proportion(expression: Expression) -> Proportion | None:
     """The successes and trials of a formula that is a share of rows, else None.
 
-    It is one when both parts are plain sums of cells and the upper cells are among the lower
-    ones: then the upper count is binomial given the lower, and Wilson and the other binomial
-    intervals are legal.
+    Both parts are plain sums of cells, and the cells of the numerator are among those of the
+    denominator. Then the numerator is binomial given the denominator, so that Wilson's and the
+    other binomial intervals are valid.
 
     >>> from assay.formula import TP, FP, FN
     >>> proportion(TP / (TP + FP)) is not None, proportion(2 * TP / (2 * TP + FP + FN)) is None
@@ -124,10 +124,10 @@ def proportion(expression: Expression) -> Proportion | None:
 
 
 def share_of(expression: Expression) -> Proportion:
-    """The successes and trials of a share of rows; refuses a formula that is none."""
+    """The successes and trials of a share of rows; refuses any other formula."""
     share = proportion(expression)
     if share is None:
-        raise MethodError(f"{plain(expression)} is no share of rows")
+        raise MethodError(f"{plain(expression)} is not a share of rows")
     return share
 
 
@@ -170,7 +170,7 @@ def reason(expression: Expression, cells: Cells, labels: Sequence[str] | None = 
 
 
 def _words(denominator: Expression, cells: Cells, label: str | None) -> str:
-    """Name the fewest empty cells that make a denominator zero whatever the others are."""
+    """Name the fewest empty cells that make a denominator zero for any values of the others."""
     for names, (of_rows, of_class) in _WORDS.items():
         if all(cells.get(name) == 0 for name in names) and _is_zero_without(denominator, names):
             sentence = of_rows if label is None else of_class.format(label=label)
@@ -180,7 +180,7 @@ def _words(denominator: Expression, cells: Cells, label: str | None) -> str:
 
 
 def _is_zero_without(denominator: Expression, names: frozenset[str]) -> bool:
-    """Whether a denominator is zero whenever some cells are, tried with unlike counts."""
+    """Whether a denominator is zero whenever some cells are, tried with distinct counts."""
     others = {"TP": 101, "TN": 211, "FP": 307, "FN": 401}
     tried = {name: 0 if name in names else count for name, count in others.items()}
     try:
@@ -191,7 +191,7 @@ def _is_zero_without(denominator: Expression, names: frozenset[str]) -> bool:
 
 
 def _vanishing(denominator: Expression, cells: Cells) -> Expression:
-    """The factor that makes a denominator zero, as deep as it can be told."""
+    """The innermost factor that makes a denominator zero."""
     if isinstance(denominator, Root):
         return _vanishing(denominator.radicand, cells)
     if isinstance(denominator, Multiply):
@@ -215,7 +215,7 @@ TABLES: Tables = dict(zip(BINARY, np.array([*_UNLIKE, *_EMPTIED], np.float64).T,
 
 
 def agree(a: Expression, b: Expression, tables: Tables = TABLES) -> bool:
-    """Whether two formulas have the same value, or none, on every table.
+    """Whether two formulas have the same value, or are both undefined, on every table.
 
     >>> from assay.formula import FP, TP
     >>> agree(1 - TP / (TP + FP), FP / (TP + FP))
@@ -231,9 +231,9 @@ def unmoved(expression: Expression, tables: Tables) -> bool:
 
 
 def slope(expression: Expression, cell: str) -> int | None:
-    """Whether a formula rises (1) or falls (-1) as a cell grows, or does not hold it (0).
+    """Whether a formula rises (1) or falls (-1) as a cell grows, or doesn't depend on it (0).
 
-    None where it does both, or where its derivative does not tell.
+    None where it does both, or where its derivative doesn't show which.
 
     >>> from assay.formula import FP, TP
     >>> slope(TP / (TP + FP), "TP"), slope(TP / (TP + FP), "FP"), slope(TP / (TP + FP), "TN")
@@ -243,7 +243,7 @@ def slope(expression: Expression, cell: str) -> int | None:
     if isinstance(body, Root):
         sign = slope(body.radicand, cell)
     elif isinstance(body, Divide) and isinstance(body.denominator, Root):
-        # a / sqrt(b) has the slope of 2 a' b - a b', divided by what is positive.
+        # a / sqrt(b) has the slope of 2 a' b - a b', divided by something positive.
         a, b = body.numerator, body.denominator.radicand
         sign = _sign(2 * derivative(a, cell) * b - a * derivative(b, cell))
     else:
@@ -252,7 +252,7 @@ def slope(expression: Expression, cell: str) -> int | None:
 
 
 def _sign(expression: Expression) -> int | None:
-    """The one sign that an expression has on all tables; None where it has none that is seen."""
+    """The one sign that an expression has on all tables; None where it isn't known."""
     ratio = _polynomials(expression)
     if ratio is None:
         return None
@@ -266,7 +266,7 @@ def _sign(expression: Expression) -> int | None:
 
 @lru_cache(maxsize=1024)
 def _polynomials(expression: Expression) -> tuple[_Polynomial, _Polynomial] | None:
-    """An expression as one polynomial over another; None where it holds a root."""
+    """An expression as one polynomial over another; None where it contains a root."""
     one: _Polynomial = {(0, 0, 0, 0): Fraction(1)}
     match expression:
         case Cell(name) if name in BINARY:

@@ -1,13 +1,13 @@
-"""The expression tree: cells, constants, ``+ - * / sqrt log``, and what ranges over classes.
+"""The expression tree: cells, constants, ``+ - * / sqrt log``, and sums over classes.
 
-Binary formulas use the cells ``TP FP FN TN``. Formulas for K classes use three cells that
-have one value a class, ``HIT`` (decided right), ``ROW`` (how many are of the class) and ``COL``
-(how many were decided as it), two plain cells, ``N`` (all rows) and ``K`` (how many classes),
-and :func:`total`, the sum over classes.
+Binary formulas use the cells ``TP FP FN TN``. Formulas for K classes use three cells with one
+value per class, ``HIT`` (correct decisions), ``ROW`` (rows of the class) and ``COL`` (rows decided
+as the class), two plain cells, ``N`` (all rows) and ``K`` (the number of classes), and
+:func:`total`, the sum over classes.
 
-Nodes are built by the small functions at the end, which fold constants and keep sums of cells
-in one canonical order; so a formula that was derived or substituted reads like one written by
-hand, and equal formulas compare equal.
+Nodes are built by the functions at the end, which fold constants and keep sums of cells in one
+canonical order. So a derived or substituted formula reads like one written by hand, and equal
+formulas compare equal.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Expression:
 
     @cached_property
     def memo(self) -> dict[Any, Any]:
-        """What was worked out from the node before, by the function that did it."""
+        """Results computed from this node before, by function."""
         return {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """The fields alone, since functions that were worked out can't be pickled."""
+        """The fields alone: the functions in ``memo`` can't be pickled."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __add__(self, other: Expression | Number) -> Expression:
@@ -70,7 +70,7 @@ class Expression:
 
 @dataclass(frozen=True)
 class Cell(Expression):
-    """A count, by its name; in an identity between measures, the value of the measure so named."""
+    """A count by name; in an identity between measures, the value of the measure of that name."""
 
     name: str
 
@@ -142,7 +142,7 @@ ZERO, ONE = Constant(Fraction(0)), Constant(_ONCE)
 
 
 def constant(number: Expression | Number) -> Expression:
-    """An exact number as a node; a node stays itself."""
+    """An exact number as a node; a node is returned unchanged."""
     return number if isinstance(number, Expression) else Constant(Fraction(number))
 
 
@@ -154,8 +154,8 @@ def sqrt(radicand: Expression) -> Expression:
 def times_log(factor: Expression | Number, argument: Expression) -> Expression:
     """A factor times the natural logarithm of an expression, 0 where the factor is.
 
-    So that the information of an empty cell is 0, as it is in the limit. A number among the factors
-    stands before the product.
+    An empty cell then carries no information, as in the limit. A number among the factors comes
+    first.
     """
     coefficient, rest = split_coefficient(constant(factor))
     return ZERO if argument == ONE else coefficient * TimesLog(rest, argument)
@@ -205,7 +205,7 @@ def children(expression: Expression) -> tuple[Expression, ...]:
 
 
 def denominators(expression: Expression) -> tuple[Expression, ...]:
-    """All that a formula divides by, each once.
+    """Every denominator of a formula, once.
 
     >>> [str(sorted(cells(below))) for below in denominators(TP / (TP + FN) + TN / (TN + FP))]
     ["['FN', 'TP']", "['FP', 'TN']"]
@@ -230,7 +230,7 @@ def split_coefficient(expression: Expression) -> tuple[Fraction, Expression]:
 
 
 def add(*terms: Expression) -> Expression:
-    """A sum in canonical order: like terms collected, zeros dropped, what is added first."""
+    """A sum in canonical order: like terms collected, zeros dropped, positive terms first."""
     collected: dict[Expression, Fraction] = {}
     for term in terms:
         scale, body = split_coefficient(term)
@@ -250,7 +250,7 @@ def add(*terms: Expression) -> Expression:
 
 
 def _rank(expression: Expression) -> int:
-    """Cells come in their usual order, then everything else as written, constants last."""
+    """The sort rank of a term: cells in their usual order, then the rest as written, then 1."""
     if isinstance(expression, Cell) and expression.name in _ORDER:
         return _ORDER.index(expression.name)
     return len(_ORDER) + (expression == ONE)
@@ -319,8 +319,8 @@ ONE_VERSUS_REST: Mapping[str, Expression] = {
 def of_classes(binary: Expression, average: str) -> Expression:
     """A binary formula averaged over classes, one against the rest.
 
-    ``macro`` is the plain mean, ``weighted`` the mean weighted by how many rows are of the
-    class, ``micro`` the formula of the summed cells.
+    ``macro`` is the plain mean, ``weighted`` the mean weighted by the rows of each class,
+    ``micro`` the formula of the summed cells.
 
     >>> from assay.formula import plain
     >>> plain(of_classes(2 * TP / (2 * TP + FP + FN), "macro"))
@@ -335,9 +335,9 @@ def of_classes(binary: Expression, average: str) -> Expression:
 
 
 def at_base_rate(binary: Expression, base_rate: Number) -> Expression:
-    """A binary formula as it would read if a share ``base_rate`` of all rows were positive.
+    """A binary formula at another base rate: the share of all rows that are positive.
 
-    The rates of detection and of false positives are kept, the mix of the classes is not.
+    The detection rate and the false positive rate stay; the mix of the classes changes.
 
     >>> from assay.formula import value
     >>> ppv = at_base_rate(TP / (TP + FP), Fraction(1, 1000))
@@ -360,8 +360,8 @@ def at_base_rate(binary: Expression, base_rate: Number) -> Expression:
 def derivative(expression: Expression, cell: str) -> Expression:
     """The partial derivative by a cell; by a class cell, for that same class.
 
-    A derivative by a class cell has one value a class, so it may hold class cells outside of
-    any sum.
+    A derivative by a class cell has one value per class, so it may have class cells outside any
+    sum.
 
     >>> from assay.formula import plain
     >>> plain(derivative(TP / (TP + FP), "FP"))

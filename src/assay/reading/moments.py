@@ -1,0 +1,259 @@
+"""Times as people write them, read to the microsecond in UTC.
+
+The layout of a column is decided by its values. Where 9/6/2026 could be September 6 or June 9, one
+value that can be read in one way alone decides; else both readings are shown and none is taken.
+Times that name no zone are read as UTC.
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_TIME = r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?"
+_HALF = r"(?:[ \u00a0\u202f]?(?P<half>[AaPp])\.?[Mm]\.?)?"
+_ZONE = (
+    r"(?: ?(?P<zone>[Zz]|UTC|GMT|(?P<sign>[+-])(?P<ahead>[01]\d|2[0-3])(?::?(?P<past>[0-5]\d))?))?"
+)
+_CLOCK = rf"(?:(?:[T ]|,? +|,? at | +@ +){_TIME}{_HALF}{_ZONE})?$"
+_DAY, _MONTH, _YEAR = r"(?P<day>\d{1,2})", r"(?P<month>\d{1,2})", r"(?P<year>\d{4})"
+_NAME = r"(?P<name>[A-Za-z]{3,9})\.?"
+_WEEKDAY = r"^(?:[A-Za-z]{3,9},? )?"
+DAY_FIRST, MONTH_FIRST = "day first", "month first"
+_SLASHED = r"[/-]"
+_EPOCH = "numbers since 1970"
+LAYOUTS = {
+    "ISO 8601": rf"^{_YEAR}-(?P<month>\d{{2}})-(?P<day>\d{{2}}){_CLOCK}",
+    "year first": rf"^{_YEAR}[/.](?P<month>\d{{1,2}})[/.](?P<day>\d{{1,2}}){_CLOCK}",
+    # 02.09.2026: nobody writes the month first with points.
+    "day.month.year": rf"^{_DAY}\.{_MONTH}\.{_YEAR}{_CLOCK}",
+    DAY_FIRST: rf"^{_DAY}{_SLASHED}{_MONTH}{_SLASHED}{_YEAR}{_CLOCK}",
+    MONTH_FIRST: rf"^{_MONTH}{_SLASHED}{_DAY}{_SLASHED}{_YEAR}{_CLOCK}",
+    # As Snort and Suricata write: 11/02/2026-04:36:54.841235.
+    "month/day/year-time": rf"^(?P<month>\d\d)/(?P<day>\d\d)/{_YEAR}-{_TIME}{_HALF}{_ZONE}$",
+    "month name first": rf"{_WEEKDAY}{_NAME} +{_DAY},? {_YEAR}{_CLOCK}",
+    "day, then month name": rf"{_WEEKDAY}{_DAY}[ -]{_NAME}[ -]{_YEAR}{_CLOCK}",
+    # As Apache writes: 16/Nov/2026:04:36:54 +0000.
+    "day/month name/year:time": rf"^{_DAY}/{_NAME}/{_YEAR}:{_TIME}{_HALF}{_ZONE}$",
+}
+_NAMED = re.compile(r"\(\?P<(\w+)>")
+_EITHER = re.compile(rf"^(\d{{1,2}})({_SLASHED})(\d{{1,2}}){_SLASHED}(\d{{4}})")
+# Numbers below are no times: 20240301 would be a day in 1970. The size tells the unit.
+_SMALLEST = 1e8
+_UNITS = ((1e11, 1_000_000), (1e14, 1_000), (1e17, 1))
+_SECOND = 1_000_000
+
+
+@dataclass(frozen=True)
+class TimeLayout:
+    """How the times of a column are written, or the ``doubt`` why that can't be known.
+
+    ``zoned`` tells whether they name a zone.
+    """
+
+    name: str = ""
+    zoned: bool = False
+    format: str = ""
+    doubt: str = ""
+
+
+def time_layout(values: pl.Series, time_format: str | None = None) -> TimeLayout:
+    """How the times of a column are written, by some of its values.
+
+    >>> import polars as pl
+    >>> time_layout(pl.Series(["9/6/2026, 3:04:05.000 PM", "9/16/2026, 3:04:05.000 PM"]))
+    TimeLayout(name='month first', zoned=False, format='', doubt='')
+    >>> time_layout(pl.Series(["9/6/2026"])).doubt
+    "'9/6/2026' is 9 June 2026 or September 6, 2026"
+    """
+    import polars as pl
+
+    if values.dtype == pl.Date or isinstance(values.dtype, pl.Datetime):
+        zone = getattr(values.dtype, "time_zone", None)
+        return TimeLayout("times", zone is not None)
+    if values.dtype.is_numeric():
+        known = values.cast(pl.Float64).drop_nulls()
+        if len(known) and known.is_between(_SMALLEST, _UNITS[-1][0] * 100).all():
+            return TimeLayout(_EPOCH, zoned=True)
+        return TimeLayout(doubt="it holds numbers that are not times since 1970")
+    if values.dtype != pl.String:
+        return TimeLayout(doubt=f"it holds values of type {values.dtype}")
+    texts = values.str.strip_chars().replace("", None).drop_nulls()
+    if not len(texts):
+        return TimeLayout(doubt="it holds no values")
+    if time_format is not None:
+        return _given(texts, time_format)
+    numbers = texts.cast(pl.Float64, strict=False)
+    if numbers.is_between(_SMALLEST, _UNITS[-1][0] * 100).fill_null(value=False).all():
+        return TimeLayout(_EPOCH, zoned=True)
+    read = {name: _parts(texts, name) for name in LAYOUTS}
+    shares = {name: part["micros"].null_count() for name, part in read.items()}
+    fewest = min(shares.values())
+    if 2 * fewest >= len(texts):
+        return TimeLayout(doubt=f"{texts[0]!r} is not in a layout that is known")
+    best = [name for name, unread in shares.items() if unread == fewest]
+    if len(best) > 1:
+        return TimeLayout(doubt=_either(texts))
+    chosen = read[best[0]].filter(pl.col("micros").is_not_null())
+    if best[0] in (DAY_FIRST, MONTH_FIRST):
+        other = read[MONTH_FIRST if best[0] == DAY_FIRST else DAY_FIRST]["micros"]
+        odd = texts.filter(read[best[0]]["micros"].is_null() & other.is_not_null())
+        if len(odd):
+            certain = texts.filter(other.is_null() & read[best[0]]["micros"].is_not_null())
+            return TimeLayout(doubt=f"{certain[0]!r} has the {best[0]}, and {odd[0]!r} has not")
+    zoned = chosen["zoned"]
+    if zoned.any() and not zoned.all():
+        good = texts.filter(read[best[0]]["micros"].is_not_null())
+        one, other_ = good.filter(zoned)[0], good.filter(~zoned)[0]
+        return TimeLayout(doubt=f"{one!r} names a time zone, and {other_!r} does not")
+    return TimeLayout(best[0], bool(zoned.all()))
+
+
+def _given(texts: pl.Series, time_format: str) -> TimeLayout:
+    # Elsewhere than in strftime of Python, %f counts nanoseconds, however many digits there are.
+    layout = re.sub(r"[.,]%f", "%.f", time_format)
+    if "%f" in layout:
+        raise InputError("time-format: write %f behind a point, as in %S.%f")
+    zoned = bool(re.search(r"%[-_0]?(?:z|:z|#z|s|\+)", layout))
+    chosen = TimeLayout("time-format", zoned, layout)
+    import polars as pl
+
+    try:
+        read = texts.to_frame("text").select(time_column("text", pl.String(), chosen)).to_series()
+    except pl.exceptions.PolarsError as error:
+        raise InputError(f"time-format {time_format!r} is no format of times: {error}") from error
+    if read.null_count() == len(read):
+        return TimeLayout(doubt=f"{texts[0]!r} is not written as {time_format!r}")
+    return chosen
+
+
+def doubt_refused(name: str, layout: TimeLayout, own: Sequence[str] = ()) -> InputError:
+    """The refusal of a column of times that can't be read, with the formats to choose from."""
+    advice = "use --time-format, such as '%Y-%m-%d %H:%M:%S'"
+    if " or " in layout.doubt and own:
+        one, other = (_written(own[0], order) for order in ("%d{0}%m{0}%Y", "%m{0}%d{0}%Y"))
+        advice = f"use --time-format {one!r} or {other!r}"
+    return InputError(f"column {name!r}: {layout.doubt}; {advice}")
+
+
+def _written(text: str, date: str) -> str:
+    """The format of a time that could have two, with the day and the month in an order."""
+    match = _EITHER.match(text)
+    if match is None:
+        return date.format("/")
+    rest = text[match.end() :]
+    half = bool(re.search(r"[AaPp]\.?[Mm]", rest))
+    for pattern, sign in (
+        (r"\d{1,2}:\d{2}:\d{2}([.,])\d+", r"%H:%M:%S\1%f"),
+        (r"\d{1,2}:\d{2}:\d{2}", "%H:%M:%S"),
+        (r"\d{1,2}:\d{2}(?!:)", "%H:%M"),
+        (r"[AaPp]\.?[Mm]\.?", "%p"),
+        (r"(?<=\S)( ?)(?:Z|[+-]\d{2}:?\d{2})$", r"\1%z"),
+    ):
+        if "%H" not in rest or "%" not in sign or "H" not in sign:
+            rest = re.sub(pattern, sign, rest, count=1)
+    return date.format(match[2]) + (rest.replace("%H", "%I") if half else rest)
+
+
+def _either(texts: pl.Series) -> str:
+    """Both readings of a date."""
+    match = next((m for m in map(_EITHER.match, texts.to_list()) if m), None)
+    if match is None:
+        return f"{texts[0]!r} has two readings"
+    first, second, year = int(match[1]), int(match[3]), match[4]
+    day = f"{first} {calendar.month_name[second]} {year}"
+    return f"{match.string!r} is {day} or {calendar.month_name[first]} {second}, {year}"
+
+
+def time_column(name: str, dtype: pl.DataType, layout: TimeLayout) -> pl.Expr:
+    """The expression that reads a column as moments in UTC, null where there is none."""
+    import polars as pl
+
+    column = pl.col(name)
+    kind = pl.Datetime("us")
+    if layout.name == "times":
+        moment = column.dt.convert_time_zone("UTC") if layout.zoned else column
+        return moment.cast(pl.Datetime("us", "UTC" if layout.zoned else None)).dt.replace_time_zone(
+            "UTC"
+        )
+    if layout.name == _EPOCH:
+        return _since_1970(column, text=dtype == pl.String).cast(kind).dt.replace_time_zone("UTC")
+    text = column.str.strip_chars()
+    if layout.format:
+        # A date alone is midnight.
+        timed = re.search(r"%[-_0]?[HIRTcs+Xrk]", layout.format) is not None
+        moment = text if timed else text + " 00:00"
+        form = layout.format if timed else layout.format + " %H:%M"
+        zone = "UTC" if layout.zoned else None
+        read = moment.str.to_datetime(form, time_unit="us", time_zone=zone, strict=False)
+        return read if layout.zoned else read.dt.replace_time_zone("UTC")
+    micros, zoned = _moment(text, layout.name)
+    # What names a zone where the others don't, or the other way round, is not sure.
+    sure = pl.when(zoned == layout.zoned).then(micros)
+    return sure.cast(kind).dt.replace_time_zone("UTC").alias(name)
+
+
+def _parts(texts: pl.Series, layout: str) -> pl.DataFrame:
+    import polars as pl
+
+    micros, zoned = _moment(pl.col("text"), layout)
+    return texts.to_frame("text").select(micros.alias("micros"), zoned.alias("zoned"))
+
+
+def _moment(text: pl.Expr, layout: str) -> tuple[pl.Expr, pl.Expr]:
+    """Microseconds since 1970 of text in a layout, null where it is none, and what names a zone."""
+    import polars as pl
+
+    pattern = LAYOUTS[layout]
+    found = text.str.extract_groups(pattern)
+    names = set(_NAMED.findall(pattern))
+
+    def number(part: str) -> pl.Expr:
+        return found.struct.field(part).cast(pl.Int64, strict=False)
+
+    if "name" in names:
+        months = {name: place for place, name in enumerate(_MONTHS, 1)}
+        start = found.struct.field("name").str.slice(0, 3).str.to_lowercase()
+        month = start.replace_strict(months, default=None, return_dtype=pl.Int64)
+    else:
+        month = number("month")
+    iso = pl.format("{}-{}-{}", found.struct.field("year"), month, number("day"))
+    days = iso.str.to_date("%Y-%m-%d", strict=False).cast(pl.Int64)
+    half = found.struct.field("half").str.to_lowercase()
+    hour = number("hour")
+    shown = pl.when(half.is_not_null()).then(hour.is_between(1, 12)).otherwise(hour < 24)
+    hour = (
+        pl.when(half.is_not_null())
+        .then(hour % 12 + pl.when(half == "p").then(12).otherwise(0))
+        .otherwise(hour)
+    )
+    minute, second = number("minute"), number("second").fill_null(0)
+    sound = hour.is_null() | (shown & (minute < 60) & (second <= 60))
+    part = found.struct.field("part").fill_null("").str.pad_end(6, "0").str.slice(0, 6)
+    offset = (number("ahead").fill_null(0) * 60 + number("past").fill_null(0)) * 60
+    offset = pl.when(found.struct.field("sign") == "-").then(-offset).otherwise(offset)
+    clock = (hour.fill_null(0) * 60 + minute.fill_null(0)) * 60 + second - offset
+    micros = (days * 86_400 + clock) * _SECOND + part.cast(pl.Int64, strict=False)
+    return pl.when(sound).then(micros), found.struct.field("zone").is_not_null()
+
+
+def _since_1970(column: pl.Expr, *, text: bool) -> pl.Expr:
+    import polars as pl
+
+    # Whole numbers stay whole: a float64 is too coarse for nanoseconds.
+    whole = column.str.strip_chars().cast(pl.Int64, strict=False) if text else column.cast(pl.Int64)
+    number = (column.str.strip_chars() if text else column).cast(pl.Float64, strict=False)
+    micros: pl.Expr = pl.when(number < _UNITS[-1][0] * 100).then(whole // 1_000)
+    for bound, unit in reversed(_UNITS):
+        exact = (number * unit).round().cast(pl.Int64, strict=False)
+        micros = pl.when(number < bound).then(exact).otherwise(micros)
+    return pl.when(number >= _SMALLEST).then(micros)
