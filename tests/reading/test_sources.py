@@ -198,7 +198,7 @@ def test_only_the_columns_that_are_asked_for_are_checked() -> None:
     rows = assay.rows({"y": ["a", "b"], "p": [0.5, None]}, label="y", score="p")
     (frame,) = rows.batches("label")
     assert frame.columns == ["label"]
-    with pytest.raises(errors.InputError, match=r"no column of a mapping was given as 'cluster'"):
+    with pytest.raises(errors.InputError, match=r"no column of a mapping is given as 'cluster'"):
         rows.batches("cluster")
 
 

@@ -11,7 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from assay.errors import CountError, InputError, LabelError, ScoreError
+from assay.reading.numbers import NumberStyle, read_numbers
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,6 +33,7 @@ class Check:
 
     reason: str
     fails: Callable[[Any, Any], Any]  # (as written, value): whether a row fails
+    of_nulls: bool = False  # whether only rows without a value can fail
 
 
 def _missing(written: Any, value: Any) -> Any:  # noqa: ARG001 - all checks take both
@@ -56,8 +60,8 @@ def _no_weight(written: Any, value: Any) -> Any:  # noqa: ARG001
     return (value < 0) | (value > _MOST_WEIGHT) | ((value > 0) & (value < _LEAST_WEIGHT))
 
 
-MISSING = Check("have no {role}", _missing)
-_TEXT = Check("have a {role} that is neither text nor a whole number", _unread)
+MISSING = Check("have no {role}", _missing, of_nulls=True)
+_TEXT = Check("have a {role} that can't be used", _unread, of_nulls=True)
 _FINITE = Check("have a {role} that is not a finite number", _not_finite)
 
 TEXT, NUMBER, COUNT, TIME = "text", "number", "count", "time"
@@ -98,7 +102,7 @@ ROLES: dict[str, Role] = {
     "stratum": Role(TEXT, (MISSING, _TEXT)),
     "cluster": Role(TEXT, (MISSING, _TEXT)),
     "id": Role(TEXT, (MISSING, _TEXT)),
-    "time": Role(TIME, (MISSING, Check("have a time that can't be read", _unread))),
+    "time": Role(TIME, (MISSING, Check("have a time that can't be read", _unread, of_nulls=True))),
     "family": Role(TEXT),
     "slice": Role(TEXT),
     "incident": Role(TEXT),
@@ -177,26 +181,13 @@ def numbers(values: pl.Series) -> pl.Series:
 
     dtype = values.dtype
     if dtype == pl.String:
-        values = _parsed(values)
+        values = read_numbers(values, NumberStyle())
     elif not dtype.is_float():
         values = values.cast(pl.Float64, strict=False)
     elif dtype not in (pl.Float32, pl.Float64):
         values = values.cast(pl.Float32)
     zero = values == 0
-    return values.set(zero, 0.0) if zero.any() else values
-
-
-def _parsed(values: pl.Series) -> pl.Series:
-    import polars as pl
-
-    parsed = values.cast(pl.Float64, strict=False)
-    if parsed.null_count() == values.null_count():
-        return parsed
-    bare = values.str.strip_chars()
-    percent = bare.str.strip_suffix("%").str.strip_chars_end()
-    shares = (percent + "e-2").set(~bare.str.ends_with("%"), None)
-    again = bare.cast(pl.Float64, strict=False)
-    return again.zip_with(again.is_not_null(), shares.cast(pl.Float64, strict=False))
+    return values.set(zero, 0.0) if zero.any() else values  # of which some may be -0.0
 
 
 def counts(values: pl.Series) -> pl.Series:
@@ -220,9 +211,8 @@ def moments(values: pl.Series) -> pl.Series:
     """Times in UTC; those without a zone are taken as UTC."""
     import polars as pl
 
-    if values.dtype == pl.String:
-        values = values.str.to_datetime(time_unit="us", time_zone="UTC", strict=False)
-    if isinstance(values.dtype, pl.Datetime) and values.dtype.time_zone is not None:
+    zoned = isinstance(values.dtype, pl.Datetime) and values.dtype.time_zone is not None
+    if zoned:
         return values.dt.convert_time_zone("UTC").cast(pl.Datetime("us", "UTC"))
     return values.cast(pl.Datetime("us"), strict=False).dt.replace_time_zone("UTC")
 
@@ -257,32 +247,48 @@ class Failures:
 
 
 def check(
-    frame: pl.DataFrame, columns: Mapping[str, str], optional: Sequence[str] = ()
+    frame: pl.DataFrame,
+    columns: Mapping[str, str],
+    expressions: Mapping[str, pl.Expr],
+    optional: Sequence[str] = (),
+    *,
+    texts_only: bool = True,
 ) -> tuple[pl.DataFrame, list[Failures]]:
     """The good rows of a batch in canonical columns, and those that fail, by their first reason.
 
-    ``columns`` maps each canonical column to the batch's own; those that are ``optional`` may have
-    no value.
+    ``columns`` maps each canonical column to the batch's own, and ``expressions`` read those whose
+    text is written in a way of its own; ``optional`` columns may have no value. Without
+    ``texts_only``, labels that are whole numbers or booleans stay so.
     """
     import polars as pl
 
-    values = {
-        canonical: value_of(frame[column], role_of(canonical).kind).alias(canonical)
-        for canonical, column in columns.items()
-    }
-    if "label" in values and values["label"].dtype == pl.String:
-        values["label"] = values["label"].cast(pl.Categorical)
+    values = {}
+    for canonical, column in columns.items():
+        role, written = role_of(canonical), frame[column]
+        if canonical in expressions and (written.dtype == pl.String or role.kind == TIME):
+            read = frame.select(expressions[canonical]).to_series()
+            # Whole numbers are exact as they are written; floats end at 2^53.
+            written = counts(written).fill_null(counts(read)) if role.kind == COUNT else read
+        plain = written.dtype == pl.Boolean or written.dtype.is_integer()
+        if texts_only or role.kind != TEXT or not plain:
+            written = value_of(written, role.kind)
+        if canonical == "label" and written.dtype == pl.String:
+            written = written.cast(pl.Categorical)
+        values[canonical] = written.alias(canonical)
     good = pl.DataFrame(list(values.values()))
     failing: pl.Series | None = None
     for canonical, value in values.items():
+        has_nulls = value.null_count() > 0
         for each in role_of(canonical).checks:
             # Whatever is missing has no value either: a batch without such rows is looked at once.
-            if each is MISSING or (canonical in optional and each is _TEXT):
+            if each is MISSING or (each.of_nulls and (canonical in optional or not has_nulls)):
+                continue
+            if each is _FINITE and not has_nulls and np.isfinite(value.to_numpy()).all():
                 continue
             fails = each.fails(None, value)
             if fails.any():
                 failing = fails if failing is None else failing | fails
-    off = _off_one(values)
+    off = check_sum(values)
     if off is not None and off.any():
         failing = off if failing is None else failing | off
     if failing is None:
@@ -295,7 +301,7 @@ def check(
     return good.filter(~bad), failures
 
 
-def _off_one(values: Mapping[str, pl.Series]) -> pl.Series | None:
+def check_sum(values: Mapping[str, Any]) -> Any:
     """Which rows' probabilities don't sum to 1; None where there are not several."""
     of_labels = [value for name, value in values.items() if name.startswith("probability:")]
     if len(of_labels) < 2:

@@ -45,7 +45,6 @@ class FileOptions:
 
     input_format: str | None = None
     delimiter: str | None = None
-    decimal: str | None = None
     quote: str = '"'
     header: bool = True
     skip_lines: int = 0
@@ -214,13 +213,22 @@ def _sheet(sheets: list[str], asked: str | None, name: str) -> str:
 def _delimited(delimiter: str, file: InputFile, options: FileOptions) -> Table:
     from assay.reading.text import Dialect, open_text
 
+    texts = partial(_texts, file.name, options.encoding)
     dialect = Dialect.of(
-        options.delimiter or delimiter,
+        options.delimiter or _sniffed_delimiter(texts(file.look()), delimiter, options),
         options.quote,
         header=options.header,
         skip_lines=options.skip_lines,
     )
-    return open_text(file, partial(_texts, file.name, options.encoding), dialect)
+    return open_text(file, texts, dialect)
+
+
+def _sniffed_delimiter(chunks: Iterator[bytes], usual: str, options: FileOptions) -> str:
+    from assay.reading.numbers import sniff_delimiter
+    from assay.reading.text import skipped
+
+    head = next(skipped(chunks, options.skip_lines), b"")[:HEAD]
+    return sniff_delimiter(head.decode("utf-8", "replace"), usual)
 
 
 def _json(file: InputFile, options: FileOptions) -> Table:

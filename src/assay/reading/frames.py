@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from assay.errors import InputError, LabelError, LengthMismatch
 from assay.reading.arrays import array_of, check_index
 from assay.reading.damage import guarded
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 ARRAYS = "arrays"
 _CURSOR = 1 << 16
+# Enough values to meet a fraction where there are any; else all are looked at.
+_FIRST_LOOK = 1 << 16
 
 
 def of_columns(columns: Mapping[str, Any], name: str = ARRAYS) -> Table:
@@ -42,6 +46,8 @@ def column_of(values: Any, name: str) -> pl.Series:
 
     if isinstance(values, pl.Series):
         return values.alias(name)
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf" and values.ndim == 1:
+        return pl.Series(name, values)
     with guarded(name):
         native = nw.from_native(values, series_only=True, pass_through=True)
         if isinstance(native, nw.Series):
@@ -80,6 +86,13 @@ def frame_of(source: Any) -> Any:
 
     frame = nw.from_native(source, pass_through=True)
     return frame if isinstance(frame, nw.DataFrame | nw.LazyFrame) else None
+
+
+def is_engine(frame: Any) -> bool:
+    """Whether the rows of a narwhals frame stay in an engine that groups them."""
+    import narwhals as nw
+
+    return isinstance(frame, nw.LazyFrame) and not frame.implementation.is_polars()
 
 
 def of_frame(frame: Any, name: str) -> Table:
@@ -179,7 +192,7 @@ def by_position(labels: Any, predictions: Any) -> tuple[str, tuple[str, ...]]:
     >>> by_position(["attack", "normal"], [0.9, 0.2])[0], by_position([1, 0], [1, 1])[0]
     ('score', 'decision')
     """
-    import numpy as np
+    import polars as pl
 
     shape = getattr(predictions, "shape", None)
     if isinstance(predictions, Mapping) or (shape is not None and len(shape) == 2 and shape[1] > 1):
@@ -187,8 +200,12 @@ def by_position(labels: Any, predictions: Any) -> tuple[str, tuple[str, ...]]:
     values = column_of(predictions, "predictions")
     if not values.dtype.is_numeric():
         return "decision", ()
-    found = values.cast(float).drop_nulls().drop_nans().unique().to_numpy()
-    if not (found == np.floor(found)).all() or not len(found):
+    numbers = values.cast(pl.Float64).to_numpy()
+    for part in (numbers[:_FIRST_LOOK], numbers[_FIRST_LOOK:]):
+        if (part[np.isfinite(part)] % 1 != 0).any():
+            return "score", ()
+    found = np.unique(numbers[np.isfinite(numbers)])
+    if not len(found):
         return "score", ()
     from assay.reading.checks import texts
 
@@ -212,8 +229,6 @@ def by_position(labels: Any, predictions: Any) -> tuple[str, tuple[str, ...]]:
 
 def probability_columns(values: Any, labels: Any) -> dict[str, Any]:
     """A column for each label, sorted as text, of an array with one column a label."""
-    import numpy as np
-
     from assay.reading.checks import texts
 
     if isinstance(values, Mapping):

@@ -4,35 +4,49 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError, MissingColumn
 from assay.reading import frames, inputs
-from assay.reading.checks import ARGUMENTS, check_type
+from assay.reading.checks import ARGUMENTS, TEXT, TIME, check_type, role_of
+from assay.reading.engines import Engine
 from assay.reading.formats import FileOptions
+from assay.reading.names import Reading, Recognised, recognise
+from assay.reading.presets import path_column as preset_path
 from assay.reading.source import Table
 from assay.text import quote
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True)
 class Opened:
-    """The tables of a source, which columns are what, and what is to be noted."""
+    """A source that is open: its tables, or its engine, and which columns are what.
+
+    ``expressions`` read the columns that are written in a way of their own. ``unclear`` says why
+    labels or predictions could not be found.
+    """
 
     name: str
-    tables: list[Table]
-    columns: dict[str, str]
-    notes: tuple[str, ...]
+    tables: Sequence[Table]
+    columns: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+    expressions: Mapping[str, pl.Expr] = field(default_factory=dict)
+    unclear: Callable[[], str] = str
+    engine: Engine | None = None
 
 
-def open_tables(
+def open_source(
     source: Any,
     more: Sequence[Any],
     given: Mapping[str, Any],
     slices: Any,
     probabilities: Any,
     options: FileOptions,
+    reading: Reading,
 ) -> Opened:
     """Open a source, with the columns that were given by name or as arrays."""
     columns = {role: column for role, column in given.items() if column is not None}
@@ -49,24 +63,55 @@ def open_tables(
         named = [slices] if isinstance(slices, str) else slices
         columns |= {f"slice:{name}": name for name in named}
     arrays = {role: column for role, column in columns.items() if not isinstance(column, str)}
-    name, tables = _tables(source, arrays, columns, options)
+    only_arrays = source is None
+    name, tables, engine = _tables(source, arrays, columns, options)
+    schema = engine.schema() if engine is not None else tables[0].schema
     if isinstance(probabilities, str):
-        found = expand(probabilities, tables[0])
+        found = expand(probabilities, name, schema)
         columns |= {f"probability:{label}": column for label, column in found.items()}
     notes = (*notes, *(note for table in tables for note in table.notes))
-    named = {role: str(column) for role, column in columns.items()}
+    own: dict[str, str] = {role: str(column) for role, column in columns.items()}
+    if engine is not None:
+        for role, column in own.items():
+            if column not in schema:
+                raise no_column(name, column, schema, role)
+        return Opened(name, (), own, notes, engine=engine)
+    if only_arrays and not any(map(_is_written, own, (schema[column] for column in own.values()))):
+        recognised = Recognised(own)
+    else:
+        reading = replace(reading, source=name)
+        for role, column in own.items():
+            if column not in schema and preset_path(column, schema) is None:
+                raise no_column(name, column, schema, role, tables[0].hint)
+            if column in schema:
+                check_type(role, column, schema[column], name)
+        recognised = recognise(schema, tables[0].look(), own, needed=(), reading=reading)
+
+    def unclear() -> str:
+        asked = recognise(schema, tables[0].look(), own, reading=reading)
+        return asked.unclear
+
     for table in tables:
-        for role, column in named.items():
+        for role, column in recognised.columns.items():
             if column not in table.schema:
-                raise no_column(table, column, role)
+                raise no_column(table.name, column, table.schema, role, table.hint)
             check_type(role, column, table.schema[column], table.name)
-    return Opened(name, tables, named, notes)
+    every = tuple(dict.fromkeys((*recognised.notes, *notes)))
+    return Opened(name, tables, recognised.columns, every, recognised.expressions, unclear)
+
+
+def _is_written(role: str, dtype: pl.DataType) -> bool:
+    """Whether a column may be written in a way that has to be recognised."""
+    import polars as pl
+
+    kind = role_of(role).kind
+    return kind == TIME or (kind != TEXT and dtype == pl.String)
 
 
 def _tables(
     source: Any, arrays: Mapping[str, Any], columns: dict[str, Any], options: FileOptions
-) -> tuple[str, list[Table]]:
-    """The tables of a source; columns that are arrays get names."""
+) -> tuple[str, list[Table], Engine | None]:
+    """The tables of a source, or its engine; columns that are arrays get names."""
     if source is None or isinstance(source, Mapping):
         own = {} if source is None else {str(key): values for key, values in source.items()}
         if not own and not arrays:
@@ -76,7 +121,7 @@ def _tables(
             own[name] = values
             columns[role] = name
         name = frames.ARRAYS if source is None else "a mapping"
-        return name, [frames.of_columns(own, name)]
+        return name, [frames.of_columns(own, name)], None
     if arrays:
         role = next(iter(arrays))
         raise InputError(
@@ -86,15 +131,17 @@ def _tables(
     if inputs.is_named(source):
         tables = inputs.tables(source, options)
         more = f" and {len(tables) - 1:,} more" if tables[1:] else ""
-        return tables[0].name + more, tables
+        return tables[0].name + more, tables, None
     table = _other(source)
-    return table.name, [table]
+    return (table.name, [], table) if isinstance(table, Engine) else (table.name, [table], None)
 
 
-def _other(source: Any) -> Table:
+def _other(source: Any) -> Table | Engine:
     if frames.is_cursor(source):
         return frames.of_cursor(source)
     frame = frames.frame_of(source)
+    if frame is not None and frames.is_engine(frame):
+        return Engine(f"a {type(source).__name__}", frame)
     if frame is not None:
         return frames.of_frame(frame, f"a {type(source).__name__}")
     if isinstance(source, Iterator):
@@ -122,7 +169,7 @@ def _positional(
     """Labels and predictions, or a model with X and y, as columns by role."""
     from assay.reading import models
 
-    if models.is_model(source):
+    if len(more) == 2 or models.is_model(source):
         if len(more) != 2:
             raise InputError("a model is followed by X and y: rows(model, X, y)")
         found, notes = models.predictions(source, *more)
@@ -144,29 +191,31 @@ def _positional(
     return None, {"label": source, role: more[0]}, probabilities, notes
 
 
-def no_column(table: Table, column: str, canonical: str = "") -> MissingColumn:
-    """The error for a column that a table doesn't have, with those that it has."""
-    names = list(table.schema)
-    similar = difflib.get_close_matches(str(column), names, n=1)
+def no_column(
+    name: str, column: str, schema: Mapping[str, Any], canonical: str = "", hint: str = ""
+) -> MissingColumn:
+    """The error for a column that a source doesn't have, with those that it has."""
+    names = list(schema)
+    similar = difflib.get_close_matches(column, names, n=1)
     advice = f"; did you mean {similar[0]!r}?" if similar else "."
     listed = ", ".join(map(quote, names[:12])) + (f" and {len(names) - 12} more" * bool(names[12:]))
     role = canonical.partition(":")[0]
     wanted = f" for {ARGUMENTS.get(role, role)}=" if role else ""
-    hint = f". {table.hint}" if table.hint else ""
     return MissingColumn(
-        f"{table.name} has no column {column!r}{wanted}{advice} Its columns are {listed}{hint}",
-        str(column),
+        f"{name} has no column {column!r}{wanted}{advice} Its columns are {listed}"
+        f"{'. ' + hint if hint else ''}",
+        column,
     )
 
 
-def expand(pattern: str, table: Table) -> dict[str, str]:
+def expand(pattern: str, name: str, schema: Mapping[str, Any]) -> dict[str, str]:
     """The columns that a pattern such as ``p_*`` names, by what the star stands for."""
     before, _, behind = pattern.partition("*")
     found = {
-        name[len(before) : len(name) - len(behind)]: name
-        for name in table.schema
-        if fnmatch.fnmatchcase(name, pattern)
+        column[len(before) : len(column) - len(behind)]: column
+        for column in schema
+        if fnmatch.fnmatchcase(column, pattern)
     }
     if "*" not in pattern or not found:
-        raise no_column(table, pattern, "probability")
+        raise no_column(name, pattern, schema, "probability")
     return found

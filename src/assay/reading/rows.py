@@ -7,18 +7,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from assay.errors import InputError
-from assay.reading.checks import ARGUMENTS, check
-from assay.reading.source import InputDigest, Place, Refused, Source, Table
+from assay.reading.checks import ARGUMENTS, check, role_of, texts
+from assay.reading.source import InputDigest, Place, Refused, Source
 from assay.text import plural
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import polars as pl
 
     from assay.counts.counts import Counts
+    from assay.reading.opening import Opened
 
 # The name of a column, or the column itself.
 Column: TypeAlias = Any
 _COUNTED = ("count", "weight")
+_SEARCHED = ("label", "score", "decision", "probability")
 _PERIODS = {"day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m"}
 
 
@@ -39,6 +43,10 @@ def rows(
     time: Column = None,
     incident: Column = None,
     id: Column = None,  # noqa: A002 - the word that users know
+    preset: str | None = None,
+    alarm: str | Sequence[str] = (),
+    order: str | None = None,
+    time_format: str | None = None,
     unlabelled: bool = False,
     on_bad_row: Literal["stop", "skip"] = "stop",
     input_format: str | None = None,
@@ -67,7 +75,8 @@ def rows(
     [0.9, 0.2]
     """
     from assay.reading.formats import FileOptions
-    from assay.reading.opening import open_tables
+    from assay.reading.names import Reading
+    from assay.reading.opening import open_source
 
     given = {
         "label": label,
@@ -82,20 +91,18 @@ def rows(
         "incident": incident,
         "id": id,
     }
-    options = FileOptions(
-        input_format, delimiter, decimal, quote, header, skip_lines, encoding, sheet, rows
-    )
+    options = FileOptions(input_format, delimiter, quote, header, skip_lines, encoding, sheet, rows)
     if on_bad_row not in ("stop", "skip"):
         raise InputError(f"on_bad_row= is 'stop' or 'skip'; found {on_bad_row!r}")
-    opened = open_tables(source, more, given, slices, probabilities, options)
-    return Rows(
-        opened.name,
-        opened.tables,
-        opened.columns,
-        opened.notes,
-        optional=("label",) if unlabelled else (),
-        skip=on_bad_row == "skip",
+    reading = Reading(
+        alarm=(alarm,) if isinstance(alarm, str) else tuple(alarm),
+        preset=preset,
+        decimal=decimal,
+        order=order,
+        time_format=time_format,
     )
+    opened = open_source(source, more, given, slices, probabilities, options, reading)
+    return Rows(opened, unlabelled=unlabelled, skip=on_bad_row == "skip")
 
 
 class Rows:
@@ -104,21 +111,12 @@ class Rows:
     ``columns`` maps each canonical column to the source's own; ``notes`` say what was understood.
     """
 
-    def __init__(
-        self,
-        name: str,
-        tables: Sequence[Table],
-        columns: Mapping[str, str],
-        notes: Sequence[str] = (),
-        *,
-        optional: Sequence[str] = (),
-        skip: bool = False,
-    ) -> None:
-        self.name = name
-        self.columns = dict(columns)
-        self.notes = tuple(notes)
-        self._tables = tuple(tables)
-        self._optional = tuple(optional)
+    def __init__(self, opened: Opened, *, unlabelled: bool = False, skip: bool = False) -> None:
+        self.name = opened.name
+        self.columns = dict(opened.columns)
+        self.notes = opened.notes
+        self._opened = opened
+        self._optional = ("label",) if unlabelled else ()
         self._skip = skip
         self._refused: Refused | None = None
         self._source: Source | None = None
@@ -152,44 +150,72 @@ class Rows:
         ``row`` is the number of each row in its source, and ``period`` the day, week or month of
         its time.
         """
-        if self._source is not None and any(table.once for table in self._tables):
-            raise InputError(
-                f"{self.name} can be read once, and was: count it once with all columns that are "
-                f"needed, or save its rows to a file first"
-            )
         columns = self._chosen(keys)
-        return self._read(columns, row="row" in keys, period=period if "period" in keys else None)
+        if self._opened.engine is not None:
+            raise InputError(
+                f"the rows of {self.name} stay in their engine: rows.count(...) counts them there. "
+                f"To have the rows, collect them first"
+            )
+        self._check_once()
+        layout = _PERIODS[period] if "period" in keys else None
+        return self._read(columns, row="row" in keys, period=layout)
 
-    def count(self, *keys: str, mode: str = "auto", max_memory: int | None = None) -> Counts:
+    def count(
+        self, *keys: str, mode: str = "auto", max_memory: int | None = None, period: str = "day"
+    ) -> Counts:
         """The rows, counted by the values of these columns; this reads them.
 
         >>> opened = rows({"y": ["a", "b", "a"], "p": [0.9, 0.2, 0.9]}, label="y", score="p")
         >>> opened.count("label", "score").total
         3
         """
+        columns = self._chosen(keys)
+        layout = _PERIODS[period] if "period" in keys else None
+        if self._opened.engine is not None:
+            from assay.counts.engines import count_engine
+
+            good, refused, used = self._opened.engine.good(columns, self._optional, layout)
+            self._finish(refused, used, role_of(next(iter(columns))).error)
+            return count_engine(good, keys, mode=mode, max_memory=max_memory)
         from assay.counts.counter import Counter
 
+        self._check_once()
         counter = Counter(keys, mode=mode, max_memory=max_memory)
-        for frame in self.batches(*keys):
+        for frame in self._read(columns, period=layout, texts_only=False):
             counter.add(frame)
         return counter.finish()
 
     def _chosen(self, keys: Sequence[str]) -> dict[str, str]:
         """The columns that the keys need, with the counts and weights of rows."""
-        wanted = [*({"period": "time"}.get(key, key) for key in keys if key != "row"), *_COUNTED]
-        unknown = [key for key in wanted if key not in self.columns and key not in _COUNTED]
-        if unknown:
-            role = unknown[0].partition(":")[0]
-            raise InputError(
-                f"no column of {self.name} was given as {unknown[0]!r}; these were: "
-                f"{', '.join(self.columns)}. Say {ARGUMENTS.get(role, role)}= in rows(...)"
-            )
         if not keys:
             return self.columns
+        wanted = {name for key in keys for name in self._columns_of(key)} - {"row"}
+        missing = sorted(name for name in wanted if name not in self.columns)
+        if missing:
+            role = missing[0].partition(":")[0]
+            unclear = self._opened.unclear() if role in _SEARCHED else ""
+            raise InputError(
+                unclear
+                or f"no column of {self.name} is given as {missing[0]!r}; these are: "
+                f"{', '.join(self.columns)}. Say {ARGUMENTS.get(role, role)}= in rows(...)"
+            )
+        wanted |= set(_COUNTED)
         return {name: column for name, column in self.columns.items() if name in wanted}
 
+    def _columns_of(self, key: str) -> list[str]:
+        """The columns that are needed to count by a key."""
+        if key == "probability":
+            classes = [name for name in self.columns if name.startswith("probability:")]
+            return [*(classes or ["probability"]), "label"]
+        return ["score"] if key.startswith("score>=") else [{"period": "time"}.get(key, key)]
+
     def _read(
-        self, columns: Mapping[str, str], *, row: bool, period: str | None
+        self,
+        columns: Mapping[str, str],
+        *,
+        row: bool = False,
+        period: str | None = None,
+        texts_only: bool = True,
     ) -> Iterator[pl.DataFrame]:
         import polars as pl
 
@@ -197,12 +223,18 @@ class Rows:
         self._refused, self._source = refused, None
         error: type[InputError] | None = None
         own = list(dict.fromkeys(columns.values()))
-        for table in self._tables:
+        for table in self._opened.tables:
             for batch in table.read(own):
                 for broken in batch.broken:
                     error = error or InputError
                     refused.add(broken.reason, 1, [Place(table.name, broken.row, broken.line)])
-                good, failures = check(batch.frame, columns, self._optional)
+                good, failures = check(
+                    batch.frame,
+                    columns,
+                    self._opened.expressions,
+                    self._optional,
+                    texts_only=texts_only,
+                )
                 for failure in failures:
                     error = error or failure.error
                     places = (
@@ -224,10 +256,30 @@ class Rows:
                         numbers = numbers.filter(~kept)
                     good = good.with_columns(numbers)
                 if period is not None:
-                    good = good.with_columns(period=pl.col("time").dt.strftime(_PERIODS[period]))
+                    good = good.with_columns(period=pl.col("time").dt.strftime(period))
                 yield good
-        if error is not None and not self._skip:
-            raise error(
+        digests = [t.digest() or InputDigest(t.name, None, None) for t in self._opened.tables]
+        self._finish(refused, used, error, digests, labels if "label" in columns else None)
+
+    def _check_once(self) -> None:
+        if self._refused is not None and any(table.once for table in self._opened.tables):
+            raise InputError(
+                f"{self.name} can be read once, and was: count it once with all columns that are "
+                f"needed, or save its rows to a file first"
+            )
+
+    def _finish(
+        self,
+        refused: Refused,
+        used: int,
+        error: type[InputError] | None,
+        digests: Sequence[InputDigest] = (),
+        labels: LabelHash | None = None,
+    ) -> None:
+        """Keep what became of the rows; where bad rows stop, raise."""
+        self._refused = refused
+        if refused.rows and not self._skip:
+            raise (error or InputError)(
                 f"{self.name}: {'; '.join(refused.sentences())}. Correct "
                 f"{plural(refused.rows, 'this row', 'these rows')}, or leave such rows out with "
                 f"on_bad_row='skip'"
@@ -239,8 +291,8 @@ class Rows:
             refused.rows,
             tuple(refused.listed()),
             refused.sentences(),
-            tuple(t.digest() or InputDigest(t.name, None, None) for t in self._tables),
-            labels.digest() if "label" in columns else None,
+            tuple(digests),
+            labels.digest() if labels is not None else None,
         )
 
 
@@ -254,34 +306,52 @@ class LabelHash:
     """
 
     def __init__(self) -> None:
-        import numpy as np
-
         self._digest = hashlib.sha256()
-        self._names: list[str | None] = []
-        self._number = np.full(16, -1, np.int64)
+        self._numbers: dict[str | None, int] = {}
+        # For each type of column, the number of each code.
+        self._tables: dict[str, npt.NDArray[np.uint32]] = {}
 
     def add(self, labels: pl.Series) -> None:
-        """The next labels, a column of categories; missing ones count as one more label."""
+        """The next labels: categories, booleans or whole numbers; missing ones are one more."""
         import numpy as np
+        import polars as pl
 
         if not len(labels):
             return
-        codes = labels.to_physical().cast(int).fill_null(-1).to_numpy() + 1
-        most = int(codes.max())
-        if most >= len(self._number):
-            more = np.full(2 * most + 2 - len(self._number), -1, np.int64)
-            self._number = np.append(self._number, more)
-        if (self._number[codes] < 0).any():
-            new, first = np.unique(codes, return_index=True)
-            for i in np.argsort(first).tolist():
-                if self._number[new[i]] < 0:
-                    self._number[new[i]] = len(self._names)
-                    self._names.append(labels[int(first[i])])
-        self._digest.update(self._number[codes].astype("<u4").tobytes())
+        kind = "categories"
+        if labels.dtype == pl.Boolean and not labels.null_count():
+            kind, codes = "booleans", labels.to_numpy().view(np.uint8)
+        elif labels.dtype.is_integer() and _is_small(labels):
+            kind, codes = "integers", labels.to_numpy().astype(np.int32) + _SMALL
+        else:
+            labels = texts(labels).cast(pl.Categorical)
+            codes = labels.to_physical().cast(pl.Int64).fill_null(-1).to_numpy() + 1
+        table = self._tables.setdefault(kind, np.zeros(0, np.uint32))
+        if len(table) <= (most := int(codes.max())):
+            table = np.append(table, np.full(2 * most + 2, _UNKNOWN, np.uint32))
+            self._tables[kind] = table
+        numbers = table[codes]
+        if (numbers == _UNKNOWN).any():
+            new, first = np.unique(codes[numbers == _UNKNOWN], return_index=True)
+            places = np.flatnonzero(numbers == _UNKNOWN)[first]
+            for code, place in sorted(zip(new, places, strict=True), key=lambda pair: pair[1]):
+                name = texts(labels[int(place) : int(place) + 1]).cast(pl.String)[0]
+                table[code] = self._numbers.setdefault(name, len(self._numbers))
+            numbers = table[codes]
+        self._digest.update(numbers.astype("<u4", copy=False).tobytes())
 
     def digest(self) -> str:
         """The digest of all labels so far."""
-        names = "\0".join("" if name is None else name for name in self._names)
         whole = self._digest.copy()
-        whole.update(names.encode())
+        whole.update("\0".join(name or "" for name in self._numbers).encode())
         return whole.hexdigest()
+
+
+_UNKNOWN = 2**32 - 1
+_SMALL = 2**15
+
+
+def _is_small(labels: pl.Series) -> bool:
+    """Whether whole numbers are few enough for a table."""
+    low, high = labels.min(), labels.max()
+    return not labels.null_count() and low >= -_SMALL and high < _SMALL  # type: ignore[operator]

@@ -196,10 +196,10 @@ class _Reader:
             final = chunk is None
             text = rest + (chunk or b"")
             block = _whole_records(text, final=final)
-            batch, used, records = self._batch(block, columns, row, line, final=final)
+            batch, used, records, lines = self._batch(block, columns, row, line, final=final)
             if batch is not None:
                 yield batch
-            row, line = row + records, line + block.count(b"\n", 0, used)
+            row, line = row + records, line + lines
             rest = text[used:]
             if not final and len(rest) > 2 * LONGEST:
                 raise InputError(
@@ -209,20 +209,20 @@ class _Reader:
 
     def _batch(
         self, block: bytes, columns: Sequence[str], row: int, line: int, *, final: bool
-    ) -> tuple[Batch | None, int, int]:
-        """The rows of a block of whole lines, the bytes that they take, and how many there are."""
+    ) -> tuple[Batch | None, int, int, int]:
+        """The rows of a block of whole lines; their bytes, records and lines."""
         if not block:
-            return None, 0, 0
+            return None, 0, 0, 0
         quote = self._dialect.quote
         quoted = bool(quote) and quote in block
-        if not (quoted or b"\0" in block or block.count(b"\r") != block.count(b"\r\n")):
+        if not (quoted or b"\0" in block or _has_lone_returns(block)):
             rows = block.count(b"\n")
             frame = self._parse(block, columns, checked=False)
             if frame is not None and frame.height == rows:
-                return Batch(frame, row, None, lambda i: line + i), len(block), rows
+                return Batch(frame, row, None, lambda i: line + i), len(block), rows, rows
         records = structure(block, self._dialect, len(self._names), final=final)
         if not len(records.ends):
-            return None, 0, 0
+            return None, 0, 0, 0
         used, size = int(records.ends[-1]), len(records.ends)
         good = np.ones(size, bool)
         good[list(records.broken)] = False
@@ -246,7 +246,8 @@ class _Reader:
 
         broken = [Broken(row + i, line_of(i), why) for i, why in sorted(records.broken.items())]
         kept = None if good.all() else np.flatnonzero(good)
-        return Batch(frame, row, kept, line_of, broken), used, size
+        lines = block.count(b"\n", 0, used)
+        return Batch(frame, row, kept, line_of, broken), used, size, lines
 
     def _parse(self, data: bytes, columns: Sequence[str], *, checked: bool) -> pl.DataFrame | None:
         """The columns of a block; None where its structure has to be looked at first."""
@@ -292,9 +293,14 @@ def _whole_records(text: bytes, *, final: bool) -> bytes:
     if final:
         block = text.rstrip(b"\r\n")
         return block and block + b"\n"
-    body = text[: text.rfind(b"\n") + 1]
-    end = len(body.rstrip(b"\r\n"))
-    return body[: body.find(b"\n", end) + 1] if end else b""
+    end = text.rfind(b"\n") + 1
+    while end and text[end - 1] in b"\r\n":
+        end -= 1
+    return text[: text.find(b"\n", end) + 1] if end else b""
+
+
+def _has_lone_returns(block: bytes) -> bool:
+    return b"\r" in block and block.count(b"\r") != block.count(b"\r\n")
 
 
 # -- the structure of records ----------------------------------------------------------------------
@@ -322,7 +328,7 @@ class Records:
 def structure(block: bytes, dialect: Dialect, fields: int, *, final: bool) -> Records:
     """The records of a block of whole lines; without ``final`` the last may go on behind it."""
     sign, quote = dialect.delimiter, dialect.quote
-    odd = b"\0" in block or block.count(b"\r") != block.count(b"\r\n")
+    odd = b"\0" in block or _has_lone_returns(block)
     data = np.frombuffer(block, np.uint8)
     places = (data == sign[0]) | (data == _LF)
     quoted = bool(quote) and quote in block
