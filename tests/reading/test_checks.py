@@ -25,7 +25,7 @@ def read(columns, **named):
         ("label", ["a", ""], "1 row has no label (row 2)"),
         ("label", ["a", None], "1 row has no label (row 2)"),
         ("label", [1.0, float("nan")], "1 row has no label (row 2)"),
-        ("label", [1.0, 0.5], "1 row has a label that can't be used (row 2; found 0.5)"),  # noqa: E501
+        ("label", [1.0, 0.5], "1 row has a label that can't be used (row 2; found 0.5)"),
         ("score", [1.0, None], "1 row has no score (row 2)"),
         ("score", ["1", "high"], "1 row has a score that is not a finite number (row 2; found 'high')"),  # noqa: E501
         ("score", [1.0, float("nan")], "1 row has a score that is not a finite number (row 2; found nan)"),  # noqa: E501

@@ -168,3 +168,10 @@ def test_lines_are_numbered_behind_titles_and_headers_of_several_lines(tmp_path)
     path.write_text('title\n"u\nx",v\n1,"2\n\n3"\n4\n')
     _, opened = read(path, slices=["v"], skip_lines=1)
     assert opened.refused.sentences() == ("1 row has fewer fields than the header (line 7)",)
+
+
+def test_blank_lines_of_a_single_column_are_refused(tmp_path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("u\na\n\nb\n")
+    rows, opened = read(path, slices="u")
+    assert ([row["slice:u"] for row in rows], refused(opened)) == (["a", "b"], {3: "is blank"})

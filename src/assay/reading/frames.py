@@ -69,7 +69,9 @@ def _is_nan(value: Any) -> bool:
 
 def _of_polars(frame: pl.DataFrame, name: str, *, nan_is_missing: bool = False) -> Table:
     def read(columns: Sequence[str]) -> Iterator[Batch]:
-        chosen = frame.select(columns)
+        import polars as pl
+
+        chosen = pl.DataFrame([frame[column] for column in columns])
         for start in range(0, frame.height, BATCH):
             yield Batch(chosen[start : start + BATCH], start + 1)
 

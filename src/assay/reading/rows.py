@@ -335,7 +335,8 @@ class LabelHash:
             new, first = np.unique(codes[numbers == _UNKNOWN], return_index=True)
             places = np.flatnonzero(numbers == _UNKNOWN)[first]
             for code, place in sorted(zip(new, places, strict=True), key=lambda pair: pair[1]):
-                name = texts(labels[int(place) : int(place) + 1]).cast(pl.String)[0]
+                value = labels[int(place)]
+                name = None if value is None else _text(value)
                 table[code] = self._numbers.setdefault(name, len(self._numbers))
             numbers = table[codes]
         self._digest.update(numbers.astype("<u4", copy=False).tobytes())
@@ -345,6 +346,10 @@ class LabelHash:
         whole = self._digest.copy()
         whole.update("\0".join(name or "" for name in self._numbers).encode())
         return whole.hexdigest()
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 _UNKNOWN = 2**32 - 1

@@ -1,9 +1,9 @@
 r"""Delimited text: the header, the structure of records, and rows that polars parses as text.
 
 Polars pads short rows in silence. So each block of bytes is parsed with one column more than the
-header has, which only a long row fills, and where a last field is empty, a quote stands or polars
-stumbles, the structure of the block is looked at byte by byte: where records begin and end, and
-which are no rows.
+header has, which only a long row fills, and its delimiters are counted. Where that doesn't fit, a
+quote stands or polars stumbles, the structure of the block is looked at byte by byte: where records
+begin and end, and which are no rows.
 """
 
 from __future__ import annotations
@@ -260,14 +260,14 @@ class _Reader:
         chosen = [position[column] for column in columns]
         if not data:
             return pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
-        last, extra = names[-2:]
+        extra = names[-1]
         sign = self._dialect.delimiter
         try:
             with guarded(self._file.name):
                 frame = pl.read_csv(
                     sign.join(name.encode() for name in names) + b"\n" + data,
                     schema=dict.fromkeys(names, pl.String),
-                    columns=list(dict.fromkeys([*chosen, last, extra])),
+                    columns=[*dict.fromkeys(chosen), extra],
                     separator=sign.decode(),
                     quote_char=self._dialect.quote.decode() or None,
                     truncate_ragged_lines=True,
@@ -276,16 +276,16 @@ class _Reader:
             if checked:
                 raise
             return None
-        if not (checked or _is_regular(frame, last, extra)):
-            return None
+        has_blank_lines = len(self._names) == 1 and frame["0"].null_count() > 0
+        if not checked and (
+            has_blank_lines
+            or frame[extra].null_count() < frame.height
+            or data.count(sign) != frame.height * (len(self._names) - 1)
+        ):
+            return None  # no row is too long, so if one is too short there are too few delimiters
         frame = frame.select(chosen)
         frame.columns = list(columns)
         return frame
-
-
-def _is_regular(frame: pl.DataFrame, last: str, extra: str) -> bool:
-    """Whether no row can be too short, as each has a last field, nor too long."""
-    return frame[last].null_count() == 0 and frame[extra].null_count() == frame.height
 
 
 def _whole_records(text: bytes, *, final: bool) -> bytes:
