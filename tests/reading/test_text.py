@@ -132,9 +132,31 @@ def test_encodings(tmp_path, encoding) -> None:
 
 def test_bytes_of_another_encoding_are_refused_with_their_place(tmp_path) -> None:
     path = tmp_path / "rows.csv"
-    path.write_bytes("label,note\nsécurité,x\n".encode("cp1252"))
-    with pytest.raises(errors.InputError, match=r"not UTF-8: byte 12 is 0xe9.*cp1252"):
+    path.write_bytes("label,note\n日本,x\n".encode("shift-jis"))
+    with pytest.raises(errors.InputError, match=r"not UTF-8: byte 11 is 0x93.*cp1252"):
         assay.rows(path, label="label")
+
+
+def test_accented_letters_of_excel_are_read_and_noted(tmp_path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes("label,note\nsécurité,x\n".encode("cp1252"))
+    rows, opened = read(path, label="label")
+    assert rows[0]["label"] == "sécurité"
+    assert opened.notes[-1] == f"{path} is not UTF-8, and is read as cp1252"
+
+
+def test_tables_of_zeek(tmp_path) -> None:
+    path = tmp_path / "conn.log"
+    path.write_text(
+        "#separator \\x09\n#unset_field\t-\n#fields\tts\tlabel\n#types\ttime\tstring\n"
+        "1.5\tattack\n2.5\t-\n3\n#close\t2026\n"
+    )
+    rows, opened = read(path, label="label")
+    assert [row["label"] for row in rows] == ["attack"]
+    assert {line: why.split()[-1] for line, why in refused(opened).items()} == {
+        6: "label",
+        7: "header",
+    }
 
 
 @pytest.mark.parametrize(

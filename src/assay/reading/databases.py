@@ -23,7 +23,7 @@ Run = Callable[[], Iterator[Sequence[Any]]]
 
 
 def open_query(given: str) -> Table:
-    """The result of a query such as ``sqlite:runs.db?SELECT label, score FROM flows`` as a table."""
+    """The result of a query such as ``sqlite:runs.db?SELECT * FROM flows`` as a table."""
     if given.startswith(("postgresql://", "postgres://")):
         name, run = _postgresql(given)
     else:

@@ -19,6 +19,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path, PurePath
 from queue import Full, Queue
 from threading import Event, Thread
@@ -54,6 +55,8 @@ class FileOptions:
 
 
 Scan: TypeAlias = Callable[[InputFile, FileOptions], Table]
+# From the bytes of a file to UTF-8.
+Texts: TypeAlias = Callable[[Iterator[bytes]], Iterator[bytes]]
 
 
 @dataclass(frozen=True)
@@ -211,51 +214,60 @@ def _sheet(sheets: list[str], asked: str | None, name: str) -> str:
 
 
 def _delimited(delimiter: str, file: InputFile, options: FileOptions) -> Table:
-    from assay.reading.text import Dialect, open_text
+    from assay.reading.numbers import sniff_delimiter
+    from assay.reading.text import Dialect, open_text, skipped
 
-    texts = partial(_texts, file.name, options.encoding)
+    texts, notes = _texts_of(file, options)
+    head = next(skipped(texts(file.look()), options.skip_lines), b"")[:HEAD]
+    sniffed = sniff_delimiter(head.decode("utf-8", "replace"), delimiter)
     dialect = Dialect.of(
-        options.delimiter or _sniffed_delimiter(texts(file.look()), delimiter, options),
+        options.delimiter or sniffed,
         options.quote,
         header=options.header,
         skip_lines=options.skip_lines,
     )
-    return open_text(file, texts, dialect)
+    return open_text(file, texts, dialect, notes)
 
 
-def _sniffed_delimiter(chunks: Iterator[bytes], usual: str, options: FileOptions) -> str:
-    from assay.reading.numbers import sniff_delimiter
-    from assay.reading.text import skipped
+def _zeek(file: InputFile, options: FileOptions) -> Table:
+    from assay.reading.text import open_text, zeek
 
-    head = next(skipped(chunks, options.skip_lines), b"")[:HEAD]
-    return sniff_delimiter(head.decode("utf-8", "replace"), usual)
+    texts, notes = _texts_of(file, options)
+    rows, dialect = zeek(texts, next(texts(file.look()), b"")[:HEAD], file.name)
+    return open_text(file, rows, dialect, notes)
 
 
 def _json(file: InputFile, options: FileOptions) -> Table:
     from assay.reading.json_rows import open_json
 
-    return open_json(file, partial(_texts, file.name, options.encoding), options.rows)
+    texts, notes = _texts_of(file, options)
+    return open_json(file, texts, options.rows, notes)
 
 
-def _texts(name: str, encoding: str | None, chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """The UTF-8 text of a file, unpacked where it is packed."""
-    from assay.reading.text import utf8
+def _texts_of(file: InputFile, options: FileOptions) -> tuple[Texts, tuple[str, ...]]:
+    """A function from the bytes of a file to UTF-8, and a note where the encoding was guessed."""
+    from assay.reading.text import is_western, utf8
 
+    encoding, notes = options.encoding, ()
+    if encoding is None and is_western(next(_unpacked(file.look(), file.name), b"")[:HEAD]):
+        encoding = "cp1252"
+        notes = (f"{file.name} is not UTF-8, and is read as cp1252",)
+    return lambda chunks: utf8(_unpacked(chunks, file.name), encoding, file.name), notes
+
+
+def _unpacked(chunks: Iterator[bytes], name: str) -> Iterator[bytes]:
+    """The bytes of a file, unpacked where they are packed."""
     first = next(chunks, b"")
     packing = next((p for p in _PACKINGS if first.startswith(p.magic)), None)
-    every = _rejoined(first, chunks)
-    return utf8(every if packing is None else unpacked(every, packing, name), encoding, name)
-
-
-def _rejoined(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from chunks
+    every = chain((first,), chunks)
+    return every if packing is None else unpacked(every, packing, name)
 
 
 FORMATS = (
     Format("csv", "CSV", (".csv", ".txt"), b"", partial(_delimited, ",")),
     Format("tsv", "TSV", (".tsv", ".tab"), b"", partial(_delimited, "\t")),
     Format("jsonl", "JSON", (".jsonl", ".ndjson", ".json"), b"", _json),
+    Format("zeek", "Zeek", (), b"#separator", _zeek),
     Format("parquet", "Parquet", (".parquet", ".pq"), b"PAR1", frames(_parquet)),
     Format("arrow", "Arrow IPC", (".arrow", ".ipc", ".feather"), b"ARROW1", frames(_arrow)),
     Format("arrow stream", "Arrow IPC", (".arrows",), b"\xff\xff\xff\xff", frames(_arrow_stream)),
@@ -263,7 +275,7 @@ FORMATS = (
     Format("npy", "npy", (".npy",), b"\x93NUMPY", frames(_npz)),
     Format("xlsx", "Excel", (".xlsx",), b"", _workbook),
 )
-_TEXTS = ("csv", "tsv", "jsonl")
+_TEXTS = ("csv", "tsv", "jsonl", "zeek")
 # Files that begin alike: the name tells which.
 _ZIPS = (b"PK\x03\x04", b"PK\x05\x06")
 _PACKED = (".gz", ".zst", ".bz2", ".xz")
@@ -315,12 +327,12 @@ def _format(head: bytes, name: str, asked: str | None) -> Format:
     if asked is not None and asked not in formats:
         raise InputError(f"input_format={asked!r} is not read; it is one of {', '.join(formats)}")
     wanted = formats[asked] if asked else by_name(name)
-    if any(head.startswith(packing.magic) for packing in _PACKINGS):
-        return wanted if wanted is not None and wanted.name in _TEXTS else formats["csv"]
+    head = next(_unpacked(iter((head,)), name), b"")
     if _is_text(head):
         if wanted is not None and wanted.name not in _TEXTS:
             raise InputError(f"{name} is no {wanted.title} file, but text: see what it is")
-        return wanted or formats[_sniffed(head)]
+        sniffed = formats[_sniffed(head)]
+        return sniffed if wanted is None or sniffed.name == "zeek" else wanted
     content = next((f for f in FORMATS if f.magic and head.startswith(f.magic)), None)
     if content is None and head.startswith(_ZIPS):
         content = wanted if wanted and wanted.name in ("npz", "xlsx") else formats["npz"]
@@ -353,6 +365,8 @@ def _is_text(head: bytes) -> bool:
 def _sniffed(head: bytes) -> str:
     text = head.removeprefix(codecs.BOM_UTF8).lstrip()
     line = text.partition(b"\n")[0]
+    if text.startswith(b"#separator"):
+        return "zeek"
     if text.startswith((b"{", b"[")):
         return "jsonl"
     return "tsv" if b"\t" in line and b"," not in line else "csv"

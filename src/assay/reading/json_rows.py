@@ -21,12 +21,11 @@ BLANK = "are blank"
 Texts = Callable[[Iterator[bytes]], Iterator[bytes]]
 
 
-def open_json(file: InputFile, texts: Texts, key: str | None) -> Table:
+def open_json(file: InputFile, texts: Texts, key: str | None, notes: tuple[str, ...] = ()) -> Table:
     """Open JSON; the columns are the keys of the first thousand objects."""
     lines = _first_lines(texts(file.look()))
     if not lines:
         raise EmptyInput(f"{file.name} is empty; JSON objects were expected")
-    notes: tuple[str, ...] = ()
     if key is None and _are_lines(lines):
         first = [record for line in lines if isinstance(record := parse(line), dict)]
 
@@ -34,7 +33,8 @@ def open_json(file: InputFile, texts: Texts, key: str | None) -> Table:
             yield from enumerate(_lines(texts(file.chunks())), 1)
     else:
         document = _document(file, texts)
-        rows, notes = _rows_under(document, key, file.name)
+        rows, more = _rows_under(document, key, file.name)
+        notes += more
         first = [record for record in rows[:FIRST_ROWS] if isinstance(record, dict)]
 
         def records() -> Iterator[tuple[int, bytes | dict[str, Any]]]:

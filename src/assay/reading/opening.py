@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from assay.reading.checks import ARGUMENTS, TEXT, TIME, check_type, role_of
 from assay.reading.engines import Engine
 from assay.reading.formats import FileOptions
 from assay.reading.names import Reading, Recognised, recognise
-from assay.reading.presets import path_column as preset_path
+from assay.reading.presets import path_column
 from assay.reading.source import Table
 from assay.text import quote
 
@@ -35,7 +35,7 @@ class Opened:
     columns: Mapping[str, str]
     notes: tuple[str, ...] = ()
     expressions: Mapping[str, pl.Expr] = field(default_factory=dict)
-    unclear: Callable[[], str] = str
+    unclear: str = ""
     engine: Engine | None = None
 
 
@@ -77,27 +77,36 @@ def open_source(
                 raise no_column(name, column, schema, role)
         return Opened(name, (), own, notes, engine=engine)
     if only_arrays and not any(map(_is_written, own, (schema[column] for column in own.values()))):
-        recognised = Recognised(own)
+        recognised, unclear = Recognised(own), ""
     else:
-        reading = replace(reading, source=name)
-        for role, column in own.items():
-            if column not in schema and preset_path(column, schema) is None:
-                raise no_column(name, column, schema, role, tables[0].hint)
-            if column in schema:
-                check_type(role, column, schema[column], name)
-        recognised = recognise(schema, tables[0].look(), own, needed=(), reading=reading)
-
-    def unclear() -> str:
-        asked = recognise(schema, tables[0].look(), own, reading=reading)
-        return asked.unclear
-
+        recognised, unclear = _recognised(name, tables, own, reading)
     for table in tables:
         for role, column in recognised.columns.items():
-            if column not in table.schema:
-                raise no_column(table.name, column, table.schema, role, table.hint)
             check_type(role, column, table.schema[column], table.name)
-    every = tuple(dict.fromkeys((*recognised.notes, *notes)))
-    return Opened(name, tables, recognised.columns, every, recognised.expressions, unclear)
+    notes = tuple(dict.fromkeys((*recognised.notes, *notes)))
+    return Opened(name, tables, recognised.columns, notes, recognised.expressions, unclear)
+
+
+def _recognised(
+    name: str, tables: Sequence[Table], given: Mapping[str, str], reading: Reading
+) -> tuple[Recognised, str]:
+    """What the columns are that all tables have, and what could not be told."""
+    first = tables[0]
+    for table in tables:
+        for role, column in given.items():
+            if column in table.schema:
+                check_type(role, column, table.schema[column], table.name)
+            elif path_column(column, table.schema) is None:
+                raise no_column(table.name, column, table.schema, role, table.hint)
+    shared = [column for column in first.schema if all(column in t.schema for t in tables)]
+    schema = {column: first.schema[column] for column in shared}
+    sample = first.look().select(shared)
+    reading = replace(reading, source=name)
+    recognised = recognise(schema, sample, given, reading=reading)
+    if not recognised.unclear:
+        return recognised, ""
+    # Whoever needs what is unclear will say so; the other columns are known.
+    return recognise(schema, sample, given, needed=(), reading=reading), recognised.unclear
 
 
 def _is_written(role: str, dtype: pl.DataType) -> bool:

@@ -187,13 +187,15 @@ class Rows:
 
     def _chosen(self, keys: Sequence[str]) -> dict[str, str]:
         """The columns that the keys need, with the counts and weights of rows."""
+        if not (keys or self.columns):
+            raise InputError(self._opened.unclear)
         if not keys:
             return self.columns
         wanted = {name for key in keys for name in self._columns_of(key)} - {"row"}
         missing = sorted(name for name in wanted if name not in self.columns)
         if missing:
             role = missing[0].partition(":")[0]
-            unclear = self._opened.unclear() if role in _SEARCHED else ""
+            unclear = self._opened.unclear if role in _SEARCHED else ""
             raise InputError(
                 unclear
                 or f"no column of {self.name} is given as {missing[0]!r}; these are: "

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -50,6 +51,8 @@ class Dialect:
     quote: bytes = b'"'
     header: bool = True
     skip_lines: int = 0
+    line: int = 1  # at which the text begins
+    null: str | None = None  # what stands for no value, besides nothing
 
     @staticmethod
     def of(delimiter: str, quote: str, *, header: bool, skip_lines: int) -> Dialect:
@@ -67,10 +70,10 @@ class Dialect:
             raise InputError(f"quote= and delimiter= are both {sign!r}; they have to differ")
         if skip_lines < 0:
             raise InputError(f"skip_lines= is a number of lines; found {skip_lines}")
-        return Dialect(sign.encode(), mark.encode(), header, skip_lines)
+        return Dialect(sign.encode(), mark.encode(), header, skip_lines, skip_lines + 1)
 
 
-def open_text(file: InputFile, texts: Any, dialect: Dialect) -> Table:
+def open_text(file: InputFile, texts: Any, dialect: Dialect, notes: tuple[str, ...] = ()) -> Table:
     """Open a delimited text whose first record names the columns.
 
     ``texts(chunks)`` makes UTF-8 of the bytes of the file.
@@ -97,7 +100,7 @@ def open_text(file: InputFile, texts: Any, dialect: Dialect) -> Table:
         look,
         digest=lambda: file.digest,
         once=file.once,
-        notes=reader.notes,
+        notes=(*notes, *reader.notes),
     )
 
 
@@ -115,6 +118,28 @@ def skipped(chunks: Iterator[bytes], lines: int) -> Iterator[bytes]:
             yield chunk[at:]
 
 
+def zeek(texts: Any, head: bytes, name: str) -> tuple[Any, Dialect]:
+    """A table of Zeek as delimited text: its ``#fields`` are the header, other comments go."""
+    comments = list(takewhile(lambda line: line.startswith(b"#"), head.splitlines()))
+    said = dict(line[1:].split(None, 1) for line in comments if len(line.split(None, 1)) == 2)
+    if b"fields" not in said:
+        raise InputError(f"{name} begins like a table of Zeek, and has no line #fields")
+    sign = said[b"separator"].decode("unicode_escape").encode()
+    unset = said.get(b"unset_field", b"-").decode()
+
+    def rows(chunks: Iterator[bytes]) -> Iterator[bytes]:
+        yield said[b"fields"] + b"\n"
+        rest = b""
+        for chunk in skipped(texts(chunks), len(comments)):
+            text = rest + chunk
+            end = text.rfind(b"\n") + 1
+            yield re.sub(rb"(?m)^#.*\n", b"", text[:end])
+            rest = text[end:]
+        yield b"" if rest.startswith(b"#") else rest
+
+    return rows, Dialect(sign, b"", line=len(comments), null=unset)
+
+
 def _behind(chunks: Iterator[bytes], start: int) -> Iterator[bytes]:
     """What follows the first bytes."""
     for chunk in chunks:
@@ -124,7 +149,7 @@ def _behind(chunks: Iterator[bytes], start: int) -> Iterator[bytes]:
 
 def _header(name: str, head: bytes, dialect: Dialect) -> tuple[tuple[str, ...], int, int]:
     """The names of the columns, where the header ends, and the lines that it takes."""
-    place = f"{name}, line {dialect.skip_lines + 1}"
+    place = f"{name}, line {dialect.line}"
     if not head:
         raise EmptyInput(f"{name} is empty; a header and rows were expected")
     if not head.partition(b"\n")[0].strip(b"\r"):
@@ -170,7 +195,7 @@ class _Reader:
     ) -> None:
         self._file, self._texts, self._dialect = file, texts, dialect
         self._names, self.start = names, start
-        self._first_line = dialect.skip_lines + 1 + header_lines
+        self._first_line = dialect.line + header_lines
         self.columns = tuple(name for name in names if name)
         unnamed = [end for end, at in (("first", 0), ("last", -1)) if not names[at]]
         self.notes = tuple(
@@ -271,6 +296,7 @@ class _Reader:
                     separator=sign.decode(),
                     quote_char=self._dialect.quote.decode() or None,
                     truncate_ragged_lines=True,
+                    null_values=self._dialect.null,
                 )
         except InputError:
             if checked:
@@ -504,6 +530,19 @@ def utf8(chunks: Iterator[bytes], encoding: str | None, name: str) -> Iterator[b
             old_mac = b"\r" in data and b"\n" not in data
         if data:
             yield data.replace(b"\r", b"\n") if old_mac else data
+
+
+def is_western(head: bytes) -> bool:
+    """Whether text is not UTF-8, and may be the cp1252 that Excel writes: single accented letters.
+
+    >>> is_western("Gerät;Ja".encode("cp1252")), is_western("Gerät".encode())
+    (True, False)
+    """
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return re.search(rb"[\0-\x08\x7f\x81\x8d\x8f\x90\x9d]|[\x80-\xff]{2}", head) is None
+    return False
 
 
 def _with_end(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes | None]:
