@@ -5,8 +5,8 @@ line, ``from HOME import NAME as NAME``.
 """
 
 from assay.v02 import *
-from assay.reading.rows import rows as rows
 from assay.v02 import MeasureFunction
+from assay.reading.rows import rows as rows
 
 __version__: str
 

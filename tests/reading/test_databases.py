@@ -6,6 +6,7 @@ import hashlib
 import sqlite3
 
 import duckdb
+import psycopg
 import pytest
 
 import assay
@@ -107,3 +108,24 @@ def test_errors_of_a_query_are_told(sqlite, tmp_path) -> None:
     (tmp_path / "x.db").write_text("label,score\n")
     with pytest.raises(errors.InputError, match="is no file of this database"):
         assay.rows(f"sqlite:{tmp_path}/x.db?select 1")
+
+
+@pytest.mark.slow
+def test_postgresql_reads_and_does_nothing_else(postgresql, monkeypatch) -> None:
+    monkeypatch.setenv("PGHOST", postgresql)
+    monkeypatch.setenv("PGUSER", "postgres")
+    with psycopg.connect("dbname=postgres") as connection:
+        connection.execute("CREATE TABLE flows (label text, score numeric, seen timestamptz)")
+        connection.execute(
+            "INSERT INTO flows VALUES ('attack', 0.5, now()), ('benign', 0.25, now())"
+        )
+    rows = assay.rows("postgresql:///postgres?SELECT * FROM flows ORDER BY score")
+    assert dict(rows.columns) == {"label": "label", "score": "score", "time": "seen"}
+    for _ in range(2):
+        (frame,) = rows.batches("label", "score")
+        assert frame["score"].to_list() == [0.25, 0.5]
+    with pytest.raises(errors.InputError, match="cannot execute DELETE in a read-only transaction"):
+        labels(
+            "postgresql:///postgres?WITH gone AS (DELETE FROM flows RETURNING label) "
+            "SELECT label FROM gone"
+        )

@@ -248,7 +248,7 @@ def _texts_of(file: InputFile, options: FileOptions) -> tuple[Texts, tuple[str, 
     """A function from the bytes of a file to UTF-8, and a note where the encoding was guessed."""
     from assay.reading.text import is_western, utf8
 
-    encoding, notes = options.encoding, ()
+    encoding, notes = options.encoding, tuple[str, ...]()
     if encoding is None and is_western(next(_unpacked(file.look(), file.name), b"")[:HEAD]):
         encoding = "cp1252"
         notes = (f"{file.name} is not UTF-8, and is read as cp1252",)

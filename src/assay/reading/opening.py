@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from assay.errors import InputError, MissingColumn
 from assay.reading import frames, inputs
 from assay.reading.checks import ARGUMENTS, TEXT, TIME, check_type, role_of
+from assay.reading.content import Reading
 from assay.reading.engines import Engine
 from assay.reading.formats import FileOptions
-from assay.reading.names import Reading, Recognised, recognise
+from assay.reading.names import Recognised, recognise
 from assay.reading.presets import path_column
 from assay.reading.source import Table
 from assay.text import quote

@@ -70,12 +70,13 @@ def rows(
 
     >>> opened = rows({"y": ["attack", "normal"], "p": [0.9, 0.2]}, label="y", score="p")
     >>> opened
-    Rows of a mapping: label='y', score='p'
+    Rows of a mapping
+    Using label='y' (attack: 'attack'), score='p' (0 to 1)
     >>> next(opened.batches())["score"].to_list()
     [0.9, 0.2]
     """
+    from assay.reading.content import Reading
     from assay.reading.formats import FileOptions
-    from assay.reading.names import Reading
     from assay.reading.opening import open_source
 
     given = {
@@ -123,7 +124,7 @@ class Rows:
 
     def __repr__(self) -> str:
         columns = ", ".join(f"{name}={column!r}" for name, column in self.columns.items())
-        return "\n".join([f"Rows of {self.name}: {columns}", *self.notes])
+        return "\n".join([f"Rows of {self.name}", *(self.notes or [f"Columns {columns}"])])
 
     @property
     def refused(self) -> Refused:
@@ -320,6 +321,7 @@ class LabelHash:
 
         if not len(labels):
             return
+        codes: npt.NDArray[Any]
         kind = "categories"
         if labels.dtype == pl.Boolean and not labels.null_count():
             kind, codes = "booleans", labels.to_numpy().view(np.uint8)
@@ -360,5 +362,4 @@ _SMALL = 2**15
 
 def _is_small(labels: pl.Series) -> bool:
     """Whether whole numbers are few enough for a table."""
-    low, high = labels.min(), labels.max()
-    return not labels.null_count() and low >= -_SMALL and high < _SMALL  # type: ignore[operator]
+    return not labels.null_count() and bool(labels.is_between(-_SMALL, _SMALL - 1).all())
