@@ -130,7 +130,7 @@ class Counter:
             code = np.full(rows.height, number[0])
             # The loss of a row is kept beside the class that it belongs to.
             loss = np.where(is_class[name], brier, 0.0)
-            sums = {"sum(brier)": loss * amounts, "sum(brier²)": loss * loss * amounts}
+            sums = {"sum(error)": loss * amounts, "sum(error²)": loss * loss * amounts}
             yield {**shared, CLASSES: code, SCORE: column}, {ROWS: amounts, **sums}
 
     def _column(self, rows: pl.DataFrame, key: str, probabilities: list[str]) -> Array:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.counts.blocks import bounds, narrow
+from assay.counts.blocks import bounds, narrow, occurring
 from assay.counts.grid import Exact, Grid, coarsest, distances, starts
 from assay.counts.names import Name, Names
 from assay.counts.reduction import ROWS, Columns, reduce_columns
@@ -293,7 +293,7 @@ class Counts:
         weight = columns.pop(WEIGHT).astype(np.float64)
         for amount, factor in (("weight", weight), ("weight²", weight * weight)):
             columns[f"sum({amount})"] = factor * columns[ROWS]
-            for value in ("near", "near²", "brier", "brier²"):
+            for value in ("near", "near²", "error", "error²"):
                 if f"sum({value})" in columns:
                     columns[f"sum({amount}·{value})"] = factor * columns[f"sum({value})"]
         keys = [key for key in self.keys if key != WEIGHT]
@@ -345,8 +345,7 @@ def is_float(key: str) -> bool:
 
 def _drop_unused(codes: Array, names: tuple[Name, ...]) -> tuple[Array, tuple[Name, ...]]:
     """Numbers of the names that occur, in the narrowest type."""
-    occurs = np.zeros(len(names), bool)
-    occurs[codes] = True
+    occurs = occurring(codes, len(names))
     smallest = np.min_scalar_type(max(int(occurs.sum()) - 1, 0))
     if occurs.all():
         return codes.astype(smallest, copy=False), names
