@@ -110,9 +110,8 @@ def new(case: str, path: str, count: int) -> Callable[[], Any]:
             for counter in counters:
                 counter.add(batch)
         if case == "grid":
-            counters.reverse()
-            counters[1].finish().resolve().scores()
-            return counters[0].finish().resolve().confusion().cells
+            counters[0].finish().resolve().scores()
+            return counters[1].finish().resolve().confusion().cells
         return answer(counters)
 
     return counted
@@ -125,7 +124,8 @@ def bare(_case: str, path: str, _count: int) -> Callable[[], Any]:
     from assay.counts.engines import with_cells
 
     def grouped() -> Any:
-        frame = with_cells(nw.from_native(pl.scan_parquet(path))).to_native()
+        scores = pl.col("score").cast(pl.Float64)
+        frame = with_cells(nw.from_native(pl.scan_parquet(path).with_columns(scores))).to_native()
         keys = ("label", "assay_mirrored", "assay_cell")
         return frame.group_by(keys).agg(pl.len()).collect(engine="streaming").height
 
@@ -183,8 +183,13 @@ def main() -> None:
     parser.add_argument("--only")
     parser.add_argument("--large", action="store_true", help="100 million rows too")
     parser.add_argument("--child", nargs=4)
+    parser.add_argument("--write", nargs=3)
     given = parser.parse_args()
-    if given.child:
+    if given.write:
+        path, rows, kind = given.write
+        write(Path(path), int(rows), kind)
+        return
+    if given.child is not None:
         side, case, path, rows = given.child
         child(side, case, path, int(rows))
         return
@@ -200,7 +205,9 @@ def main() -> None:
                 continue
             path = Path(folder) / f"{kind}.parquet"
             if kind:
-                write(path, rows, kind)
+                # By a child: what a process has held at most is passed on to its own children.
+                command = [sys.executable, __file__, "--write", str(path), str(rows), kind]
+                subprocess.run(command, check=True)
             for line in measured(case, str(path) if kind else "", rows, given.repeats):
                 print(line, flush=True)
 

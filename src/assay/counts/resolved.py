@@ -15,12 +15,12 @@ import numpy.typing as npt
 from assay.counts.blocks import map_blocks
 from assay.counts.confusion import ClusterCounts, Confusion
 from assay.counts.counter import CLASSES, REACHES
-from assay.counts.counts import LABEL, SCORE, WEIGHT, Counts
+from assay.counts.counts import LABEL, SCORE, Counts
 from assay.counts.grid import Exact, cells
 from assay.counts.labels import Labels, resolve_labels, shown
 from assay.counts.losses import LossSums
 from assay.counts.names import Name
-from assay.counts.reduction import ROWS, WHOLE
+from assay.counts.reduction import ROWS, WEIGHT, WHOLE
 from assay.counts.row_losses import losses
 from assay.counts.sample import Sample
 from assay.counts.scores import ScoreCounts

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.counts.blocks import map_blocks
-from assay.counts.counts import SCORE, WEIGHT, Counts
+from assay.counts.counts import SCORE, Counts
 from assay.counts.grid import Exact
 from assay.counts.losses import SMALLEST_PROBABILITY, LossSums, Moments
-from assay.counts.reduction import ROWS
+from assay.counts.reduction import ROWS, WEIGHT
 
 Array: TypeAlias = npt.NDArray[Any]
 
