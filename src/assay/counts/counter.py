@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.counts.counts import LABEL, SCORE, WEIGHT, Counts, in_order, is_float
+from assay.counts.counts import LABEL, MOST_WEIGHTS, SCORE, Counts, in_order, is_float
 from assay.counts.grid import BITS, Exact, Grid, cells, distances, lowest
 from assay.counts.kernel import Rows, count_scores
 from assay.counts.names import Names
-from assay.counts.reduction import ROWS, Columns, reduce_columns
+from assay.counts.reduction import ROWS, WEIGHT, Columns, near_sums, reduce_columns, sum_weights
 from assay.counts.small import FEW, count_few
 from assay.errors import InputError, MissingColumn
 from assay.text import quote
@@ -33,6 +33,8 @@ CLASSES = "probability"
 _MOST_SEGMENTS = 1 << 12
 # Pending rows are looked at again after so many more.
 _LOT = 1 << 23
+# So many rows are put on a grid at once.
+_GRID_LOT = 1 << 22
 # Counting takes this many times the bytes of what is kept.
 _FACTOR = 4
 _SAMPLE = 1 << 16
@@ -70,6 +72,7 @@ class Counter:
         self._mode, self._limit = mode, max_memory
         self._grid = mode == "grid" and SCORE in self.keys
         self._weighted: bool | None = None
+        self._weights = np.empty(0)
         # Rows for the kernel, and tables of reduced rows; both with numbers of names as they came.
         self._pending: list[Columns] = []
         self._pending_rows = self._looked_at = 0
@@ -86,12 +89,12 @@ class Counter:
         """Count further rows."""
         if not rows.height:
             return
-        for columns, values in self._columns(rows):
-            self._add(columns, values)
+        for columns in self._columns(rows):
+            self._add(columns)
 
     # -- a frame as columns of numbers --------------------------------------------------------
 
-    def _columns(self, rows: pl.DataFrame) -> Iterator[tuple[Columns, Columns]]:
+    def _columns(self, rows: pl.DataFrame) -> Iterator[Columns]:
         """The keys of a frame as numbers, and its amounts; a table for each class."""
         shared: Columns = {}
         probabilities = sorted(name for name in rows.columns if name.startswith("probability:"))
@@ -108,14 +111,16 @@ class Counter:
         self._weighted = weighted
         if weighted:
             shared[WEIGHT] = rows[WEIGHT].to_numpy().astype(np.float64)
+            if len(self._weights) <= MOST_WEIGHTS:
+                self._weights = np.unique(np.append(self._weights, shared[WEIGHT]))
         if not self._classes:
-            yield shared, values
+            yield shared | values
             return
         yield from self._of_classes(rows, shared, values, probabilities)
 
     def _of_classes(
         self, rows: pl.DataFrame, shared: Columns, values: Columns, probabilities: list[str]
-    ) -> Iterator[tuple[Columns, Columns]]:
+    ) -> Iterator[Columns]:
         """A row for each class, with its probability as the score."""
         import polars as pl
 
@@ -130,8 +135,8 @@ class Counter:
             code = np.full(rows.height, number[0])
             # The loss of a row is kept beside the class that it belongs to.
             loss = np.where(is_class[name], brier, 0.0)
-            sums = {"sum(brier)": loss * amounts, "sum(brier²)": loss * loss * amounts}
-            yield {**shared, CLASSES: code, SCORE: column}, {ROWS: amounts, **sums}
+            sums = {"sum(error)": loss * amounts, "sum(error²)": loss * loss * amounts}
+            yield shared | {CLASSES: code, SCORE: column, ROWS: amounts} | sums
 
     def _column(self, rows: pl.DataFrame, key: str, probabilities: list[str]) -> Array:
         import polars as pl
@@ -157,25 +162,46 @@ class Counter:
 
     # -- counting -----------------------------------------------------------------------------
 
-    def _add(self, columns: Columns, values: Columns) -> None:
+    def _add(self, columns: Columns) -> None:
+        if WEIGHT in columns and len(self._weights) > MOST_WEIGHTS:
+            columns = sum_weights(columns)
+            self._pending = [sum_weights(p) if WEIGHT in p else p for p in self._pending]
+            tables = [sum_weights(table) if WEIGHT in table else table for table in self._tables]
+            self._tables = [reduce_columns(table, self.keys) for table in tables]
         keys = self._keys_held(columns)
         segments = prod(len(self._names[key]) for key in keys if key in self._names)
         segments //= max(len(self._names.get(LABEL, ())), 1)
         floats = [key for key in keys if is_float(key)]
-        if not self._grid and floats == [SCORE] and not values and segments <= _MOST_SEGMENTS:
+        kernel = floats == [SCORE] and len(columns) == len(keys) and segments <= _MOST_SEGMENTS
+        if self._grid or kernel:
             self._pending.append(columns)
             self._pending_rows += len(columns[SCORE])
-            if self._pending_rows - self._looked_at >= _LOT or self._too_large():
+            if self._grid:
+                if self._pending_rows >= _GRID_LOT or self._too_large():
+                    self._flush()
+                if self._table_rows() > 2 * self._compacted + _GRID_LOT:
+                    self._compact()
+            elif self._pending_rows - self._looked_at >= _LOT or self._too_large():
                 self._look()
             return
         for key in floats:
             # -0.0 is 0.0
             columns[key] = columns[key] + columns[key].dtype.type(0)
+        self._tables.append(reduce_columns(columns, keys))
+        if self._table_rows() > 2 * self._compacted + _LOT or self._too_large():
+            self._look()
+
+    def _flush(self) -> None:
+        """Count the pending rows into a table, with numbers of names as they came."""
+        if not self._pending:
+            return
         if self._grid:
-            columns, values = on_grid(columns, values)
-        self._tables.append(reduce_columns(columns | values, keys))
-        if self._table_rows() > 2 * self._compacted + _LOT:
-            self._compact()
+            columns = _concatenated(self._pending)
+            self._pending, self._pending_rows = [], 0
+            self._tables.append(reduce_cells(columns, self._keys_held(columns)))
+        else:
+            places = {key: np.arange(len(each)) for key, each in self._names.items()}
+            self._tables.append(self._sorted(places))
 
     def _keys_held(self, columns: Columns) -> tuple[str, ...]:
         return in_order([*self.keys, *([WEIGHT] if WEIGHT in columns else [])])
@@ -194,24 +220,22 @@ class Counter:
     def _look(self) -> None:
         """Count pending rows if that makes them fewer; if they are too many, go over to a grid."""
         self._looked_at = self._pending_rows
-        if not self._too_large() and not self._are_tied():
+        if self._pending and not self._too_large() and not self._are_tied():
             return
         self._compact()
         if not self._too_large():
             return
         limit = self._limit or half_of_memory()
-        shown = f"{self._table_rows():,} distinct scores don't fit into {limit / 1e6:,.0f} MB"
-        if self._mode == "exact":
-            raise InputError(f"{shown}: raise max_memory=, or say mode='grid'")
-        self.notes = (f"{shown}, so they are counted in cells of a grid",)
+        found = f"{self._table_rows():,} combinations of {', '.join(self.keys)}"
+        if self._mode == "exact" or SCORE not in self.keys:
+            raise InputError(
+                f"{found} don't fit into {limit / 1e6:,.1f} MB: raise max_memory=, say mode='grid' "
+                f"or count by fewer keys"
+            )
+        self.notes = (f"{found} don't fit into {limit / 1e6:,.1f} MB, so scores are on a grid",)
         self._grid = True
-        self._tables = [self._table_on_grid(table) for table in self._tables]
-        self._compact()
-
-    def _table_on_grid(self, table: Columns) -> Columns:
-        keys = {name: column for name, column in table.items() if name != ROWS}
-        columns, values = on_grid(keys, {ROWS: table[ROWS]})
-        return reduce_columns(columns | values, self.keys)
+        self._tables = [reduce_cells(table, self._keys_held(table)) for table in self._tables]
+        self._compacted = self._table_rows()
 
     def _are_tied(self) -> bool:
         """Whether a sample of the pending rows shows many ties."""
@@ -220,10 +244,8 @@ class Counter:
         return len(np.unique(sample)) < len(sample) // 2
 
     def _compact(self) -> None:
-        """Put everything so far into one table, with numbers of names as they came."""
-        if self._pending:
-            places = {key: np.arange(len(each)) for key, each in self._names.items()}
-            self._tables.append(self._sorted(places))
+        """Put everything so far into one table."""
+        self._flush()
         if len(self._tables) > 1:
             columns = _concatenated(self._tables)
             self._tables = [reduce_columns(columns, self._keys_held(columns))]
@@ -270,8 +292,8 @@ class Counter:
             table[name] = (
                 self._names[name].codes(column) if name in self._names else column.to_numpy()
             )
+        table[ROWS] = table[ROWS].astype(np.int64)
         self._tables = [reduce_columns(table, in_order(keys))] if groups.height else []
-        self._weighted = WEIGHT in keys
         return self.finish()
 
     def finish(self) -> Counts:
@@ -281,7 +303,7 @@ class Counter:
         names = {key: each[0] for key, each in sorted_names.items()}
         if not self._pending and not self._tables:
             return Counts.zero(self.keys)
-        if self._pending and not self._tables:
+        if self._pending and not self._tables and not self._grid:
             return Counts.of_columns(self._sorted(places), names)
         self._compact()
         (columns,) = self._tables
@@ -293,18 +315,16 @@ class Counter:
         return Counts.of_columns(columns, names, self.kept).without_many_weights()
 
 
-def on_grid(columns: Columns, values: Columns) -> tuple[Columns, Columns]:
-    """Rows with the number of their cell in place of the score, and what is summed in it."""
+def reduce_cells(columns: Columns, keys: Sequence[str]) -> Columns:
+    """Reduce rows with the number of their cell in place of the score, and sums in each cell."""
+    if len(columns[SCORE]) >= FEW:
+        from assay.counts.engines import group_cells
+
+        return group_cells(columns, keys)
     scores = columns[SCORE]
-    near = distances(scores)
-    amounts: Any = values.get(ROWS, 1)
-    values = {
-        ROWS: np.ones(len(scores), np.int64),
-        **values,
-        "sum(near)": near * amounts,
-        "sum(near²)": near * near * amounts,
-    }
-    return {**columns, SCORE: cells(scores)}, values
+    columns = {ROWS: np.ones(len(scores), np.int64)} | columns
+    sums = near_sums(distances(scores), columns)
+    return reduce_columns(columns | sums | {SCORE: cells(scores)}, keys)
 
 
 def _placed(codes: Array, places: Array) -> Array:
@@ -315,6 +335,13 @@ def _placed(codes: Array, places: Array) -> Array:
 
 
 def _concatenated(tables: Sequence[Columns]) -> Columns:
+    if len(tables) == 1:
+        return tables[0]
+    if any(ROWS in table for table in tables):
+        tables = [
+            table if ROWS in table else table | {ROWS: np.ones(len(table[SCORE]), np.int64)}
+            for table in tables
+        ]
     return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
 
 

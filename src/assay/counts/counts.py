@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.counts.blocks import bounds, narrow
+from assay.counts.blocks import bounds, narrow, occurring
 from assay.counts.grid import Exact, Grid, coarsest, distances, starts
 from assay.counts.names import Name, Names
-from assay.counts.reduction import ROWS, Columns, reduce_columns
+from assay.counts.reduction import ROWS, WEIGHT, Columns, near_sums, reduce_columns, sum_weights
 from assay.errors import InputError, TallyError
 from assay.text import quote
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = npt.NDArray[Any]
 
-SCORE, LABEL, WEIGHT = "score", "label", "weight"
+SCORE, LABEL = "score", "label"
 # Float sums of the same rows agree to this.
 _CLOSE = 1e-9
 # Weights are a key up to so many distinct values, else they are summed.
@@ -272,16 +272,9 @@ class Counts:
             return self
         if isinstance(self.kept, Grid) and self.kept.bits < bits:
             raise InputError(f"a grid of {self.kept.bits} bits can't become one of {bits}")
-        scores, rows = self.columns[SCORE], self.columns[ROWS]
-        columns = dict(self.columns)
+        scores, columns = self.columns[SCORE], dict(self.columns)
         if isinstance(self.kept, Exact):
-            near = distances(scores)
-            columns["sum(near)"], columns["sum(near²)"] = near * rows, near * near * rows
-            if "sum(weight)" in columns:
-                for amount in ("weight", "weight²"):
-                    sums = columns[f"sum({amount})"]
-                    columns[f"sum({amount}·near)"] = near * sums
-                    columns[f"sum({amount}·near²)"] = near * near * sums
+            columns |= near_sums(distances(scores), columns)
         columns[SCORE] = starts(scores, bits)
         return Counts.of_columns(reduce_columns(columns, self.keys), self.names, Grid(bits))
 
@@ -289,15 +282,9 @@ class Counts:
         """The same rows with sums of weights in place of the weight as a key."""
         if WEIGHT not in self.keys:
             return self
-        columns = dict(self.columns)
-        weight = columns.pop(WEIGHT).astype(np.float64)
-        for amount, factor in (("weight", weight), ("weight²", weight * weight)):
-            columns[f"sum({amount})"] = factor * columns[ROWS]
-            for value in ("near", "near²", "brier", "brier²"):
-                if f"sum({value})" in columns:
-                    columns[f"sum({amount}·{value})"] = factor * columns[f"sum({value})"]
         keys = [key for key in self.keys if key != WEIGHT]
-        return Counts.of_columns(reduce_columns(columns, keys), self.names, self.kept)
+        columns = reduce_columns(sum_weights(self.columns), keys)
+        return Counts.of_columns(columns, self.names, self.kept)
 
     def without_many_weights(self) -> Counts:
         """The same, with weights summed if they have too many values to be a key."""
@@ -345,8 +332,7 @@ def is_float(key: str) -> bool:
 
 def _drop_unused(codes: Array, names: tuple[Name, ...]) -> tuple[Array, tuple[Name, ...]]:
     """Numbers of the names that occur, in the narrowest type."""
-    occurs = np.zeros(len(names), bool)
-    occurs[codes] = True
+    occurs = occurring(codes, len(names))
     smallest = np.min_scalar_type(max(int(occurs.sum()) - 1, 0))
     if occurs.all():
         return codes.astype(smallest, copy=False), names

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.counts.counter import REACHES, Counter, half_of_memory
-from assay.counts.counts import MOST_WEIGHTS, SCORE, WEIGHT, Counts, in_order, is_float
+from assay.counts.counts import MOST_WEIGHTS, SCORE, Counts, in_order, is_float
 from assay.counts.grid import BITS, cells, mirrored_cells
-from assay.counts.reduction import ROWS
+from assay.counts.reduction import ROWS, WEIGHT, Columns, reduce_columns
 from assay.errors import InputError
 from assay.text import quote
 
@@ -53,8 +53,7 @@ def count_engine(
         raise InputError(f"the frame has no column {quote(missing[0])}; it has {schema.names()}")
     rows = _canonical(given, counter.keys, schema)
     by = list(counter.keys)
-    values = {ROWS: nw.col("count").sum() if "count" in schema.names() else nw.len()}
-    weighted = WEIGHT in schema.names()
+    counted, weighted = ("count" in schema.names()), WEIGHT in schema.names()
     if weighted and _distinct(rows, WEIGHT) <= MOST_WEIGHTS:
         by.append(WEIGHT)
     grid = SCORE in by and mode != "exact"
@@ -65,13 +64,52 @@ def count_engine(
         _prove(given)
         by = [*(key for key in by if key != SCORE), _MIRRORED, _CELL]
         rows = with_cells(rows)
-    amounts = [WEIGHT] if weighted and WEIGHT not in by else []
-    rows, sums = _with_sums(rows, amounts, grid=grid, counted="count" in schema.names())
-    grouped = rows.group_by(*by).agg(
-        *(each.alias(name) for name, each in values.items()),
-        *(nw.col(name).sum() for name in sums),
-    )
-    return counter.take_groups(_as_groups(_collected(grouped), grid=grid), grid=grid)
+    rows = rows.with_columns((nw.col("count") if counted else nw.lit(1)).alias(ROWS))
+    sums = [ROWS] if counted else []
+    if weighted and WEIGHT not in by:
+        weight = nw.col(WEIGHT)
+        for name, factor in (("weight", weight), ("weight²", weight * weight)):
+            sums.append(f"sum({name})")
+            rows = rows.with_columns((factor * nw.col(ROWS)).alias(sums[-1]))
+    table = _collected(_grouped(rows, by, sums, grid=grid))
+    return counter.take_groups(_with_cell_numbers(table) if grid else table, grid=grid)
+
+
+def group_cells(columns: Columns, keys: Sequence[str]) -> Columns:
+    """Reduce many rows in this process to cells of a grid, by polars."""
+    import narwhals as nw
+    import polars as pl
+
+    scores = pl.col(SCORE).cast(pl.Float64)
+    rows = with_cells(nw.from_native(pl.LazyFrame(columns).with_columns(scores)))
+    by = [*(key for key in keys if key != SCORE), _MIRRORED, _CELL]
+    sums = [name for name in columns if name not in keys]
+    if ROWS not in columns:
+        rows = rows.with_columns(nw.lit(1).alias(ROWS))
+    grouped = nw.to_native(_grouped(rows, by, sums, grid=True)).collect(engine="streaming")
+    table = _with_cell_numbers(grouped)
+    return reduce_columns({name: table[name].to_numpy() for name in table.columns}, keys)
+
+
+def _grouped(rows: Any, by: list[str], sums: list[str], *, grid: bool) -> Any:
+    """Group rows; on a grid, what their amounts times the distances add up to as well."""
+    import narwhals as nw
+
+    totals = list(sums)
+    if grid:
+        near = {"near": nw.col(_NEAR), "near²": nw.col(_NEAR) * nw.col(_NEAR)}
+        amounts = {"": ROWS} | {
+            f"{name}·": f"sum({name})" for name in ("weight", "weight²") if f"sum({name})" in sums
+        }
+        columns = {
+            f"sum({prefix}{name})": power * nw.col(amount) if ROWS in sums or prefix else power
+            for prefix, amount in amounts.items()
+            for name, power in near.items()
+        }
+        rows = rows.with_columns(*(value.alias(name) for name, value in columns.items()))
+        totals += columns
+    length = [] if ROWS in sums else [nw.len().alias(ROWS)]
+    return rows.group_by(*by).agg(*length, *(nw.col(name).sum() for name in totals))
 
 
 def _canonical(frame: Any, keys: Sequence[str], schema: Any) -> Any:
@@ -134,33 +172,10 @@ def with_cells(frame: Any, bits: int = BITS) -> Any:
     ).drop("t", "u", "c", "h")
 
 
-def _with_sums(
-    frame: Any, amounts: list[str], *, grid: bool, counted: bool
-) -> tuple[Any, list[str]]:
-    """Columns to be summed beside the number of rows, and their names."""
-    import narwhals as nw
-
-    def named(name: str, value: Any) -> Any:
-        return (value * nw.col("count") if counted else value).alias(f"sum({name})")
-
-    near = {"near": nw.col(_NEAR), "near²": nw.col(_NEAR) * nw.col(_NEAR)} if grid else {}
-    weight = nw.col(WEIGHT)
-    sums = dict(near)
-    if amounts:
-        for name, factor in (("weight", weight), ("weight²", weight * weight)):
-            sums[name] = factor
-            sums |= {f"{name}·{each}": factor * value for each, value in near.items()}
-    columns = [named(name, value) for name, value in sums.items()]
-    return (frame.with_columns(*columns) if columns else frame), [f"sum({name})" for name in sums]
-
-
-def _as_groups(table: pl.DataFrame, *, grid: bool) -> pl.DataFrame:
-    """Groups with whole numbers of cells in place of the floats that stand for them."""
+def _with_cell_numbers(table: pl.DataFrame) -> pl.DataFrame:
+    """The number of each cell in place of the float that stands for it."""
     import polars as pl
 
-    table = table.with_columns(pl.col(ROWS).cast(pl.Int64))
-    if not grid:
-        return table
     numbers = _cells_of(table[_CELL].to_numpy(), table[_MIRRORED].to_numpy())
     return table.drop(_CELL, _MIRRORED).with_columns(pl.Series(SCORE, numbers))
 

@@ -9,19 +9,22 @@ by ranges of scores, so that a sort takes little memory beside its keys.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from assay.counts.blocks import BLOCK, bounds, map_blocks, narrow
+from assay.counts.blocks import BLOCK, bounds, each_thread, map_blocks, narrow
 
 Array: TypeAlias = npt.NDArray[Any]
 
-# From this many keys on polars sorts them: it uses all cores, and NumPy's AVX-512 sort is six times
-# slower on processors whose compress-store is microcode.
+# Where NumPy's sort takes longer than this for a key, polars sorts buckets of many keys.
+# On some processors NumPy's AVX-512 sort is six times slower than on others.
+_FAST = 12e-9
 _LARGE = 1 << 20
 # The rows of a range: half of all, but no fewer than the first and no more than the last.
 _RANGE = (1 << 20, 1 << 24)
@@ -77,6 +80,11 @@ class _Form:
         return cls(bits, keys, shift, sets, segments, _edges(rows, size, dtype, negative=low < 0))
 
     @property
+    def floats(self) -> np.dtype[Any]:
+        """The type of the scores."""
+        return np.dtype(f"f{self.bits.itemsize}")
+
+    @property
     def ranges(self) -> int:
         return len(self.edges) + 1
 
@@ -99,11 +107,12 @@ class _Form:
 
     def pack(self, rows: Rows, i: int, j: int, out: Array) -> Array:
         """The keys of a block."""
+        bits = out if self.bits == self.keys else np.empty(j - i, self.bits)
+        scores = bits.view(self.floats)
         # -0.0 is 0.0
-        scores = np.add(rows.scores[i:j], 0, dtype=self.bits.str.replace("u", "f"))
-        bits = scores.view(self.bits)
+        np.add(rows.scores[i:j], 0, out=scores)
         if len(self.edges) and self.edges[0] <= 0:
-            np.invert(bits, out=bits, where=scores < 0)
+            np.invert(bits, out=bits, where=rows.scores[i:j] < 0)
             bits &= bits.dtype.type((1 << (8 * bits.itemsize - 1)) - 1)
         np.left_shift(bits, self.shift, out=out, dtype=self.keys)
         if self.shift:
@@ -122,7 +131,7 @@ class _Form:
         bits = (keys >> self.shift).astype(self.bits, copy=False)
         if self.is_negative(bucket):
             bits = ~bits | bits.dtype.type(1 << (8 * bits.itemsize - 1))
-        return bits.view(self.bits.str.replace("u", "f")), labels
+        return bits.view(self.floats), labels
 
     def is_negative(self, bucket: int) -> bool:
         """Whether the scores of a bucket are below 0."""
@@ -140,11 +149,7 @@ def count_scores(rows: list[Rows], labels: int, segments: int = 1) -> Table:
     form = _Form.of(rows, labels, segments)
     keys, ends = _packed(rows, form)
     spans = list(zip([0, *ends[:-1]], ends, strict=True))
-    small = [keys[start:end] for start, end in spans if end - start < _LARGE]
-    map_blocks(len(small), lambda: lambda i, _: small[i].sort(), block=1)
-    for start, end in spans:
-        if end - start >= _LARGE:
-            _sort_large(keys[start:end])
+    _sort(keys, spans)
     table = _runs(keys, spans, form)
     return _interleaved(table) if form.sets > 1 else table
 
@@ -210,8 +215,8 @@ def _scatter(part: Rows, form: _Form, keys: Array, starts: Array) -> None:
         at = starts[i // BLOCK]
         if form.buckets <= _FEW:
             for bucket, start in enumerate(at.tolist()):
-                chosen = block[buckets == bucket]
-                keys[start : start + len(chosen)] = chosen
+                held = buckets == bucket
+                np.compress(held, block, out=keys[start : start + np.count_nonzero(held)])
             return
         order = np.argsort(buckets, kind="stable")
         cut = np.searchsorted(buckets[order], np.arange(form.buckets + 1))
@@ -223,10 +228,28 @@ def _scatter(part: Rows, form: _Form, keys: Array, starts: Array) -> None:
     map_blocks(len(part.scores), lambda: work)
 
 
-def _sort_large(keys: Array) -> None:
-    import polars as pl
+def _sort(keys: Array, spans: Sequence[tuple[int, int]]) -> None:
+    """Sort each bucket in place: by NumPy on a thread each, or by polars on all cores."""
+    large = [] if _numpy_is_fast() else [span for span in spans if span[1] - span[0] >= _LARGE]
+    small = [keys[slice(*span)] for span in spans if span not in large]
+    each_thread(len(small), lambda i: small[i].sort())
+    if large:
+        import polars as pl
 
-    keys[:] = pl.Series(keys).sort().to_numpy()
+        for start, end in large:
+            keys[start:end] = pl.Series(keys[start:end]).sort().to_numpy()
+
+
+@cache
+def _numpy_is_fast() -> bool:
+    """Whether NumPy's sort is vectorised on this processor, which is measured."""
+    sample = np.random.default_rng(0).integers(0, 1 << 63, 1 << 16, dtype=np.uint64)
+    best = float("inf")
+    for _ in range(3):
+        keys, started = sample.copy(), time.thread_time()
+        keys.sort()
+        best = min(best, time.thread_time() - started)
+    return best < _FAST * len(sample)
 
 
 def _runs(keys: Array, spans: Sequence[tuple[int, int]], form: _Form) -> Table:
@@ -246,33 +269,32 @@ def _runs(keys: Array, spans: Sequence[tuple[int, int]], form: _Form) -> Table:
         new[0] = i == first_of[bucket] or keys[i] != keys[i - 1]
         return new
 
-    sizes = map_blocks(len(blocks), lambda: lambda i, _: int(np.count_nonzero(starts(i))), block=1)
+    sizes = each_thread(len(blocks), lambda i: int(np.count_nonzero(starts(i))))
     ends = np.cumsum([0, *sizes])
     groups = int(ends[-1])
     label_type = np.min_scalar_type(form.sets << form.shift)
-    float_type = form.bits.str.replace("u", "f")
     labels = np.empty(groups, label_type)
     if groups == len(keys) and form.keys == form.bits:
 
-        def alone(number: int, _: int) -> None:
+        def alone(number: int) -> None:
             bucket, i, j, _end = blocks[number]
             scores, labels[i:j] = form.unpack(keys[i:j], bucket)
             keys[i:j] = scores.view(form.bits)
 
-        map_blocks(len(blocks), lambda: alone, block=1)
-        scores, counts = keys.view(float_type), np.ones(groups, np.uint8)
+        each_thread(len(blocks), alone)
+        scores, counts = keys.view(form.floats), np.ones(groups, np.uint8)
     else:
-        scores = np.empty(groups, float_type)
+        scores = np.empty(groups, form.floats)
         places = np.empty(groups, np.uint32 if len(keys) < 1 << 32 else np.int64)
 
-        def grouped(number: int, _: int) -> None:
+        def grouped(number: int) -> None:
             bucket, i, j, _end = blocks[number]
             at = np.flatnonzero(starts(number))
             out = slice(ends[number], ends[number + 1])
             scores[out], labels[out] = form.unpack(keys[i:j][at], bucket)
             places[out] = at + i
 
-        map_blocks(len(blocks), lambda: grouped, block=1)
+        each_thread(len(blocks), grouped)
         counts = _lengths(places, len(keys))
     in_bucket = np.zeros(len(spans), np.int64)
     np.add.at(in_bucket, [bucket for bucket, *_ in blocks], sizes)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from assay.counts.blocks import occurring
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -61,8 +63,7 @@ class Names:
 
     def _of_integers(self, column: pl.Series, texts: Any) -> Array:
         values: Array = column.to_numpy()
-        occurs = np.zeros(len(texts), bool)
-        occurs[values] = True
+        occurs = occurring(values, len(texts))
         table = np.zeros(len(texts), np.min_scalar_type(len(self) + len(texts)))
         for value in np.flatnonzero(occurs).tolist():
             table[value] = self._code(str(texts[value]))

@@ -17,7 +17,7 @@ from assay.errors import CountError
 Array: TypeAlias = npt.NDArray[Any]
 Columns: TypeAlias = dict[str, Array]
 
-ROWS = "rows"
+ROWS, WEIGHT = "rows", "weight"
 # Counts add up to less than this, so that 64 bits hold every sum of them.
 LIMIT = 1 << 62
 # Integer keys of no more combinations than this, or than some times the rows, are counted in a
@@ -61,6 +61,33 @@ def reduce_columns(columns: Mapping[str, Array], keys: Sequence[str]) -> Columns
         reduction = {"min": np.minimum, "max": np.maximum}.get(name.partition("(")[0], np.add)
         reduced[name] = reduction.reduceat(wide[order], starts)
     return occupied(reduced)
+
+
+def near_sums(near: Array, columns: Mapping[str, Array]) -> Columns:
+    """The sums of distances and of their squares, for each amount that rows have."""
+    amounts = {"": columns[ROWS]}
+    for name in ("weight", "weight²"):
+        if f"sum({name})" in columns:
+            amounts[f"{name}·"] = columns[f"sum({name})"]
+    powers = {"near": near, "near²": near * near}
+    return {
+        f"sum({prefix}{name})": amount * power
+        for prefix, amount in amounts.items()
+        for name, power in powers.items()
+    }
+
+
+def sum_weights(columns: Mapping[str, Array]) -> Columns:
+    """Sums of weights in place of the weight as a key; rows are still to be reduced."""
+    summed = dict(columns)
+    weight = summed.pop(WEIGHT).astype(np.float64)
+    rows = summed.setdefault(ROWS, np.ones(len(weight), np.int64))
+    for name, factor in (("weight", weight), ("weight²", weight * weight)):
+        summed[f"sum({name})"] = factor * rows
+        for value in ("near", "near²", "error", "error²"):
+            if f"sum({value})" in summed:
+                summed[f"sum({name}·{value})"] = factor * summed[f"sum({value})"]
+    return summed
 
 
 def occupied(columns: Columns) -> Columns:

@@ -6,19 +6,21 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from assay.counts.blocks import map_blocks
 from assay.counts.confusion import ClusterCounts, Confusion
 from assay.counts.counter import CLASSES, REACHES
-from assay.counts.counts import LABEL, SCORE, WEIGHT, Counts
+from assay.counts.counts import LABEL, SCORE, Counts
 from assay.counts.grid import Exact, cells
 from assay.counts.labels import Labels, resolve_labels, shown
 from assay.counts.losses import LossSums
 from assay.counts.names import Name
-from assay.counts.reduction import ROWS, WHOLE
+from assay.counts.reduction import ROWS, WEIGHT, WHOLE
 from assay.counts.row_losses import losses
 from assay.counts.sample import Sample
 from assay.counts.scores import ScoreCounts
@@ -131,18 +133,25 @@ class Resolved:
         """The true labels against the decisions, in exact integers (or sums of weights)."""
         truth, decision = self._truth, self._decision
         size = len(self.labels)
-        cell = truth.astype(np.intp) * size + decision
 
         def summed(amounts: Array) -> tuple[tuple[Any, ...], ...]:
+            single = self.counts.total == self.counts.size
+
+            def work(i: int, j: int) -> list[Any]:
+                cell = truth[i:j].astype(np.intp) * size + decision[i:j]
+                if amounts.dtype.kind == "u" and self.counts.total < WHOLE:
+                    weights = None if single else amounts[i:j]
+                    sums: list[Any] = np.bincount(cell, weights, size * size).tolist()
+                    return sums
+                return [amounts[i:j][cell == place].tolist() for place in range(size * size)]
+
+            parts = zip(*map_blocks(len(truth), lambda: work), strict=True)
             if amounts.dtype.kind == "f":
-                places = range(size * size)
-                flat: list[Any] = [math.fsum(amounts[cell == place]) for place in places]
+                flat = [math.fsum(chain(*part)) for part in parts]
             elif self.counts.total < WHOLE:
-                flat = np.bincount(cell, amounts, size * size).astype(np.int64).tolist()
+                flat = [int(sum(part)) for part in parts]
             else:
-                sums = np.zeros(size * size, np.int64)
-                np.add.at(sums, cell, amounts.astype(np.int64))
-                flat = sums.tolist()
+                flat = [sum(chain(*part)) for part in parts]
             return tuple(tuple(flat[i : i + size]) for i in range(0, size * size, size))
 
         amounts, squares = self._amounts
@@ -242,7 +251,7 @@ class Resolved:
         return self._score_table(self.counts.select(SCORE, LABEL))
 
     def _score_table(self, counts: Counts) -> ScoreCounts:
-        part = replace(self, counts=counts)
+        part = self if counts is self.counts else replace(self, counts=counts)
         scores, truth = counts.columns[SCORE], part._truth
         return ScoreCounts.of_sorted(self.labels, scores, truth, *part._amounts, counts.kept)
 

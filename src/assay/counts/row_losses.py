@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.counts.blocks import map_blocks
-from assay.counts.counts import SCORE, WEIGHT, Counts
+from assay.counts.counts import SCORE, Counts
 from assay.counts.grid import Exact
 from assay.counts.losses import SMALLEST_PROBABILITY, LossSums, Moments
-from assay.counts.reduction import ROWS
+from assay.counts.reduction import ROWS, WEIGHT
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -26,8 +26,8 @@ def losses(counts: Counts, positive: npt.NDArray[np.bool_]) -> LossSums:
     log, brier, clipped = (_of_scores if isinstance(counts.kept, Exact) else _of_cells)(
         counts, positive
     )
-    if "sum(brier)" in counts.columns or "sum(weight·brier)" in counts.columns:
-        once, twice = _summed(counts, "brier"), _summed(counts, "brier²")
+    if "sum(error)" in counts.columns or "sum(weight·error)" in counts.columns:
+        once, twice = _summed(counts, "error"), _summed(counts, "error²")
         brier = np.array([brier[0], once[0], brier[2], once[1], twice[1]])
     rows = counts.columns[ROWS]
     return LossSums(

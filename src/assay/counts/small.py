@@ -49,8 +49,10 @@ def count_few(rows: list[Rows], labels: int, segments: int = 1) -> Table:
         if segment is not None:
             segment = segment[order]
             new |= segment[1:] != segment[:-1]
-    starts = np.concatenate(([0], np.flatnonzero(new) + 1))
-    counts = narrow(np.diff(starts, append=len(scores)))
+    ends = np.append(np.flatnonzero(new) + 1, len(scores))
+    counts = ends.copy()
+    counts[1:] -= ends[:-1]
+    starts, counts = ends - counts, narrow(counts)
     if segment is None:
         segment = np.zeros(len(scores), np.uint8)
     return Table(segment[starts], scores[starts], codes[starts], counts)
