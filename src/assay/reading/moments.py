@@ -57,12 +57,13 @@ _SECOND = 1_000_000
 class TimeLayout:
     """How the times of a column are written, or the ``doubt`` why that can't be known.
 
-    ``zoned`` tells whether they name a zone.
+    ``zoned`` tells whether they name a zone; ``commas`` whether a given format has decimal commas.
     """
 
     name: str = ""
     zoned: bool = False
     format: str = ""
+    commas: bool = False
     doubt: str = ""
 
 
@@ -71,7 +72,7 @@ def time_layout(values: pl.Series, time_format: str | None = None) -> TimeLayout
 
     >>> import polars as pl
     >>> time_layout(pl.Series(["9/6/2026, 3:04:05.000 PM", "9/16/2026, 3:04:05.000 PM"]))
-    TimeLayout(name='month first', zoned=False, format='', doubt='')
+    TimeLayout(name='month first', zoned=False, format='', commas=False, doubt='')
     >>> time_layout(pl.Series(["9/6/2026"])).doubt
     "'9/6/2026' is 9 June 2026 or September 6, 2026"
     """
@@ -123,8 +124,11 @@ def _given(texts: pl.Series, time_format: str) -> TimeLayout:
     layout = re.sub(r"[.,]%f", "%.f", time_format)
     if "%f" in layout:
         raise InputError("time-format: write %f behind a point, as in %S.%f")
+    if "%Z" in layout or not re.search(r"%[-_0]?[YyDFGs+cx]", layout):
+        lacks = "%z instead of %Z" if "%Z" in layout else "the year, such as %Y"
+        raise InputError(f"time-format {time_format!r} needs {lacks}")
     zoned = bool(re.search(r"%[-_0]?(?:z|:z|#z|s|\+)", layout))
-    chosen = TimeLayout("time-format", zoned, layout)
+    chosen = TimeLayout("time-format", zoned, layout, ",%f" in time_format)
     import polars as pl
 
     try:
@@ -191,6 +195,8 @@ def time_column(name: str, dtype: pl.DataType, layout: TimeLayout) -> pl.Expr:
     if layout.format:
         # A date alone is midnight.
         timed = re.search(r"%[-_0]?[HIRTcs+Xrk]", layout.format) is not None
+        # The fraction of a second stands behind the last comma, if not behind a point.
+        text = text.str.replace(r"^(.*\d),(\d)", "${1}.${2}") if layout.commas else text
         moment = text if timed else text + " 00:00"
         form = layout.format if timed else layout.format + " %H:%M"
         zone = "UTC" if layout.zoned else None

@@ -251,6 +251,8 @@ class _Search:
 
     def _suits(self, role: str, column: Column, *, sure: bool = True) -> bool:
         """Whether the values fit a role; an unsure name needs known words too."""
+        if not column.texts:
+            return sure  # there is no value to contradict the name
         if role == LABEL:
             known = words.positive_of(column.labels) is not None
             return column.is_category and (sure or (known and not column.is_score))
@@ -349,7 +351,7 @@ class _Search:
         expressions: dict[str, pl.Expr] = {}
         facts: dict[str, str] = {}
         if not unclear:
-            for role, own in self.columns.items():
+            for role, own in list(self.columns.items()):
                 expression, facts[role] = self._read(role, self.found[own])
                 if expression is not None:
                     expressions[role] = expression.alias(role)
@@ -487,7 +489,8 @@ class _Search:
             options["positive"] = label.labels[0]
         return (
             f"{self.reading.source}: can't tell which column has "
-            f"{' and which has '.join(missing)}. {self._listed()}. Name them, for example:\n  {self.reading.typed(options)}"
+            f"{' and which has '.join(missing)}. {self._listed()}. Name them, for example:\n"
+            f"  {self.reading.typed(options)}"
         )
 
     def _perhaps(self, role: str) -> str:

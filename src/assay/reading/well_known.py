@@ -51,7 +51,8 @@ CLASSES = tuple(
     map(
         re.compile,
         (
-            r"(?i)^(?:y_)?(?:pred_|predict_)?(?:p|proba?|probability|pred|score|confidence)[_ .:-]+(.+)$",
+            # predict_proba_attack
+            r"(?i)^(?:\w+_)?(?:p|proba?|probability|pred|score|confidence)[_ .:-]+(.+)$",
             r"^P ?\((?:.+=)?(.+)\)$",  # KNIME
             r"^confidence\((.+)\)$",  # RapidMiner
             r'^Scored Probabilities for Class "(.+)"$',  # Azure Machine Learning
