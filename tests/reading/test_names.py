@@ -269,3 +269,55 @@ def test_a_time_of_two_readings_is_refused_only_if_it_was_asked_for() -> None:
 def test_a_table_of_hardly_any_rows_is_still_recognised_by_its_names(rows: int) -> None:
     table = pl.DataFrame({"label": ["attack"], "score": ["0.5"]}).head(rows)
     assert recognise(table.schema, table).columns == {"label": "label", "score": "score"}
+
+
+def test_what_is_harmless_is_no_alarm() -> None:
+    table = {"is_safe": ["True", "False"] * 20, "score": SCORES}
+    with pytest.raises(InputError, match="says which rows are harmless") as refused:
+        understood(table)
+    assert "label='is_safe', score='score', positive='False'" in str(refused.value)
+    assert columns(table=table, reading=Reading(positive="False"))["label"] == "is_safe"
+    decided = {"label": zero_one(TRUTH), "allowed": zero_one(FLAGGED)}
+    with pytest.raises(InputError, match="the scores or decisions"):
+        understood(decided)
+
+
+def test_scores_of_harmlessness_are_not_taken() -> None:
+    table = {"label": TRUTH, "y_pred": FLAGGED, "safety_score": SCORES, "trust score": SCORES}
+    assert columns(table=table) == {"label": "label", "decision": "y_pred"}
+
+
+def test_scores_do_not_rank_several_labels() -> None:
+    table = {"label": ["a", "b", "c", "d"] * 10, "pred": ["a", "b", "c", "c"] * 10} | {
+        "confidence": SCORES
+    }
+    found = understood(table)
+    assert found.columns == {"label": "label", "decision": "pred"}
+    assert "--negative" in found.notes[1]
+    ranked = understood(table, reading=Reading(negative="a"))
+    assert ranked.columns["score"] == "confidence"
+
+
+def test_columns_of_other_types_are_left_alone() -> None:
+    table = {"label": TRUTH, "score": SCORES, "scores": [[0.5]] * 40, "raw": [b"x"] * 40} | {
+        "nothing": [None] * 40,
+        "nested": [{"a": 1}] * 40,
+    }
+    assert columns(table=table) == {"label": "label", "score": "score"}
+
+
+def test_counts_stay_whole() -> None:
+    table = {"label": TRUTH, "score": SCORES, "n": ["9007199254740993", "2.0"] * 20}
+    found = understood(table, {"count": "n"})
+    read = pl.DataFrame(table).select(**found.expressions)["count"]
+    assert read.to_list()[:2] == [9007199254740993, 2]
+
+
+def test_six_labels_in_six_rows_are_labels_where_the_name_says_so() -> None:
+    table = {"label": list("abcdef"), "prediction": list("abcdee")}
+    assert columns(table=table) == {"label": "label", "decision": "prediction"}
+
+
+def test_a_report_without_harmless_rows_is_refused_with_the_reason() -> None:
+    with pytest.raises(InputError, match=r"garak.* harmless"):
+        understood({"entry_type": ["attempt"], "probe_classname": ["dan.Dan"]})

@@ -24,6 +24,9 @@ SIDES = (
     ("True positive", "Informational, expected activity"),
     ("USEFUL", "NOT_USEFUL"),
     ("1", "0"),
+    ("WAHR", "FALSCH"),
+    ("sí", "no"),
+    ("True Positive - Suspicious Activity", "Benign Positive - Suspicious But Expected"),
 )
 
 

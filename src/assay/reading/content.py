@@ -60,6 +60,9 @@ class Column:
         """The distinct values as labels are written."""
         import polars as pl
 
+        kind = self.values.dtype
+        if kind.is_nested() or kind in (pl.Binary, pl.Object):
+            return []
         values = self.values.to_frame().select(
             words.label_column(self.name, self.values.dtype, ()).alias(self.name)
         )
@@ -129,8 +132,12 @@ class Column:
             return False
         if self.is_number and bool((self.numbers != self.numbers.round()).any()):
             return False
-        size = len(self.values)
-        return 0 < len(self.texts) <= max(2, min(MOST_CLASSES, size // 2))
+        return 0 < len(self.texts) <= MOST_CLASSES
+
+    @cached_property
+    def repeats(self) -> bool:
+        """Whether its values come back, as those of labels do."""
+        return len(self.texts) <= max(2, len(self.values) // 2)
 
     @cached_property
     def is_count(self) -> bool:

@@ -57,7 +57,8 @@ _SECOND = 1_000_000
 class TimeLayout:
     """How the times of a column are written, or the ``doubt`` why that can't be known.
 
-    ``zoned`` tells whether they name a zone; ``commas`` whether a given format has decimal commas.
+    ``zoned`` tells whether they name a zone; ``commas`` whether a given format has decimal commas;
+    ``two_readings`` whether the day could be the month.
     """
 
     name: str = ""
@@ -65,14 +66,15 @@ class TimeLayout:
     format: str = ""
     commas: bool = False
     doubt: str = ""
+    two_readings: bool = False
 
 
 def time_layout(values: pl.Series, time_format: str | None = None) -> TimeLayout:
     """How the times of a column are written, by some of its values.
 
     >>> import polars as pl
-    >>> time_layout(pl.Series(["9/6/2026, 3:04:05.000 PM", "9/16/2026, 3:04:05.000 PM"]))
-    TimeLayout(name='month first', zoned=False, format='', commas=False, doubt='')
+    >>> time_layout(pl.Series(["9/6/2026, 3:04:05.000 PM", "9/16/2026, 3:04:05.000 PM"])).name
+    'month first'
     >>> time_layout(pl.Series(["9/6/2026"])).doubt
     "'9/6/2026' is 9 June 2026 or September 6, 2026"
     """
@@ -103,7 +105,7 @@ def time_layout(values: pl.Series, time_format: str | None = None) -> TimeLayout
         return TimeLayout(doubt=f"{texts[0]!r} is not in a layout that is known")
     best = [name for name, unread in shares.items() if unread == fewest]
     if len(best) > 1:
-        return TimeLayout(doubt=_either(texts))
+        return TimeLayout(doubt=_either(texts), two_readings=True)
     chosen = read[best[0]].filter(pl.col("micros").is_not_null())
     if best[0] in (DAY_FIRST, MONTH_FIRST):
         other = read[MONTH_FIRST if best[0] == DAY_FIRST else DAY_FIRST]["micros"]
@@ -143,7 +145,7 @@ def _given(texts: pl.Series, time_format: str) -> TimeLayout:
 def doubt_refused(name: str, layout: TimeLayout, own: Sequence[str] = ()) -> InputError:
     """The refusal of a column of times that can't be read, with the formats to choose from."""
     advice = "use --time-format, such as '%Y-%m-%d %H:%M:%S'"
-    if " or " in layout.doubt and own:
+    if layout.two_readings and own:
         one, other = (_written(own[0], order) for order in ("%d{0}%m{0}%Y", "%m{0}%d{0}%Y"))
         advice = f"use --time-format {one!r} or {other!r}"
     return InputError(f"column {name!r}: {layout.doubt}; {advice}")

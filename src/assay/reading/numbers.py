@@ -169,6 +169,20 @@ def number_column(name: str, style: NumberStyle) -> pl.Expr:
     )
 
 
+def whole_column(name: str, style: NumberStyle) -> pl.Expr:
+    """The expression that reads a column of counts as Int64, null where there is none."""
+    import polars as pl
+
+    def read(values: pl.Series) -> pl.Series:
+        text = values.cast(pl.String).str.strip_chars()
+        whole = text.str.extract(r"^\+?(\d+)(?:\.0*)?$", 1) if style.decimal == "." else text
+        numbers = read_numbers(values, style)
+        plain = numbers.set(numbers != numbers.round(), None).cast(pl.Int64, strict=False)
+        return whole.cast(pl.Int64, strict=False).fill_null(plain).alias(values.name)
+
+    return pl.col(name).map_batches(read, return_dtype=pl.Int64, is_elementwise=True)
+
+
 def parse_number(text: str, decimal: str | None = None, *, commas_elsewhere: bool = False) -> float:
     """A number that was typed, such as the value of an option.
 

@@ -27,12 +27,33 @@ HARMLESS = _words(
     "normal benign ham legitimate legit goodware clean safe harmless inlier legitim "
     "harmlos allow allowed pass passed accept accepted permit permitted"
 )
-# These are the alarm beside their opposite alone.
-OPPOSITES = {
-    "0": "1", "false": "true", "no": "yes", "n": "y", "f": "t", "nein": "ja", "non": "oui",
-    "negative": "positive", "neg": "pos", "good": "bad", "notuseful": "useful",
-    "unflagged": "flagged",
-}  # fmt: skip
+# The first is harmless beside the second, whatever either means beside others.
+OPPOSITES = frozenset(
+    (quiet, loud)
+    for quiet, *alarms in map(
+        str.split,
+        (
+            "0 1",
+            "false true",
+            "falsch wahr",
+            "faux vrai",
+            "falso verdadero",
+            "no yes sí si",
+            "n y j",
+            "f t",
+            "nein ja",
+            "non oui",
+            "negative positive",
+            "neg pos",
+            "good bad",
+            "notuseful useful",
+            "unflagged flagged",
+        ),
+    )
+    for loud in alarms
+)
+_QUIET = frozenset(pair[0] for pair in OPPOSITES)
+_LOUD = frozenset(pair[1] for pair in OPPOSITES)
 ALARMS = _words(
     "attack malicious malware anomaly anomalous intrusion spam phishing ddos fraud "
     "fraudulent unsafe harmful injection jailbreak toxic outlier threat angriff block "
@@ -44,7 +65,12 @@ _REAL = frozenset({"truepositive", "tp"})
 _NOT_REAL = _words(
     "falsepositive fp benignpositive bp informationalexpectedactivity benigntruepositive btp"
 )
-UNDETERMINED = _words("undetermined notset unknown unclassified new inprogress open pending")
+UNDETERMINED = _words(
+    "undetermined notset unknown unclassified unspecified verdictunspecified other new inprogress "
+    "open pending"
+)
+# What may follow such a verdict: True Positive - Suspicious Activity.
+_REASON = re.compile(r"\s+-\s.*$")
 _SIGNS = ({"-1", "1"}, {"-1", "+1"})
 # Severities from the lowest to the highest, and what they are also called.
 _SEVERITIES = (
@@ -84,14 +110,30 @@ def side(name: str) -> bool | None:
     (True, False, None)
     """
     bare = word(name)
-    if bare in ALARMS or bare in OPPOSITES.values():
+    if bare in ALARMS | _LOUD:
         return True
-    return False if bare in HARMLESS | OPPOSITES.keys() | _NOT_REAL else None
+    return False if bare in HARMLESS | _QUIET | _NOT_REAL else None
+
+
+def names_the_harmless(column: str, names: Collection[str]) -> bool:
+    """Whether a column says which rows are harmless, so that yes is no alarm.
+
+    >>> names_the_harmless("is_safe", ["true", "false"]), names_the_harmless("safe", ["x", "y"])
+    (True, False)
+    """
+    bare = word(column.rpartition(".")[2]).removeprefix("is").removesuffix("score")
+    plain = {word(name) for name in names} <= _QUIET | _LOUD
+    return plain and bare in HARMLESS | {"safety", "trust", "reputation", "good", "valid"}
+
+
+def _verdict(name: str) -> str:
+    """What became of an alert, without the reason."""
+    return word(_REASON.sub("", name))
 
 
 def is_triage(names: Collection[str]) -> bool:
     """Whether labels say what became of alerts: true positive, false positive and the like."""
-    words = {word(name) for name in names}
+    words = set(map(_verdict, names))
     return bool(words & (_REAL | _NOT_REAL)) and words <= _REAL | _NOT_REAL | UNDETERMINED
 
 
@@ -104,17 +146,17 @@ def positive_of(names: Sequence[str]) -> str | None:
     'TruePositive'
     """
     if is_triage(names):
-        return next((name for name in names if word(name) in _REAL), None)
+        return next((name for name in names if _verdict(name) in _REAL), None)
     if len(names) == 1:
         return names[0] if side(names[0]) else None
     if len(names) != 2:
         return None
     for name, other in (names, names[::-1]):
         one, beside = word(name), word(other)
-        if OPPOSITES.get(one) == beside:
+        if (one, beside) in OPPOSITES:
             return other
         # Another spelling of a word for what is harmless is no alarm.
-        if one in HARMLESS and beside not in HARMLESS | OPPOSITES.keys():
+        if one in HARMLESS and beside not in HARMLESS | _QUIET:
             return other
     return None
 
@@ -276,6 +318,7 @@ def label_column(name: str, dtype: pl.DataType, names: Collection[str]) -> pl.Ex
     if names and all(re.fullmatch(r"\s*[+-]?\d+(\.0*)?\s*", each) for each in names):
         text = text.str.replace(r"^\s*([+-]?\d+)(?:\.0*)?\s*$", "${1}")
     if is_triage(names):
+        text = text.str.replace(_REASON.pattern, "")
         bare = text.str.to_lowercase().str.replace_all(r"[\W_]+", "")
         text = pl.when(~bare.is_in(sorted(UNDETERMINED))).then(text)
     return text
