@@ -80,7 +80,7 @@ def recognise(
     search.take_given(given or {})
     search.take_preset(wanted)
     search.take_names(wanted)
-    search.take_content(wanted, needed)
+    search.take_content(wanted)
     return search.result(needed)
 
 
@@ -173,14 +173,9 @@ class _Search:
         if TIME in wanted and TIME not in self.columns:
             self._take(TIME)
 
-    def take_content(self, wanted: Collection[str], needed: Collection[str]) -> None:
+    def take_content(self, wanted: Collection[str]) -> None:
         """What names don't decide: two labels, many numbers."""
-        if (
-            LABEL in needed
-            and LABEL in wanted
-            and LABEL not in self.columns
-            and LABEL not in self.tied
-        ):
+        if LABEL in wanted and LABEL not in self.columns and LABEL not in self.tied:
             pairs = [
                 c for c in self.free if len(c.labels) == 2 and c.is_category and not c.is_score
             ]
@@ -189,12 +184,7 @@ class _Search:
             single = next((each for each in (worded, known, pairs) if each), [])
             if len(single) == 1:
                 self.columns[LABEL] = single[0].name
-        if (
-            PREDICTION not in needed
-            or self._predicted()
-            or SCORE in self.tied
-            or DECISION in self.tied
-        ):
+        if self._predicted() or SCORE in self.tied or DECISION in self.tied:
             return
         if SCORE in wanted and SCORE not in self.barred:
             many = [c for c in self.free if c.is_score and not c.is_count and not self._is_time(c)]
@@ -368,8 +358,7 @@ class _Search:
             )
 
     def _predicted(self) -> bool:
-        roles = self.columns.keys()
-        return bool({SCORE, DECISION} & roles) or any(r.startswith(PROBABILITY) for r in roles)
+        return any(r.partition(":")[0] in (SCORE, DECISION, "probability") for r in self.columns)
 
     # -- the result ----------------------------------------------------------------------------
 
@@ -421,7 +410,12 @@ class _Search:
             return numbers.whole_column(name, column.style), ""
         if role in (SCORE, "weight", "count") or role.startswith(PROBABILITY):
             if column.style.doubt:
-                raise numbers.doubt_refused(name, column.style.doubt)
+                refusal = numbers.doubt_refused(name, column.style.doubt)
+                if role in self.asked or DECISION not in self.columns:
+                    raise refusal
+                del self.columns[role]
+                self.notes.append(f"No score is used: {refusal}")
+                return None, ""
             if column.style.decimal == ",":
                 self.notes.append("Numbers are read with decimal commas")
             told = scale_text(column) if role == SCORE else ""
