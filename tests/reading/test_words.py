@@ -57,7 +57,7 @@ def test_more_labels_have_no_alarm_unless_they_are_verdicts_on_alerts() -> None:
 
 
 def test_both_conventions_of_signs_are_shown() -> None:
-    assert "--positive=-1" in str(words.positive_unknown(["-1", "1"]))
+    assert "positive=-1" in str(words.positive_unknown(["-1", "1"]))
     assert "'x' and 'y'" in str(words.positive_unknown(["x", "y"]))
 
 

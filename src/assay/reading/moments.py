@@ -125,18 +125,18 @@ def _given(texts: pl.Series, time_format: str) -> TimeLayout:
     # Elsewhere than in strftime of Python, %f counts nanoseconds, however many digits there are.
     layout = re.sub(r"[.,]%f", "%.f", time_format)
     if "%f" in layout:
-        raise InputError("time-format: write %f behind a point, as in %S.%f")
+        raise InputError("time_format=: write %f behind a point, as in %S.%f")
     if "%Z" in layout or not re.search(r"%[-_0]?[YyDFGs+cx]", layout):
         lacks = "%z instead of %Z" if "%Z" in layout else "the year, such as %Y"
-        raise InputError(f"time-format {time_format!r} needs {lacks}")
+        raise InputError(f"time_format={time_format!r} needs {lacks}")
     zoned = bool(re.search(r"%[-_0]?(?:z|:z|#z|s|\+)", layout))
-    chosen = TimeLayout("time-format", zoned, layout, ",%f" in time_format)
+    chosen = TimeLayout("given", zoned, layout, ",%f" in time_format)
     import polars as pl
 
     try:
         read = texts.to_frame("text").select(time_column("text", pl.String(), chosen)).to_series()
     except pl.exceptions.PolarsError as error:
-        raise InputError(f"time-format {time_format!r} is no format of times: {error}") from error
+        raise InputError(f"time_format={time_format!r} is no format of times: {error}") from error
     if read.null_count() == len(read):
         return TimeLayout(doubt=f"{texts[0]!r} is not written as {time_format!r}")
     return chosen
@@ -144,10 +144,10 @@ def _given(texts: pl.Series, time_format: str) -> TimeLayout:
 
 def doubt_refused(name: str, layout: TimeLayout, own: Sequence[str] = ()) -> InputError:
     """The refusal of a column of times that can't be read, with the formats to choose from."""
-    advice = "use --time-format, such as '%Y-%m-%d %H:%M:%S'"
+    advice = "say time_format='%Y-%m-%d %H:%M:%S' or the like"
     if layout.two_readings and own:
         one, other = (_written(own[0], order) for order in ("%d{0}%m{0}%Y", "%m{0}%d{0}%Y"))
-        advice = f"use --time-format {one!r} or {other!r}"
+        advice = f"say time_format={one!r} or time_format={other!r}"
     return InputError(f"column {name!r}: {layout.doubt}; {advice}")
 
 

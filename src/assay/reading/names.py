@@ -155,7 +155,7 @@ class _Search:
             if not (role == SCORE and prediction):
                 self.columns[role] = own
         self.barred = {role for role, paths in self.preset.columns.items() if not paths}
-        how = "" if asked else f", as with --preset {self.preset.name}"
+        how = "" if asked else f", as with preset={self.preset.name!r}"
         self.notes.append(f"Columns of {self.preset.title}{how}")
 
     def take_names(self, wanted: Collection[str]) -> None:
@@ -335,7 +335,7 @@ class _Search:
         if SCORE not in self.columns or DECISION not in self.columns:
             if DECISION in self.columns and SCORE in self.tied:
                 tied = ", ".join(map(repr, self.tied.pop(SCORE)))
-                self.notes.append(f"No score is used: it could be {tied}. Use --score with one")
+                self.notes.append(f"No score is used: it could be {tied}. Say score=")
             return
         score, decision = self.found[self.columns[SCORE]], self.found[self.columns[DECISION]]
         sides = self.reading.positive or self.reading.negative
@@ -344,7 +344,7 @@ class _Search:
             del self.columns[SCORE]
             self.notes.append(
                 f"Column {score.name!r} is not used as the score: there are {len(label.labels)} "
-                f"labels. Use --negative with the harmless one to rank by it"
+                f"labels. Say negative= to rank by it"
             )
             return
         if len(decision.labels) != 2 or not len(score.numbers):
@@ -354,7 +354,7 @@ class _Search:
             del self.columns[SCORE]
             self.notes.append(
                 f"Column {score.name!r} is not used as the score: it is never below 0.5, so it "
-                f"seems to be the confidence in the decision. Use --score {score.name} if not"
+                f"seems to be the confidence in the decision. Say score={score.name!r} if not"
             )
 
     def _predicted(self) -> bool:

@@ -125,8 +125,8 @@ def check_decimal(sign: str) -> str:
 def doubt_refused(name: str, doubt: str) -> InputError:
     """The refusal of a column whose numbers have two readings."""
     return InputError(
-        f"column {name!r}: {doubt}. Use --decimal , if the comma is the decimal sign, or "
-        f"--decimal . if the point is"
+        f"column {name!r}: {doubt}. Say decimal=',' if the comma is the decimal sign, "
+        f"or decimal='.' if the point is"
     )
 
 

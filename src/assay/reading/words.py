@@ -168,12 +168,12 @@ def positive_unknown(names: Sequence[str]) -> LabelError:
         plus = next(name for name in names if name != "-1")
         return LabelError(
             f"the labels are -1 and {plus}, and both readings are in use: in textbooks {plus} is "
-            f"the alarm (--positive={plus}), for scikit-learn's outlier detectors -1 is "
-            f"(--positive=-1)"
+            f"the alarm (positive={plus}), for scikit-learn's outlier detectors -1 is "
+            f"(positive=-1)"
         )
     return LabelError(
-        f"the labels are {first} and {second}, and nothing tells which is the alarm: use "
-        f"--positive with one of them"
+        f"the labels are {first} and {second}, and nothing tells which is the alarm: "
+        f"say positive={first} or positive={second}"
     )
 
 
@@ -217,8 +217,8 @@ def match_decisions(
             return Matched({name: name for name in decisions})
         raise LabelError(
             f"labels ({shown(labels)}) and decisions ({shown(decisions)}) are written "
-            f"differently, and nothing tells which decision means which label: use --alarm with "
-            f"the decisions that count as the alarm, and --positive with the label"
+            f"differently, and nothing tells which decision means which label: say alarm= "
+            f"with the decisions that count as the alarm, and positive= with the label"
         )
     return _matched({name: positive if flagged else negative for name, flagged in sides.items()})
 
@@ -229,7 +229,7 @@ def _flagged(decisions: Sequence[str], alarm: Collection[str]) -> dict[str, bool
     unknown = [name for name in alarm if folded(name) not in set(map(folded, decisions))]
     if len(unknown) == len(alarm):
         raise LabelError(
-            f"no decision is {shown(unknown)}; the decisions are {shown(decisions)}: use --alarm "
+            f"no decision is {shown(unknown)}; the decisions are {shown(decisions)}: say alarm= "
             f"with some of these"
         )
     return {name: folded(name) in wanted for name in decisions}
