@@ -277,6 +277,7 @@ def test_what_is_harmless_is_no_alarm() -> None:
         understood(table)
     assert "label='is_safe', score='score', positive='False'" in str(refused.value)
     assert columns(table=table, reading=Reading(positive="False"))["label"] == "is_safe"
+    assert "say positive='False'" in understood(table, needed=()).notes[1]
     decided = {"label": zero_one(TRUTH), "allowed": zero_one(FLAGGED)}
     with pytest.raises(InputError, match="the scores or decisions"):
         understood(decided)
@@ -321,3 +322,23 @@ def test_six_labels_in_six_rows_are_labels_where_the_name_says_so() -> None:
 def test_a_report_without_harmless_rows_is_refused_with_the_reason() -> None:
     with pytest.raises(InputError, match=r"garak.* harmless"):
         understood({"entry_type": ["attempt"], "probe_classname": ["dan.Dan"]})
+
+
+def test_whole_numbers_without_a_known_name_are_scores_only_up_to_a_hundred() -> None:
+    table = {"label": TRUTH, "port": [str(97 * i % 65536) for i in range(40)]}
+    with pytest.raises(InputError, match="the scores or decisions"):
+        understood(table)
+    found = understood({**table, "points": [str(37 * i % 100) for i in range(40)]})
+    assert found.columns["score"] == "points"
+
+
+def test_two_columns_that_could_be_labels_are_both_named_in_the_call() -> None:
+    table = {"label": TRUTH, "verdict": FLAGGED}
+    with pytest.raises(InputError, match="label='label', decision='verdict'"):
+        understood(table)
+
+
+def test_verdicts_on_alerts_without_scores_are_alerts_only() -> None:
+    asked = Reading(source="f.csv", command="assay evaluate f.csv")
+    with pytest.raises(InputError, match="--label verdict --alerts-only"):
+        understood({"rule": ROW, "verdict": ["TP", "FP"] * 20}, reading=asked)

@@ -24,6 +24,7 @@ SIDES = (
     ("True positive", "Informational, expected activity"),
     ("USEFUL", "NOT_USEFUL"),
     ("1", "0"),
+    ("True Positive", "False-Positive, Tuned"),
     ("WAHR", "FALSCH"),
     ("sí", "no"),
     ("True Positive - Suspicious Activity", "Benign Positive - Suspicious But Expected"),
@@ -49,6 +50,13 @@ def test_the_alarm_of_two_words_is_known(alarm: str, harmless: str) -> None:
 )
 def test_the_alarm_of_other_words_is_not_guessed(pair: tuple[str, str]) -> None:
     assert words.positive_of(pair) is None
+
+
+def test_the_name_of_a_column_can_say_that_yes_is_harmless() -> None:
+    assert words.positive_of(["yes", "no"], "is_safe") is None
+    assert words.positive_of(["yes", "no"], "is_unsafe") == "yes"
+    assert words.positive_of(["attack", "benign"], "safe") == "attack"
+    assert "positive='no'" in str(words.positive_unknown(["yes", "no"], "is_safe"))
 
 
 def test_more_labels_have_no_alarm_unless_they_are_verdicts_on_alerts() -> None:

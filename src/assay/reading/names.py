@@ -188,8 +188,8 @@ class _Search:
             return
         if SCORE in wanted and SCORE not in self.barred:
             many = [c for c in self.free if c.is_score and not c.is_count and not self._is_time(c)]
-            fractions = [c for c in many if bool((c.numbers != c.numbers.round()).any())]
-            single = fractions or many
+            # Other whole numbers may be ports, sizes or numbers of tickets.
+            single = [c for c in many if c.has_fractions] or [c for c in many if c.is_points]
             if len(single) == 1 and not single[0].style.doubt:
                 self.columns[SCORE] = single[0].name
                 return
@@ -235,6 +235,8 @@ class _Search:
             if not bare or (away and bare != bare_name(parts[-1]) and away != len(parts) - 2):
                 continue
             if away and self._is_inner(role, parts):
+                continue
+            if role == DECISION and bare == LABEL and LABEL not in self.columns:
                 continue
             tiers = [bare in names for names in WELL_KNOWN[role]]
             tiers[0] |= role in PATTERNS and PATTERNS[role].fullmatch(bare) is not None
@@ -427,9 +429,12 @@ class _Search:
         positive, negative = self._given_sides()
         if negative is not None:
             return f"harmless: {negative!r}"
-        positive = positive or words.positive_of(column.labels)
+        positive = positive or words.positive_of(column.labels, column.name)
         if positive is not None:
             return f"attack: {positive!r}"
+        if words.names_the_harmless(column.name, column.labels):
+            note = words.harmless_note(column.name, column.labels)
+            self.notes.append(note[:1].upper() + note[1:])
         return f"{len(column.labels)} classes" if len(column.labels) > 2 else ""
 
     def _given_sides(self) -> tuple[str | None, str | None]:
@@ -480,7 +485,7 @@ class _Search:
         lacks_label = LABEL in needed and LABEL not in self.columns
         lacks_prediction = PREDICTION in needed and not self._predicted()
         label = self.found.get(self.columns.get(LABEL, ""))
-        inverse = label and words.names_the_harmless(label.name, label.labels)
+        inverse = LABEL in needed and label and words.names_the_harmless(label.name, label.labels)
         sides = {"positive": self.reading.positive, "negative": self.reading.negative}
         options = {role: own for role, own in self.columns.items() if role in self.asked}
         options |= {name: side for name, side in sides.items() if side is not None}
@@ -518,6 +523,9 @@ class _Search:
             what = f"can't tell which column has {' and which has '.join(missing)}"
             advice = "Name them"
         call = f", for example:\n  {self.reading.typed(options)}" if complete else ""
+        if lacks_prediction and label and words.is_triage(label.labels) and self.reading.command:
+            only = {role: own for role, own in options.items() if role not in (SCORE, DECISION)}
+            call = f", or if each row is an alert:\n  {self.reading.typed(only)} --alerts-only"
         return f"{self.reading.source}: {what}. {self._listed()}. {advice}{call}"
 
     def _likely(self, role: str, columns: Sequence[Column]) -> Column | None:

@@ -63,14 +63,15 @@ ALARMS = _words(
 # What analysts write when they close an alert.
 _REAL = frozenset({"truepositive", "tp"})
 _NOT_REAL = _words(
-    "falsepositive fp benignpositive bp informationalexpectedactivity benigntruepositive btp"
+    "falsepositive fp benignpositive bp informational informationalexpectedactivity "
+    "benigntruepositive btp"
 )
 UNDETERMINED = _words(
     "undetermined notset unknown unclassified unspecified verdictunspecified other new inprogress "
     "open pending"
 )
 # What may follow such a verdict: True Positive - Suspicious Activity.
-_REASON = re.compile(r"\s+-\s.*$")
+_REASON = re.compile(r"(?:\s+-|,)\s.*$")
 _SIGNS = ({"-1", "1"}, {"-1", "+1"})
 # Severities from the lowest to the highest, and what they are also called.
 _SEVERITIES = (
@@ -131,20 +132,28 @@ def _verdict(name: str) -> str:
     return word(_REASON.sub("", name))
 
 
+def harmless_note(column: str, names: Sequence[str]) -> str:
+    """What to say of a column that says which rows are harmless."""
+    likely = next((name for name in names if word(name) in _QUIET), "...")
+    return f"column {column!r} says which rows are harmless, so say positive={likely!r}"
+
+
 def is_triage(names: Collection[str]) -> bool:
     """Whether labels say what became of alerts: true positive, false positive and the like."""
     words = set(map(_verdict, names))
     return bool(words & (_REAL | _NOT_REAL)) and words <= _REAL | _NOT_REAL | UNDETERMINED
 
 
-def positive_of(names: Sequence[str]) -> str | None:
-    """The label that is the alarm, where the words tell.
+def positive_of(names: Sequence[str], column: str = "") -> str | None:
+    """The label that is the alarm, where the words tell, and the name of their column allows.
 
     >>> positive_of(["benign", "DDoS"]), positive_of(["Y", "N"]), positive_of(["-1", "1"])
     ('DDoS', 'Y', None)
     >>> positive_of(["FalsePositive", "TruePositive", "BenignPositive"])
     'TruePositive'
     """
+    if names_the_harmless(column, names):
+        return None
     if is_triage(names):
         return next((name for name in names if _verdict(name) in _REAL), None)
     if len(names) == 1:
@@ -161,8 +170,10 @@ def positive_of(names: Sequence[str]) -> str | None:
     return None
 
 
-def positive_unknown(names: Sequence[str]) -> LabelError:
+def positive_unknown(names: Sequence[str], column: str = "") -> LabelError:
     """The refusal where nothing tells which of two labels is the alarm."""
+    if names_the_harmless(column, names):
+        return LabelError(harmless_note(column, names))
     first, second = (repr(name) for name in names[:2])
     if set(names) in _SIGNS:
         plus = next(name for name in names if name != "-1")
