@@ -281,6 +281,8 @@ def test_what_is_harmless_is_no_alarm() -> None:
     decided = {"label": zero_one(TRUTH), "allowed": zero_one(FLAGGED)}
     with pytest.raises(InputError, match="the scores or decisions"):
         understood(decided)
+    found = understood(decided, {"decision": "allowed"})
+    assert found.notes[1] == "Column 'allowed' says which rows are harmless, so say alarm='0'"
 
 
 def test_scores_of_harmlessness_are_not_taken() -> None:

@@ -56,6 +56,8 @@ def test_the_name_of_a_column_can_say_that_yes_is_harmless() -> None:
     assert words.positive_of(["yes", "no"], "is_safe") is None
     assert words.positive_of(["yes", "no"], "is_unsafe") == "yes"
     assert words.positive_of(["attack", "benign"], "safe") == "attack"
+    with pytest.raises(LabelError, match="alarm='no'"):
+        words.match_decisions(["yes", "no"], ["yes", "no"], column="allowed")
     assert "positive='no'" in str(words.positive_unknown(["yes", "no"], "is_safe"))
 
 

@@ -444,8 +444,15 @@ class _Search:
         """Which decisions are the alarm, where they are written unlike labels."""
         if LABEL not in self.columns:
             return ""
-        labels = self.found[self.columns[LABEL]].labels
+        label = self.found[self.columns[LABEL]]
+        labels = label.labels
         positive, negative = self._given_sides()
+        if words.names_the_harmless(column.name, column.labels) and not self.reading.alarm:
+            note = words.harmless_note(column.name, column.labels, "alarm")
+            self.notes.append(note[:1].upper() + note[1:])
+            return ""
+        if words.names_the_harmless(label.name, labels) and positive is negative is None:
+            return ""
         if positive is None and negative is not None:
             positive = f"not {negative}"
         try:

@@ -132,10 +132,10 @@ def _verdict(name: str) -> str:
     return word(_REASON.sub("", name))
 
 
-def harmless_note(column: str, names: Sequence[str]) -> str:
+def harmless_note(column: str, names: Sequence[str], argument: str = "positive") -> str:
     """What to say of a column that says which rows are harmless."""
     likely = next((name for name in names if word(name) in _QUIET), "...")
-    return f"column {column!r} says which rows are harmless, so say positive={likely!r}"
+    return f"column {column!r} says which rows are harmless, so say {argument}={likely!r}"
 
 
 def is_triage(names: Collection[str]) -> bool:
@@ -203,12 +203,17 @@ def match_decisions(
     positive: str | None = None,
     negative: str | None = None,
     alarm: Collection[str] = (),
+    column: str = "",
 ) -> Matched:
     """Map decisions to labels; ``alarm`` are the decisions that count as the alarm.
+
+    ``column`` is the name of the decisions' column, as yes in ``allowed`` is no alarm.
 
     >>> match_decisions(["unsafe", "safe"], ["block", "allow"]).note
     "Decision 'block' is read as 'unsafe', 'allow' as 'safe'"
     """
+    if not alarm and names_the_harmless(column, decisions):
+        raise LabelError(harmless_note(column, decisions, "alarm"))
     if not alarm and set(decisions) <= {*labels, *((positive,) if positive else ())}:
         return Matched({name: name for name in decisions})
     alike = {folded(label): label for label in labels}
