@@ -60,6 +60,9 @@ class Column:
         """The distinct values as labels are written."""
         import polars as pl
 
+        kind = self.values.dtype
+        if kind.is_nested() or kind in (pl.Binary, pl.Object):
+            return []
         values = self.values.to_frame().select(
             words.label_column(self.name, self.values.dtype, ()).alias(self.name)
         )
@@ -116,8 +119,17 @@ class Column:
         """Whether it holds numbers of many values, more than labels would have."""
         if not self.is_number:
             return False
-        whole = bool((self.numbers == self.numbers.round()).all())
-        return self.numbers.n_unique() > FEW if whole else self.numbers.n_unique() > 2
+        return self.numbers.n_unique() > (2 if self.has_fractions else FEW)
+
+    @cached_property
+    def has_fractions(self) -> bool:
+        """Whether some of its numbers are not whole."""
+        return bool((self.numbers != self.numbers.round()).any())
+
+    @cached_property
+    def is_points(self) -> bool:
+        """Whether its numbers lie from 0 to 100."""
+        return bool(self.numbers.is_between(0, 100).all())
 
     @cached_property
     def is_category(self) -> bool:
@@ -127,10 +139,14 @@ class Column:
         kind = self.values.dtype
         if not (kind in (pl.String, pl.Boolean, pl.Categorical, pl.Enum) or kind.is_numeric()):
             return False
-        if self.is_number and bool((self.numbers != self.numbers.round()).any()):
+        if self.is_number and self.has_fractions:
             return False
-        size = len(self.values)
-        return 0 < len(self.texts) <= max(2, min(MOST_CLASSES, size // 2))
+        return 0 < len(self.texts) <= MOST_CLASSES
+
+    @cached_property
+    def repeats(self) -> bool:
+        """Whether its values come back, as those of labels do."""
+        return len(self.texts) <= max(2, len(self.values) // 2)
 
     @cached_property
     def is_count(self) -> bool:
@@ -170,4 +186,4 @@ def scale_text(column: Column) -> str:
         return "0 to 1"
     if low >= 0 and 50 <= high <= 100:
         return "0 to 100"
-    return f"{grouped(low, 3)} to {grouped(high, 3)}"
+    return " to ".join(grouped(end, 3 if abs(end) < 1000 else 6) for end in (low, high))

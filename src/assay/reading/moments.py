@@ -57,21 +57,24 @@ _SECOND = 1_000_000
 class TimeLayout:
     """How the times of a column are written, or the ``doubt`` why that can't be known.
 
-    ``zoned`` tells whether they name a zone.
+    ``zoned`` tells whether they name a zone; ``commas`` whether a given format has decimal commas;
+    ``two_readings`` whether the day could be the month.
     """
 
     name: str = ""
     zoned: bool = False
     format: str = ""
+    commas: bool = False
     doubt: str = ""
+    two_readings: bool = False
 
 
 def time_layout(values: pl.Series, time_format: str | None = None) -> TimeLayout:
     """How the times of a column are written, by some of its values.
 
     >>> import polars as pl
-    >>> time_layout(pl.Series(["9/6/2026, 3:04:05.000 PM", "9/16/2026, 3:04:05.000 PM"]))
-    TimeLayout(name='month first', zoned=False, format='', doubt='')
+    >>> time_layout(pl.Series(["9/6/2026, 3:04:05.000 PM", "9/16/2026, 3:04:05.000 PM"])).name
+    'month first'
     >>> time_layout(pl.Series(["9/6/2026"])).doubt
     "'9/6/2026' is 9 June 2026 or September 6, 2026"
     """
@@ -102,7 +105,7 @@ def time_layout(values: pl.Series, time_format: str | None = None) -> TimeLayout
         return TimeLayout(doubt=f"{texts[0]!r} is not in a layout that is known")
     best = [name for name, unread in shares.items() if unread == fewest]
     if len(best) > 1:
-        return TimeLayout(doubt=_either(texts))
+        return TimeLayout(doubt=_either(texts), two_readings=True)
     chosen = read[best[0]].filter(pl.col("micros").is_not_null())
     if best[0] in (DAY_FIRST, MONTH_FIRST):
         other = read[MONTH_FIRST if best[0] == DAY_FIRST else DAY_FIRST]["micros"]
@@ -122,15 +125,18 @@ def _given(texts: pl.Series, time_format: str) -> TimeLayout:
     # Elsewhere than in strftime of Python, %f counts nanoseconds, however many digits there are.
     layout = re.sub(r"[.,]%f", "%.f", time_format)
     if "%f" in layout:
-        raise InputError("time-format: write %f behind a point, as in %S.%f")
+        raise InputError("time_format=: write %f behind a point, as in %S.%f")
+    if "%Z" in layout or not re.search(r"%[-_0]?[YyDFGs+cx]", layout):
+        lacks = "%z instead of %Z" if "%Z" in layout else "the year, such as %Y"
+        raise InputError(f"time_format={time_format!r} needs {lacks}")
     zoned = bool(re.search(r"%[-_0]?(?:z|:z|#z|s|\+)", layout))
-    chosen = TimeLayout("time-format", zoned, layout)
+    chosen = TimeLayout("given", zoned, layout, ",%f" in time_format)
     import polars as pl
 
     try:
         read = texts.to_frame("text").select(time_column("text", pl.String(), chosen)).to_series()
     except pl.exceptions.PolarsError as error:
-        raise InputError(f"time-format {time_format!r} is no format of times: {error}") from error
+        raise InputError(f"time_format={time_format!r} is no format of times: {error}") from error
     if read.null_count() == len(read):
         return TimeLayout(doubt=f"{texts[0]!r} is not written as {time_format!r}")
     return chosen
@@ -138,10 +144,10 @@ def _given(texts: pl.Series, time_format: str) -> TimeLayout:
 
 def doubt_refused(name: str, layout: TimeLayout, own: Sequence[str] = ()) -> InputError:
     """The refusal of a column of times that can't be read, with the formats to choose from."""
-    advice = "use --time-format, such as '%Y-%m-%d %H:%M:%S'"
-    if " or " in layout.doubt and own:
+    advice = "say time_format='%Y-%m-%d %H:%M:%S' or the like"
+    if layout.two_readings and own:
         one, other = (_written(own[0], order) for order in ("%d{0}%m{0}%Y", "%m{0}%d{0}%Y"))
-        advice = f"use --time-format {one!r} or {other!r}"
+        advice = f"say time_format={one!r} or time_format={other!r}"
     return InputError(f"column {name!r}: {layout.doubt}; {advice}")
 
 
@@ -191,6 +197,8 @@ def time_column(name: str, dtype: pl.DataType, layout: TimeLayout) -> pl.Expr:
     if layout.format:
         # A date alone is midnight.
         timed = re.search(r"%[-_0]?[HIRTcs+Xrk]", layout.format) is not None
+        # The fraction of a second stands behind the last comma, if not behind a point.
+        text = text.str.replace(r"^(.*\d),(\d)", "${1}.${2}") if layout.commas else text
         moment = text if timed else text + " 00:00"
         form = layout.format if timed else layout.format + " %H:%M"
         zone = "UTC" if layout.zoned else None

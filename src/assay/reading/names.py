@@ -6,7 +6,6 @@ Nothing is read here: the columns of a source and its first rows are enough.
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,6 +18,7 @@ from assay.reading.well_known import (
     CLASSES,
     DECISION,
     LABEL,
+    PATTERNS,
     PROBABILITY,
     SCORE,
     TIME,
@@ -80,7 +80,7 @@ def recognise(
     search.take_given(given or {})
     search.take_preset(wanted)
     search.take_names(wanted)
-    search.take_content(wanted, needed)
+    search.take_content(wanted)
     return search.result(needed)
 
 
@@ -134,6 +134,9 @@ class _Search:
     def take_preset(self, wanted: Collection[str]) -> None:
         """The columns of a tool that was named, or whose keys leave no doubt."""
         asked = self.reading.preset
+        for marks, reason in presets.UNSUITABLE:
+            if not self.columns and all(presets.path_column(mark, self.found) for mark in marks):
+                raise InputError(f"{self.reading.source} {reason}")
         self.preset = presets.find_preset(asked) if asked else presets.detect_preset(self.found)
         if self.preset is None:
             return
@@ -152,7 +155,7 @@ class _Search:
             if not (role == SCORE and prediction):
                 self.columns[role] = own
         self.barred = {role for role, paths in self.preset.columns.items() if not paths}
-        how = "" if asked else f", as with --preset {self.preset.name}"
+        how = "" if asked else f", as with preset={self.preset.name!r}"
         self.notes.append(f"Columns of {self.preset.title}{how}")
 
     def take_names(self, wanted: Collection[str]) -> None:
@@ -170,14 +173,9 @@ class _Search:
         if TIME in wanted and TIME not in self.columns:
             self._take(TIME)
 
-    def take_content(self, wanted: Collection[str], needed: Collection[str]) -> None:
+    def take_content(self, wanted: Collection[str]) -> None:
         """What names don't decide: two labels, many numbers."""
-        if (
-            LABEL in needed
-            and LABEL in wanted
-            and LABEL not in self.columns
-            and LABEL not in self.tied
-        ):
+        if LABEL in wanted and LABEL not in self.columns and LABEL not in self.tied:
             pairs = [
                 c for c in self.free if len(c.labels) == 2 and c.is_category and not c.is_score
             ]
@@ -186,25 +184,30 @@ class _Search:
             single = next((each for each in (worded, known, pairs) if each), [])
             if len(single) == 1:
                 self.columns[LABEL] = single[0].name
-        if (
-            PREDICTION not in needed
-            or self._predicted()
-            or SCORE in self.tied
-            or DECISION in self.tied
-        ):
+        if self._predicted() or SCORE in self.tied or DECISION in self.tied:
             return
         if SCORE in wanted and SCORE not in self.barred:
             many = [c for c in self.free if c.is_score and not c.is_count and not self._is_time(c)]
-            fractions = [c for c in many if bool((c.numbers != c.numbers.round()).any())]
-            single = fractions or many
+            # Other whole numbers may be ports, sizes or numbers of tickets.
+            single = [c for c in many if c.has_fractions] or [c for c in many if c.is_points]
             if len(single) == 1 and not single[0].style.doubt:
                 self.columns[SCORE] = single[0].name
                 return
         if DECISION in wanted and LABEL in self.columns and DECISION not in self.barred:
             labels = set(self.found[self.columns[LABEL]].labels)
-            alike = [c for c in self.free if c.is_category and set(c.labels) <= labels]
+            alike = [c for c in self._plain() if set(c.labels) <= labels]
             if len(alike) == 1:
                 self.columns[DECISION] = alike[0].name
+
+    def _plain(self) -> list[Column]:
+        """The free columns of labels, but for those that say what is harmless."""
+        return [
+            column
+            for column in self.free
+            if column.is_category
+            and column.repeats
+            and not words.names_the_harmless(column.name, column.labels)
+        ]
 
     # -- names ---------------------------------------------------------------------------------
 
@@ -231,29 +234,40 @@ class _Search:
             bare = bare_name("".join(parts[away:]))
             if not bare or (away and bare != bare_name(parts[-1]) and away != len(parts) - 2):
                 continue
-            for tier, names in enumerate(WELL_KNOWN[role]):
-                if bare in names and not (away and self._is_inner(role, parts)):
-                    return tier, min(away, 1)
+            if away and self._is_inner(role, parts):
+                continue
+            if role == DECISION and bare == LABEL and LABEL not in self.columns:
+                continue
+            tiers = [bare in names for names in WELL_KNOWN[role]]
+            tiers[0] |= role in PATTERNS and PATTERNS[role].fullmatch(bare) is not None
+            if any(tiers):
+                return tiers.index(True), min(away, 1)
         bare = bare_name(parts[-1])
-        if role == SCORE and bare.endswith(("score", "probability", "proba")):
+        harmless = words.names_the_harmless(bare.removesuffix("probability"), ())
+        if role == SCORE and bare.endswith(("score", "probability", "proba")) and not harmless:
             return 1, 1
         if role == DECISION and column.is_score:
             return None
-        if role == SCORE and bare in WELL_KNOWN[DECISION][0] and column.is_score:
+        if role == SCORE and PATTERNS[DECISION].fullmatch(bare) and column.is_score:
             return 1, 1
         return None
 
     def _is_inner(self, role: str, parts: Sequence[str]) -> bool:
         """Whether outer keys make the last one of another role, as in prediction.label."""
         full = bare_name("".join(parts[-2:]))
-        others = (names for other, names in WELL_KNOWN.items() if other != role)
-        return any(full in tiers[0] for tiers in others)
+        if any(PATTERNS[other].fullmatch(full) for other in PATTERNS if other != role):
+            return True
+        return any(full in tiers[0] for other, tiers in WELL_KNOWN.items() if other != role)
 
     def _suits(self, role: str, column: Column, *, sure: bool = True) -> bool:
         """Whether the values fit a role; an unsure name needs known words too."""
+        if not column.texts:
+            return sure  # there is no value to contradict the name
         if role == LABEL:
             known = words.positive_of(column.labels) is not None
-            return column.is_category and (sure or (known and not column.is_score))
+            inverse = words.names_the_harmless(column.name, column.labels)
+            unsure = known and not column.is_score and column.repeats and not inverse
+            return column.is_category and (sure or unsure)
         if role == DECISION:
             if not column.is_category or (column.is_score and len(column.texts) > FEW):
                 return False
@@ -262,7 +276,7 @@ class _Search:
         if role == SCORE:
             ordinal = column.ranks is not None
             rank = self._rank(SCORE, column)
-            only_words = self.preset is None and rank is not None and rank[0] == 2
+            only_words = self.preset is None and rank is not None and rank[0] > 1
             return ordinal or (column.is_number and not only_words)
         return role != TIME or self._is_time(column)
 
@@ -279,9 +293,8 @@ class _Search:
         )
 
     def _is_time(self, column: Column) -> bool:
-        return not moments.time_layout(column.values, self.reading.time_format).doubt or bool(
-            re.search(r" or ", moments.time_layout(column.values).doubt)
-        )
+        layout = moments.time_layout(column.values, self.reading.time_format)
+        return not layout.doubt or layout.two_readings
 
     def _take_probabilities(self) -> None:
         """One column of probabilities a class, by the labels in their names."""
@@ -324,9 +337,18 @@ class _Search:
         if SCORE not in self.columns or DECISION not in self.columns:
             if DECISION in self.columns and SCORE in self.tied:
                 tied = ", ".join(map(repr, self.tied.pop(SCORE)))
-                self.notes.append(f"No score is used: it could be {tied}. Use --score with one")
+                self.notes.append(f"No score is used: it could be {tied}. Say score=")
             return
         score, decision = self.found[self.columns[SCORE]], self.found[self.columns[DECISION]]
+        sides = self.reading.positive or self.reading.negative
+        label = self.found.get(self.columns.get(LABEL, ""))
+        if label and len(label.labels) > 2 and not sides and not words.positive_of(label.labels):
+            del self.columns[SCORE]
+            self.notes.append(
+                f"Column {score.name!r} is not used as the score: there are {len(label.labels)} "
+                f"labels. Say negative= to rank by it"
+            )
+            return
         if len(decision.labels) != 2 or not len(score.numbers):
             return
         low, high = value_range(score.numbers)
@@ -334,12 +356,11 @@ class _Search:
             del self.columns[SCORE]
             self.notes.append(
                 f"Column {score.name!r} is not used as the score: it is never below 0.5, so it "
-                f"seems to be the confidence in the decision. Use --score {score.name} if not"
+                f"seems to be the confidence in the decision. Say score={score.name!r} if not"
             )
 
     def _predicted(self) -> bool:
-        roles = self.columns.keys()
-        return bool({SCORE, DECISION} & roles) or any(r.startswith(PROBABILITY) for r in roles)
+        return any(r.partition(":")[0] in (SCORE, DECISION, "probability") for r in self.columns)
 
     # -- the result ----------------------------------------------------------------------------
 
@@ -349,7 +370,7 @@ class _Search:
         expressions: dict[str, pl.Expr] = {}
         facts: dict[str, str] = {}
         if not unclear:
-            for role, own in self.columns.items():
+            for role, own in list(self.columns.items()):
                 expression, facts[role] = self._read(role, self.found[own])
                 if expression is not None:
                     expressions[role] = expression.alias(role)
@@ -387,9 +408,16 @@ class _Search:
             titles = {words.folded(text): text for text in column.texts}
             told = " > ".join(titles[text] for text in highest_first)
             return words.rank_column(name, ranks), told
+        if role == "count" and not column.style.doubt:
+            return numbers.whole_column(name, column.style), ""
         if role in (SCORE, "weight", "count") or role.startswith(PROBABILITY):
             if column.style.doubt:
-                raise numbers.doubt_refused(name, column.style.doubt)
+                refusal = numbers.doubt_refused(name, column.style.doubt)
+                if role in self.asked or DECISION not in self.columns:
+                    raise refusal
+                del self.columns[role]
+                self.notes.append(f"No score is used: {refusal}")
+                return None, ""
             if column.style.decimal == ",":
                 self.notes.append("Numbers are read with decimal commas")
             told = scale_text(column) if role == SCORE else ""
@@ -401,9 +429,12 @@ class _Search:
         positive, negative = self._given_sides()
         if negative is not None:
             return f"harmless: {negative!r}"
-        positive = positive or words.positive_of(column.labels)
+        positive = positive or words.positive_of(column.labels, column.name)
         if positive is not None:
             return f"attack: {positive!r}"
+        if words.names_the_harmless(column.name, column.labels):
+            note = words.harmless_note(column.name, column.labels)
+            self.notes.append(note[:1].upper() + note[1:])
         return f"{len(column.labels)} classes" if len(column.labels) > 2 else ""
 
     def _given_sides(self) -> tuple[str | None, str | None]:
@@ -413,8 +444,15 @@ class _Search:
         """Which decisions are the alarm, where they are written unlike labels."""
         if LABEL not in self.columns:
             return ""
-        labels = self.found[self.columns[LABEL]].labels
+        label = self.found[self.columns[LABEL]]
+        labels = label.labels
         positive, negative = self._given_sides()
+        if words.names_the_harmless(column.name, column.labels) and not self.reading.alarm:
+            note = words.harmless_note(column.name, column.labels, "alarm")
+            self.notes.append(note[:1].upper() + note[1:])
+            return ""
+        if words.names_the_harmless(label.name, labels) and positive is negative is None:
+            return ""
         if positive is None and negative is not None:
             positive = f"not {negative}"
         try:
@@ -453,42 +491,58 @@ class _Search:
         """Why a needed column can't be told, with the call that would work."""
         lacks_label = LABEL in needed and LABEL not in self.columns
         lacks_prediction = PREDICTION in needed and not self._predicted()
-        if not lacks_label and not lacks_prediction:
-            return ""
+        label = self.found.get(self.columns.get(LABEL, ""))
+        inverse = LABEL in needed and label and words.names_the_harmless(label.name, label.labels)
+        sides = {"positive": self.reading.positive, "negative": self.reading.negative}
         options = {role: own for role, own in self.columns.items() if role in self.asked}
+        options |= {name: side for name, side in sides.items() if side is not None}
+        sided = len(options) > len(self.asked)
+        if not lacks_label and not lacks_prediction and (sided or not inverse):
+            return ""
         missing = []
         if lacks_label:
             missing.append("the labels" + self._perhaps(LABEL))
-            categories = [c for c in self.free if c.is_category and len(c.labels) > 1]
-            categories.sort(key=lambda c: (c.name not in self.tied.get(LABEL, ()), len(c.labels)))
-            options[LABEL] = categories[0].name if categories else "COLUMN"
-        else:
-            options[LABEL] = self.columns[LABEL]
+            label = self._likely(LABEL, [c for c in self._plain() if len(c.labels) > 1])
+        if label:
+            options = {**options, LABEL: label.name}
         if lacks_prediction:
-            missing.append(
-                "the scores or decisions" + self._perhaps(SCORE) + self._perhaps(DECISION)
+            ties = self._perhaps(SCORE) + self._perhaps(DECISION)
+            missing.append(f"the scores or decisions{ties}")
+            others = [c for c in self.free if c is not label]
+            score = self._likely(SCORE, [c for c in others if c.is_score and not c.is_count])
+            decision = self._likely(
+                DECISION, [c for c in self._plain() if c is not label and len(c.labels) > 1]
             )
-            tied = [*self.tied.get(SCORE, ()), *self.tied.get(DECISION, ())]
-            scores = [c for c in self.free if c.is_score and c.name != options[LABEL]]
-            scores.sort(key=lambda c: (c.name not in tied, c.is_count))
-            if scores:
-                options[SCORE] = scores[0].name
-            else:
-                options[DECISION] = tied[0] if tied else "COLUMN"
+            if found := score or decision:
+                options[SCORE if score else DECISION] = found.name
+            complete = bool(label and (score or decision))
         else:
-            kept = (SCORE, DECISION)
-            options |= {role: own for role, own in self.columns.items() if role in kept}
-        label = self.found.get(options[LABEL])
-        if self.reading.positive is not None:
-            options["positive"] = self.reading.positive
-        elif self.reading.negative is not None:
-            options["negative"] = self.reading.negative
-        elif label and len(label.labels) == 2 and words.positive_of(label.labels) is None:
-            options["positive"] = label.labels[0]
-        return (
-            f"{self.reading.source}: can't tell which column has "
-            f"{' and which has '.join(missing)}. {self._listed()}. Name them, for example:\n  {self.reading.typed(options)}"
-        )
+            options |= {r: own for r, own in self.columns.items() if r in (SCORE, DECISION)}
+            complete = label is not None
+        if label and not sided and len(label.labels) == 2:
+            positive = words.positive_of(label.labels)
+            if inverse or positive is None:
+                options["positive"] = next(name for name in label.labels if name != positive)
+        if not missing:
+            what = f"column {self.columns[LABEL]!r} says which rows are harmless"
+            advice = "Say which label is the attack"
+        else:
+            what = f"can't tell which column has {' and which has '.join(missing)}"
+            advice = "Name them"
+        call = f", for example:\n  {self.reading.typed(options)}" if complete else ""
+        if lacks_prediction and label and words.is_triage(label.labels) and self.reading.command:
+            only = {role: own for role, own in options.items() if role not in (SCORE, DECISION)}
+            call = f", or if each row is an alert:\n  {self.reading.typed(only)} --alerts-only"
+        return f"{self.reading.source}: {what}. {self._listed()}. {advice}{call}"
+
+    def _likely(self, role: str, columns: Sequence[Column]) -> Column | None:
+        """The column that a role would likely have: a tied one, else one of few labels."""
+        tied = self.tied.get(role, ())
+
+        def unlikely(column: Column) -> tuple[bool, int]:
+            return column.name not in tied, 0 if role == SCORE else len(column.labels)
+
+        return min(columns, key=unlikely, default=None)
 
     def _perhaps(self, role: str) -> str:
         tied = self.tied.get(role, ())

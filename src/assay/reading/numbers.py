@@ -25,7 +25,8 @@ _GAPS = " \u00a0\u202f'\u2019"
 _MINUS = "\u2212"
 _POWER = r"(?:[eE][+-]?\d+)?"
 _CLEAR_COMMA = re.compile(
-    rf"[+-]?(?:\d*,\d+{_POWER}|\d{{1,3}}(?:\.\d{{3}})+,\d*|\d{{1,3}}(?:\.\d{{3}}){{2,}})"
+    rf"[+-]?(?:\d*,\d+{_POWER}|\d{{1,3}}(?:[{_GAPS}]\d{{3}})+,\d*"
+    rf"|\d{{1,3}}(?:\.\d{{3}})+,\d*|\d{{1,3}}(?:\.\d{{3}}){{2,}})"
 )
 _CLEAR_POINT = re.compile(
     rf"[+-]?(?:\d*\.\d*{_POWER}|\d{{1,3}}(?:,\d{{3}})+\.\d*|\d{{1,3}}(?:,\d{{3}}){{2,}})"
@@ -124,8 +125,8 @@ def check_decimal(sign: str) -> str:
 def doubt_refused(name: str, doubt: str) -> InputError:
     """The refusal of a column whose numbers have two readings."""
     return InputError(
-        f"column {name!r}: {doubt}. Use --decimal , if the comma is the decimal sign, or "
-        f"--decimal . if the point is"
+        f"column {name!r}: {doubt}. Say decimal=',' if the comma is the decimal sign, "
+        f"or decimal='.' if the point is"
     )
 
 
@@ -166,6 +167,20 @@ def number_column(name: str, style: NumberStyle) -> pl.Expr:
     return pl.col(name).map_batches(
         lambda values: read_numbers(values, style), return_dtype=pl.Float64, is_elementwise=True
     )
+
+
+def whole_column(name: str, style: NumberStyle) -> pl.Expr:
+    """The expression that reads a column of counts as Int64, null where there is none."""
+    import polars as pl
+
+    def read(values: pl.Series) -> pl.Series:
+        text = values.cast(pl.String).str.strip_chars()
+        whole = text.str.extract(r"^\+?(\d+)(?:\.0*)?$", 1) if style.decimal == "." else text
+        numbers = read_numbers(values, style)
+        plain = numbers.set(numbers != numbers.round(), None).cast(pl.Int64, strict=False)
+        return whole.cast(pl.Int64, strict=False).fill_null(plain).alias(values.name)
+
+    return pl.col(name).map_batches(read, return_dtype=pl.Int64, is_elementwise=True)
 
 
 def parse_number(text: str, decimal: str | None = None, *, commas_elsewhere: bool = False) -> float:

@@ -124,6 +124,15 @@ PRESETS = (
 )
 
 
+# Reports that hold no evaluation of a detector: the columns that tell them, and why not.
+UNSUITABLE = (
+    (
+        ("entry_type", "probe_classname"),
+        "is a report of garak: all its prompts are attacks. Add harmless ones to see false alarms",
+    ),
+)
+
+
 def find_preset(name: str) -> Preset:
     """A preset by its name."""
     named = {preset.name: preset for preset in PRESETS}

@@ -16,8 +16,7 @@ def _names(*tiers: str) -> tuple[frozenset[str], ...]:
 # only where the values are known words too.
 WELL_KNOWN = {
     LABEL: _names(
-        "ytrue truelabel truth groundtruth gt actual actuallabel yactual gold goldlabel ytest "
-        "trueclass truelabels reallabel expected expectedlabel reference observed obs labeltrue",
+        "gt groundtruth gold expected expectedlabel reference observed obs ytest",
         "label labels target targets class klass klasse disposition verdict analystverdict "
         "isattack isfraud ismalicious ismalware isspam isphishing isanomaly isintrusion isthreat "
         "isbot isunsafe isharmful istoxic isinjection isjailbreak angriff etikett etiqueta clase",
@@ -32,12 +31,11 @@ WELL_KNOWN = {
         "predictedscore predictionscore wahrscheinlichkeit probabilidad decisionfunction",
         "p risk logit likelihood anomaly outlierness reconstructionerror "
         "confidence confidencescore",
-        "severity severityname maxseverity level priority",
+        "severity severityname maxseverity maxseveritydisplayname",
+        "urgency priority level",
     ),
     DECISION: _names(
-        "ypred yhat prediction predictions predicted predictedlabel predictedlabels predictedclass "
-        "pred predlabel predclass predictionlabel scoredlabels decision modelprediction predict "
-        "predictionclass predictionoutcome vorhersage entscheidung prediccion",
+        "decision predict vorhersage entscheidung prediccion scoredlabels predictions",
         "action alert alarm alerted flagged isalert isflagged blocked detected response output "
         "outputs modeloutput answer filteredresps label",
     ),
@@ -47,11 +45,18 @@ WELL_KNOWN = {
         "detectiontime detectedat firstactivity starttime flowstart timestamputc logtime fecha",
     ),
 }
+_OF = r"(?:y|labels?|class|target|values?|outcome|model)?"
+# As sure as the first names.
+PATTERNS = {
+    LABEL: re.compile(rf"{_OF}(?:true|truth|actual|real|gold){_OF}"),
+    DECISION: re.compile(rf"{_OF}(?:pred|predicted|prediction|hat){_OF}"),
+}
 CLASSES = tuple(
     map(
         re.compile,
         (
-            r"(?i)^(?:y_)?(?:pred_|predict_)?(?:p|proba?|probability|pred|score|confidence)[_ .:-]+(.+)$",
+            # predict_proba_attack
+            r"(?i)^(?:\w+_)?(?:p|proba?|probability|pred|score|confidence)[_ .:-]+(.+)$",
             r"^P ?\((?:.+=)?(.+)\)$",  # KNIME
             r"^confidence\((.+)\)$",  # RapidMiner
             r'^Scored Probabilities for Class "(.+)"$',  # Azure Machine Learning

@@ -27,12 +27,33 @@ HARMLESS = _words(
     "normal benign ham legitimate legit goodware clean safe harmless inlier legitim "
     "harmlos allow allowed pass passed accept accepted permit permitted"
 )
-# These are the alarm beside their opposite alone.
-OPPOSITES = {
-    "0": "1", "false": "true", "no": "yes", "n": "y", "f": "t", "nein": "ja", "non": "oui",
-    "negative": "positive", "neg": "pos", "good": "bad", "notuseful": "useful",
-    "unflagged": "flagged",
-}  # fmt: skip
+# The first is harmless beside the second, whatever either means beside others.
+OPPOSITES = frozenset(
+    (quiet, loud)
+    for quiet, *alarms in map(
+        str.split,
+        (
+            "0 1",
+            "false true",
+            "falsch wahr",
+            "faux vrai",
+            "falso verdadero",
+            "no yes sí si",
+            "n y j",
+            "f t",
+            "nein ja",
+            "non oui",
+            "negative positive",
+            "neg pos",
+            "good bad",
+            "notuseful useful",
+            "unflagged flagged",
+        ),
+    )
+    for loud in alarms
+)
+_QUIET = frozenset(pair[0] for pair in OPPOSITES)
+_LOUD = frozenset(pair[1] for pair in OPPOSITES)
 ALARMS = _words(
     "attack malicious malware anomaly anomalous intrusion spam phishing ddos fraud "
     "fraudulent unsafe harmful injection jailbreak toxic outlier threat angriff block "
@@ -42,9 +63,15 @@ ALARMS = _words(
 # What analysts write when they close an alert.
 _REAL = frozenset({"truepositive", "tp"})
 _NOT_REAL = _words(
-    "falsepositive fp benignpositive bp informationalexpectedactivity benigntruepositive btp"
+    "falsepositive fp benignpositive bp informational informationalexpectedactivity "
+    "benigntruepositive btp"
 )
-UNDETERMINED = _words("undetermined notset unknown unclassified new inprogress open pending")
+UNDETERMINED = _words(
+    "undetermined notset unknown unclassified unspecified verdictunspecified other new inprogress "
+    "open pending"
+)
+# What may follow such a verdict: True Positive - Suspicious Activity.
+_REASON = re.compile(r"(?:\s+-|,)\s.*$")
 _SIGNS = ({"-1", "1"}, {"-1", "+1"})
 # Severities from the lowest to the highest, and what they are also called.
 _SEVERITIES = (
@@ -84,54 +111,80 @@ def side(name: str) -> bool | None:
     (True, False, None)
     """
     bare = word(name)
-    if bare in ALARMS or bare in OPPOSITES.values():
+    if bare in ALARMS | _LOUD:
         return True
-    return False if bare in HARMLESS | OPPOSITES.keys() | _NOT_REAL else None
+    return False if bare in HARMLESS | _QUIET | _NOT_REAL else None
+
+
+def names_the_harmless(column: str, names: Collection[str]) -> bool:
+    """Whether a column says which rows are harmless, so that yes is no alarm.
+
+    >>> names_the_harmless("is_safe", ["true", "false"]), names_the_harmless("safe", ["x", "y"])
+    (True, False)
+    """
+    bare = word(column.rpartition(".")[2]).removeprefix("is").removesuffix("score")
+    plain = {word(name) for name in names} <= _QUIET | _LOUD
+    return plain and bare in HARMLESS | {"safety", "trust", "reputation", "good", "valid"}
+
+
+def _verdict(name: str) -> str:
+    """What became of an alert, without the reason."""
+    return word(_REASON.sub("", name))
+
+
+def harmless_note(column: str, names: Sequence[str], argument: str = "positive") -> str:
+    """What to say of a column that says which rows are harmless."""
+    likely = next((name for name in names if word(name) in _QUIET), "...")
+    return f"column {column!r} says which rows are harmless, so say {argument}={likely!r}"
 
 
 def is_triage(names: Collection[str]) -> bool:
     """Whether labels say what became of alerts: true positive, false positive and the like."""
-    words = {word(name) for name in names}
+    words = set(map(_verdict, names))
     return bool(words & (_REAL | _NOT_REAL)) and words <= _REAL | _NOT_REAL | UNDETERMINED
 
 
-def positive_of(names: Sequence[str]) -> str | None:
-    """The label that is the alarm, where the words tell.
+def positive_of(names: Sequence[str], column: str = "") -> str | None:
+    """The label that is the alarm, where the words tell, and the name of their column allows.
 
     >>> positive_of(["benign", "DDoS"]), positive_of(["Y", "N"]), positive_of(["-1", "1"])
     ('DDoS', 'Y', None)
     >>> positive_of(["FalsePositive", "TruePositive", "BenignPositive"])
     'TruePositive'
     """
+    if names_the_harmless(column, names):
+        return None
     if is_triage(names):
-        return next((name for name in names if word(name) in _REAL), None)
+        return next((name for name in names if _verdict(name) in _REAL), None)
     if len(names) == 1:
         return names[0] if side(names[0]) else None
     if len(names) != 2:
         return None
     for name, other in (names, names[::-1]):
         one, beside = word(name), word(other)
-        if OPPOSITES.get(one) == beside:
+        if (one, beside) in OPPOSITES:
             return other
         # Another spelling of a word for what is harmless is no alarm.
-        if one in HARMLESS and beside not in HARMLESS | OPPOSITES.keys():
+        if one in HARMLESS and beside not in HARMLESS | _QUIET:
             return other
     return None
 
 
-def positive_unknown(names: Sequence[str]) -> LabelError:
+def positive_unknown(names: Sequence[str], column: str = "") -> LabelError:
     """The refusal where nothing tells which of two labels is the alarm."""
+    if names_the_harmless(column, names):
+        return LabelError(harmless_note(column, names))
     first, second = (repr(name) for name in names[:2])
     if set(names) in _SIGNS:
         plus = next(name for name in names if name != "-1")
         return LabelError(
             f"the labels are -1 and {plus}, and both readings are in use: in textbooks {plus} is "
-            f"the alarm (--positive={plus}), for scikit-learn's outlier detectors -1 is "
-            f"(--positive=-1)"
+            f"the alarm (positive={plus}), for scikit-learn's outlier detectors -1 is "
+            f"(positive=-1)"
         )
     return LabelError(
-        f"the labels are {first} and {second}, and nothing tells which is the alarm: use "
-        f"--positive with one of them"
+        f"the labels are {first} and {second}, and nothing tells which is the alarm: "
+        f"say positive={first} or positive={second}"
     )
 
 
@@ -150,12 +203,17 @@ def match_decisions(
     positive: str | None = None,
     negative: str | None = None,
     alarm: Collection[str] = (),
+    column: str = "",
 ) -> Matched:
     """Map decisions to labels; ``alarm`` are the decisions that count as the alarm.
+
+    ``column`` is the name of the decisions' column, as yes in ``allowed`` is no alarm.
 
     >>> match_decisions(["unsafe", "safe"], ["block", "allow"]).note
     "Decision 'block' is read as 'unsafe', 'allow' as 'safe'"
     """
+    if not alarm and names_the_harmless(column, decisions):
+        raise LabelError(harmless_note(column, decisions, "alarm"))
     if not alarm and set(decisions) <= {*labels, *((positive,) if positive else ())}:
         return Matched({name: name for name in decisions})
     alike = {folded(label): label for label in labels}
@@ -175,8 +233,8 @@ def match_decisions(
             return Matched({name: name for name in decisions})
         raise LabelError(
             f"labels ({shown(labels)}) and decisions ({shown(decisions)}) are written "
-            f"differently, and nothing tells which decision means which label: use --alarm with "
-            f"the decisions that count as the alarm, and --positive with the label"
+            f"differently, and nothing tells which decision means which label: say alarm= "
+            f"with the decisions that count as the alarm, and positive= with the label"
         )
     return _matched({name: positive if flagged else negative for name, flagged in sides.items()})
 
@@ -187,7 +245,7 @@ def _flagged(decisions: Sequence[str], alarm: Collection[str]) -> dict[str, bool
     unknown = [name for name in alarm if folded(name) not in set(map(folded, decisions))]
     if len(unknown) == len(alarm):
         raise LabelError(
-            f"no decision is {shown(unknown)}; the decisions are {shown(decisions)}: use --alarm "
+            f"no decision is {shown(unknown)}; the decisions are {shown(decisions)}: say alarm= "
             f"with some of these"
         )
     return {name: folded(name) in wanted for name in decisions}
@@ -276,6 +334,7 @@ def label_column(name: str, dtype: pl.DataType, names: Collection[str]) -> pl.Ex
     if names and all(re.fullmatch(r"\s*[+-]?\d+(\.0*)?\s*", each) for each in names):
         text = text.str.replace(r"^\s*([+-]?\d+)(?:\.0*)?\s*$", "${1}")
     if is_triage(names):
+        text = text.str.replace(_REASON.pattern, "")
         bare = text.str.to_lowercase().str.replace_all(r"[\W_]+", "")
         text = pl.when(~bare.is_in(sorted(UNDETERMINED))).then(text)
     return text
