@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 CHUNK = 1 << 23
+_LOOKED_AT = 1 << 18
 STDIN = "standard input"
 # So many refused rows are listed, and so many places are named in a sentence.
 LISTED = 100
@@ -191,7 +192,7 @@ class InputFile:
     def look(self) -> Iterator[bytes]:
         """The bytes from the beginning, without using them up."""
         if self.path is not None:
-            yield from self._of_path(self.path)
+            yield from self._of_path(self.path, min(CHUNK, _LOOKED_AT))
             return
         if self._kept is None:
             raise _used_up(self.name)
@@ -239,7 +240,7 @@ class InputFile:
 
     def _every(self) -> Iterator[bytes]:
         if self.path is not None:
-            yield from self._of_path(self.path)
+            yield from self._of_path(self.path, CHUNK)
             return
         kept, self._kept = self._kept, None
         if kept is None:
@@ -249,10 +250,10 @@ class InputFile:
         while data := _stdin().read(CHUNK):
             yield data
 
-    def _of_path(self, path: Path) -> Iterator[bytes]:
+    def _of_path(self, path: Path, size: int) -> Iterator[bytes]:
         try:
             with path.open("rb") as file:
-                while data := file.read(CHUNK):
+                while data := file.read(size):
                     yield data
         except OSError as error:
             raise InputError(f"{self.name} can't be read: {error.strerror}") from error
