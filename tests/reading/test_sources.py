@@ -22,6 +22,7 @@ from backports import zstd
 
 import assay
 from assay import errors
+from assay.reading import formats
 
 N = 3000
 RNG = np.random.default_rng(0)
@@ -260,3 +261,37 @@ def test_pandas_on_numpy_says_that_nan_may_be_missing() -> None:
     frame = pd.DataFrame({"y": [1, 0], "p": [0.5, np.nan]})
     with pytest.raises(errors.ScoreError, match=r"has no score \(or nan: pandas on NumPy"):
         list(assay.rows(frame, label="y", score="p").batches())
+
+
+def test_a_format_is_one_entry(tmp_path, monkeypatch) -> None:
+    path = tmp_path / "rows.avro"
+    FRAME.write_avro(path)
+    with pytest.raises(errors.InputError, match="it is an Avro file"):
+        assay.rows(path, **ROLES)
+    scan = formats.frames(lambda data: pl.read_avro(data).lazy())
+    avro = formats.Format("avro", "Avro", (".avro",), b"Obj\x01", scan)
+    monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, avro))
+    assert frame_of(assay.rows(path, **ROLES)).equals(WANTED, null_equal=True)
+
+
+def test_files_of_several_need_the_same_columns(tmp_path) -> None:
+    FRAME.write_csv(tmp_path / "a.csv")
+    FRAME.drop("score").write_csv(tmp_path / "b.csv")
+    with pytest.raises(errors.MissingColumn, match=r"b\.csv has no column 'score' for score="):
+        assay.rows(tmp_path, label="label", score="score")
+    with pytest.raises(errors.InputError, match=r"given twice: its rows would count twice"):
+        assay.rows([tmp_path / "a.csv", tmp_path / "a.csv"], label="label")
+    assert assay.rows(str(tmp_path / "?.csv"), label="label").name.endswith("a.csv and 1 more")
+
+
+def test_columns_are_recognised_and_arguments_win() -> None:
+    frame = pl.DataFrame({"disposition": ["malicious", "benign"], "risk_score": ["97", "12"], "x": ["a", "b"]})  # fmt: skip # noqa: E501
+    rows = assay.rows(frame)
+    assert repr(rows) == (
+        "Rows of a DataFrame\n"
+        "Using label='disposition' (attack: 'malicious'), score='risk_score' (0 to 100)"
+    )
+    assert assay.rows(frame, label="x").columns["label"] == "x"
+    unclear = assay.rows({"x": ["a", "b"], "z": ["c", "d"]})
+    with pytest.raises(errors.InputError, match=r"can't tell which column has the labels"):
+        unclear.count("label", "score")

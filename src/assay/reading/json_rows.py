@@ -30,7 +30,7 @@ def open_json(file: InputFile, texts: Texts, key: str | None, notes: tuple[str, 
         first = [record for line in lines if isinstance(record := parse(line), dict)]
 
         def records() -> Iterator[tuple[int, bytes | dict[str, Any]]]:
-            yield from enumerate(_lines(texts(file.chunks())), 1)
+            yield from enumerate(_lines(texts(file.chunks()), file.name), 1)
     else:
         document = _document(file, texts)
         rows, more = _rows_under(document, key, file.name)
@@ -77,23 +77,23 @@ def _first_lines(chunks: Iterator[bytes]) -> list[bytes]:
 
 
 def _are_lines(lines: Sequence[bytes]) -> bool:
-    """Whether each line is an object: a document begins on its first line and doesn't end there.
-
-    A lone line may be one row, or a document that holds rows.
-    """
-    record = parse(lines[0])
-    if lines[1:]:
-        return isinstance(record, dict) or not lines[0].lstrip().startswith((b"{", b"["))
-    return isinstance(record, dict) and not _lists(record, "")
+    """Whether each line is an object; a lone line may be one row, or a document that holds rows."""
+    if not lines[1:]:
+        record = parse(lines[0])
+        return isinstance(record, dict) and not _lists(record, "")
+    first = lines[:100]
+    return 2 * sum(isinstance(parse(line), dict) for line in first) >= len(first)
 
 
-def _lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
+def _lines(chunks: Iterator[bytes], name: str) -> Iterator[bytes]:
     """The lines of a text, but for blank ones at its end."""
     rest, blank = b"", 0
     for chunk in _with_end(chunks):
         *whole, rest = (rest + (b"\n" if chunk is None else chunk)).split(b"\n")
         if len(rest) > LONGEST:
-            raise InputError(f"a line longer than {LONGEST >> 20} MiB: is this the right file?")
+            raise InputError(
+                f"{name} has a line longer than {LONGEST >> 20} MiB: is this the right file?"
+            )
         for line in whole:
             if not line.strip():
                 blank += 1
