@@ -11,6 +11,7 @@ from __future__ import annotations
 import bz2
 import codecs
 import contextlib
+import gzip
 import io
 import lzma
 import re
@@ -255,14 +256,6 @@ def _texts_of(file: InputFile, options: FileOptions) -> tuple[Texts, tuple[str, 
     return lambda chunks: utf8(_unpacked(chunks, file.name), encoding, file.name), notes
 
 
-def _unpacked(chunks: Iterator[bytes], name: str) -> Iterator[bytes]:
-    """The bytes of a file, unpacked where they are packed."""
-    first = next(chunks, b"")
-    packing = next((p for p in _PACKINGS if first.startswith(p.magic)), None)
-    every = chain((first,), chunks)
-    return every if packing is None else unpacked(every, packing, name)
-
-
 FORMATS = (
     Format("csv", "CSV", (".csv", ".txt"), b"", partial(_delimited, ",")),
     Format("tsv", "TSV", (".tsv", ".tab"), b"", partial(_delimited, "\t")),
@@ -285,17 +278,10 @@ _PICKLE = "a pickle, which is never loaded since that runs code: write it as Par
 _OTHERS = (
     (0, b"SQLite format 3\0", "an SQLite file: write sqlite:FILE?SELECT ... to read it"),
     (8, b"DUCK", "a DuckDB file: write duckdb:FILE?SELECT ... to read it"),
-    (0, b"PARE", "an encrypted Parquet file: decrypt it first"),
-    (0, b"FEA1", "a Feather file of version 1: write it as Parquet"),
-    (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive: unpack it first"),
-    (257, b"ustar", "a tar archive: unpack it first"),
     (0, b"\x89HDF\r\n", "an HDF5 file: write its table as Parquet or CSV"),
     (0, b"\xd0\xcf\x11\xe0", "an old Excel file: save it as .xlsx or CSV"),
     (0, b"ORC", "an ORC file: write it as Parquet"),
     (0, b"Obj\x01", "an Avro file: write it as Parquet"),
-    (0, b"%PDF", "a PDF file"),
-    (0, b"\x89PNG", "an image"),
-    (0, b"\x7fELF", "a program"),
     *((0, bytes([0x80, version]), _PICKLE) for version in (2, 3, 4, 5)),
 )
 _CONTROL = re.compile(rb"[\0-\x08\x0e-\x1f]")
@@ -303,7 +289,7 @@ _CONTROL = re.compile(rb"[\0-\x08\x0e-\x1f]")
 
 def open_file(file: InputFile, options: FileOptions) -> Table:
     """Open a file in the format that it has: told by its content, then by its name."""
-    head = file.head(HEAD)
+    head = next(_unpacked(file.look(), file.name), b"")[:HEAD]
     if not head:
         raise EmptyInput(f"{file.name} is empty; a header and rows were expected")
     return _format(head, file.name, options.input_format).scan(file, options)
@@ -327,7 +313,6 @@ def _format(head: bytes, name: str, asked: str | None) -> Format:
     if asked is not None and asked not in formats:
         raise InputError(f"input_format={asked!r} is not read; it is one of {', '.join(formats)}")
     wanted = formats[asked] if asked else by_name(name)
-    head = next(_unpacked(iter((head,)), name), b"")
     if _is_text(head):
         if wanted is not None and wanted.name not in _TEXTS:
             raise InputError(f"{name} is no {wanted.title} file, but text: see what it is")
@@ -374,30 +359,13 @@ def _sniffed(head: bytes) -> str:
 
 # -- packed text -----------------------------------------------------------------------------------
 
-_XZ_MEMORY = 1 << 28
+_PACKINGS: dict[bytes, tuple[str, Callable[[Any], Any]]] = {
+    b"\x1f\x8b": ("gzip", lambda raw: gzip.GzipFile(fileobj=raw)),
+    b"\x28\xb5\x2f\xfd": ("zstd", lambda raw: _zstd().ZstdFile(raw)),
+    b"BZh": ("bzip2", bz2.BZ2File),
+    b"\xfd7zXZ\0": ("xz", lzma.LZMAFile),
+}
 _UNPACKED = 1 << 23
-
-
-class _Gunzip:
-    """zlib behind the interface that the others have."""
-
-    def __init__(self) -> None:
-        self._inner = zlib.decompressobj(31)
-        self.needs_input = True
-
-    def decompress(self, data: bytes, size: int) -> bytes:
-        out = self._inner.decompress(self._inner.unconsumed_tail + data, size)
-        # A full output may have more behind it, even where all input was taken.
-        self.needs_input = len(out) < size and not self._inner.unconsumed_tail
-        return out
-
-    @property
-    def eof(self) -> bool:
-        return self._inner.eof
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._inner.unused_data
 
 
 def _zstd() -> Any:
@@ -408,41 +376,37 @@ def _zstd() -> Any:
     return zstd
 
 
-@dataclass(frozen=True)
-class _Packing:
-    name: str
-    magic: bytes
-    unpacker: Callable[[], Any]
+class _Stream(io.RawIOBase):
+    """Chunks of bytes as a file that is read from its beginning to its end."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks, self._rest = chunks, memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._rest:
+            self._rest = memoryview(next(self._chunks, b""))
+        size = min(len(buffer), len(self._rest))
+        buffer[:size], self._rest = self._rest[:size], self._rest[size:]
+        return size
 
 
-_PACKINGS = (
-    _Packing("gzip", b"\x1f\x8b", _Gunzip),
-    _Packing("zstd", b"\x28\xb5\x2f\xfd", lambda: _zstd().ZstdDecompressor()),
-    _Packing("bzip2", b"BZh", bz2.BZ2Decompressor),
-    # A damaged header may ask for any memory.
-    _Packing("xz", b"\xfd7zXZ\0", lambda: lzma.LZMADecompressor(memlimit=_XZ_MEMORY)),
-)
-
-
-def unpacked(chunks: Iterator[bytes], packing: _Packing, name: str) -> Iterator[bytes]:
-    """What a packed stream holds, in chunks of bounded size however well it is packed."""
-    unpacker: Any = None
-    begun = False
-    for chunk in chunks:
-        data = chunk
-        while data or (unpacker is not None and not unpacker.needs_input):
-            if unpacker is None:
-                if begun and not data.strip(b"\0"):
-                    break  # padding behind the last part
-                unpacker, begun = packing.unpacker(), True
-            try:
-                out = unpacker.decompress(data, _UNPACKED)
-            except (zlib.error, _zstd().ZstdError, lzma.LZMAError, OSError, EOFError) as error:
-                raise damaged(name, f"its {packing.name} data are broken: {error}") from error
-            if out:
-                yield out
-            data = b""
-            if unpacker.eof:
-                data, unpacker = unpacker.unused_data, None
-    if unpacker is not None or not begun:
-        raise damaged(name, f"its {packing.name} data end in the middle")
+def _unpacked(chunks: Iterator[bytes], name: str) -> Iterator[bytes]:
+    """The bytes of a file, unpacked where they are packed, in chunks of bounded size."""
+    first = next(chunks, b"")
+    every = chain((first,), chunks)
+    packing = next((_PACKINGS[magic] for magic in _PACKINGS if first.startswith(magic)), None)
+    if packing is None:
+        yield from every
+        return
+    title, opened = packing
+    try:
+        with opened(io.BufferedReader(_Stream(every))) as file:
+            size = HEAD  # what is looked at first is little
+            while data := file.read(size):
+                yield data
+                size = _UNPACKED
+    except (zlib.error, _zstd().ZstdError, lzma.LZMAError, OSError, EOFError) as error:
+        raise damaged(name, f"its {title} data are broken: {error}") from error

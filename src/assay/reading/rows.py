@@ -7,13 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from assay.errors import InputError
-from assay.reading.checks import ARGUMENTS, check, role_of, texts
+from assay.reading.checks import ARGUMENTS, check, role_of
 from assay.reading.source import InputDigest, Place, Refused, Source
 from assay.text import plural
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
     import polars as pl
 
     from assay.counts.counts import Counts
@@ -309,57 +307,36 @@ class LabelHash:
     """
 
     def __init__(self) -> None:
+        import numpy as np
+
+        from assay.counts.names import Names
+
         self._digest = hashlib.sha256()
-        self._numbers: dict[str | None, int] = {}
-        # For each type of column, the number of each code.
-        self._tables: dict[str, npt.NDArray[np.uint32]] = {}
+        self._names = Names()
+        self._numbers = np.zeros(0, np.uint32)  # by the code of a name
+        self._codes: list[int] = []  # in order of appearance
 
     def add(self, labels: pl.Series) -> None:
-        """The next labels: categories, booleans or whole numbers; missing ones are one more."""
+        """The next labels."""
         import numpy as np
-        import polars as pl
 
-        if not len(labels):
-            return
-        codes: npt.NDArray[Any]
-        kind = "categories"
-        if labels.dtype == pl.Boolean and not labels.null_count():
-            kind, codes = "booleans", labels.to_numpy().view(np.uint8)
-        elif labels.dtype.is_integer() and _is_small(labels):
-            kind, codes = "integers", labels.to_numpy().astype(np.int32) + _SMALL
-        else:
-            labels = texts(labels).cast(pl.Categorical)
-            codes = labels.to_physical().cast(pl.Int64).fill_null(-1).to_numpy() + 1
-        table = self._tables.setdefault(kind, np.zeros(0, np.uint32))
-        if len(table) <= (most := int(codes.max())):
-            table = np.append(table, np.full(2 * most + 2, _UNKNOWN, np.uint32))
-            self._tables[kind] = table
-        numbers = table[codes]
-        if (numbers == _UNKNOWN).any():
-            new, first = np.unique(codes[numbers == _UNKNOWN], return_index=True)
-            places = np.flatnonzero(numbers == _UNKNOWN)[first]
-            for code, place in sorted(zip(new, places, strict=True), key=lambda pair: pair[1]):
-                value = labels[int(place)]
-                name = None if value is None else _text(value)
-                table[code] = self._numbers.setdefault(name, len(self._numbers))
-            numbers = table[codes]
-        self._digest.update(numbers.astype("<u4", copy=False).tobytes())
+        codes = self._names.codes(labels)
+        more = np.full(len(self._names) - len(self._numbers), _UNKNOWN, np.uint32)
+        self._numbers = np.append(self._numbers, more)
+        if len(more):
+            new, first = np.unique(codes, return_index=True)
+            for code in new[np.argsort(first)].tolist():
+                if self._numbers[code] == _UNKNOWN:
+                    self._numbers[code] = len(self._codes)
+                    self._codes.append(code)
+        self._digest.update(self._numbers[codes].astype("<u4", copy=False).tobytes())
 
     def digest(self) -> str:
         """The digest of all labels so far."""
+        names, places = self._names.sorted()
         whole = self._digest.copy()
-        whole.update("\0".join(name or "" for name in self._numbers).encode())
+        whole.update("\0".join(names[places[code]] or "" for code in self._codes).encode())
         return whole.hexdigest()
 
 
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
 _UNKNOWN = 2**32 - 1
-_SMALL = 2**15
-
-
-def _is_small(labels: pl.Series) -> bool:
-    """Whether whole numbers are few enough for a table."""
-    return not labels.null_count() and bool(labels.is_between(-_SMALL, _SMALL - 1).all())

@@ -206,15 +206,6 @@ class InputFile:
             yield self._kept[at]
             at += 1
 
-    def head(self, size: int) -> bytes:
-        """The first bytes."""
-        parts: list[bytes] = []
-        for data in self.look():
-            parts.append(data)
-            if sum(map(len, parts)) >= size:
-                break
-        return b"".join(parts)[:size]
-
     def chunks(self) -> Iterator[bytes]:
         """All bytes, hashed on the way."""
         hashing, before = Hashing(), self._stamp()
