@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from assay.counts.blocks import each_thread
 from assay.counts.counts import LABEL, MOST_WEIGHTS, SCORE, Counts, in_order, is_float
 from assay.counts.grid import BITS, Exact, Grid, cells, distances, lowest
 from assay.counts.kernel import Rows, count_scores
@@ -196,9 +197,15 @@ class Counter:
         if not self._pending:
             return
         if self._grid:
-            columns = _concatenated(self._pending)
+            columns, size = _concatenated(self._pending), self._pending_rows
             self._pending, self._pending_rows = [], 0
-            self._tables.append(reduce_cells(columns, self._keys_held(columns)))
+            keys, half = self._keys_held(columns), max(size // 2, FEW)
+
+            def reduced(lot: int) -> Columns:
+                rows = slice(lot * half, (lot + 1) * half)
+                return reduce_cells({name: each[rows] for name, each in columns.items()}, keys)
+
+            self._tables += each_thread(-(-size // half), reduced)
         else:
             places = {key: np.arange(len(each)) for key, each in self._names.items()}
             self._tables.append(self._sorted(places))
@@ -317,14 +324,8 @@ class Counter:
 
 def reduce_cells(columns: Columns, keys: Sequence[str]) -> Columns:
     """Reduce rows with the number of their cell in place of the score, and sums in each cell."""
-    if len(columns[SCORE]) >= FEW:
-        from assay.counts.engines import group_cells
-
-        return group_cells(columns, keys)
-    scores = columns[SCORE]
-    columns = {ROWS: np.ones(len(scores), np.int64)} | columns
-    sums = near_sums(distances(scores), columns)
-    return reduce_columns(columns | sums | {SCORE: cells(scores)}, keys)
+    sums = near_sums(distances(columns[SCORE]), columns)
+    return reduce_columns(columns | sums | {SCORE: cells(columns[SCORE])}, keys)
 
 
 def _placed(codes: Array, places: Array) -> Array:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from assay.counts.counter import REACHES, Counter, half_of_memory
 from assay.counts.counts import MOST_WEIGHTS, SCORE, Counts, in_order, is_float
 from assay.counts.grid import BITS, cells, mirrored_cells
-from assay.counts.reduction import ROWS, WEIGHT, Columns, reduce_columns
+from assay.counts.reduction import ROWS, WEIGHT
 from assay.errors import InputError
 from assay.text import quote
 
@@ -73,22 +73,6 @@ def count_engine(
             rows = rows.with_columns((factor * nw.col(ROWS)).alias(sums[-1]))
     table = _collected(_grouped(rows, by, sums, grid=grid))
     return counter.take_groups(_with_cell_numbers(table) if grid else table, grid=grid)
-
-
-def group_cells(columns: Columns, keys: Sequence[str]) -> Columns:
-    """Reduce many rows in this process to cells of a grid, by polars."""
-    import narwhals as nw
-    import polars as pl
-
-    scores = pl.col(SCORE).cast(pl.Float64)
-    rows = with_cells(nw.from_native(pl.LazyFrame(columns).with_columns(scores)))
-    by = [*(key for key in keys if key != SCORE), _MIRRORED, _CELL]
-    sums = [name for name in columns if name not in keys]
-    if ROWS not in columns:
-        rows = rows.with_columns(nw.lit(1).alias(ROWS))
-    grouped = nw.to_native(_grouped(rows, by, sums, grid=True)).collect(engine="streaming")
-    table = _with_cell_numbers(grouped)
-    return reduce_columns({name: table[name].to_numpy() for name in table.columns}, keys)
 
 
 def _grouped(rows: Any, by: list[str], sums: list[str], *, grid: bool) -> Any:
