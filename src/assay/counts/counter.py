@@ -132,7 +132,7 @@ class Counter:
         brier = sum(np.square(table[name] - is_class[name]) for name in table) / 2
         amounts = values.get(ROWS, np.ones(rows.height, np.int64))
         for name, column in table.items():
-            number = self._names[CLASSES].add((name,))
+            number = self._names[CLASSES].number((name,))
             code = np.full(rows.height, number[0])
             # The loss of a row is kept beside the class that it belongs to.
             loss = np.where(is_class[name], brier, 0.0)
@@ -148,7 +148,7 @@ class Counter:
             # The largest probability decides; the first label on a tie.
             largest = np.argmax(rows.select(probabilities).to_numpy(), axis=1)
             labels = tuple(name.partition(":")[2] for name in probabilities)
-            decided: Array = self._names[key].add(labels)[largest]
+            decided: Array = self._names[key].number(labels)[largest]
             return decided
         if key not in rows.columns:
             raise MissingColumn(
