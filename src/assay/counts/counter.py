@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from assay.counts.blocks import each_thread
 from assay.counts.counts import LABEL, MOST_WEIGHTS, SCORE, Counts, in_order, is_float
 from assay.counts.grid import BITS, Exact, Grid, cells, distances, lowest
 from assay.counts.kernel import Rows, count_scores
@@ -131,7 +132,7 @@ class Counter:
         brier = sum(np.square(table[name] - is_class[name]) for name in table) / 2
         amounts = values.get(ROWS, np.ones(rows.height, np.int64))
         for name, column in table.items():
-            number = self._names[CLASSES].add((name,))
+            number = self._names[CLASSES].number((name,))
             code = np.full(rows.height, number[0])
             # The loss of a row is kept beside the class that it belongs to.
             loss = np.where(is_class[name], brier, 0.0)
@@ -147,7 +148,7 @@ class Counter:
             # The largest probability decides; the first label on a tie.
             largest = np.argmax(rows.select(probabilities).to_numpy(), axis=1)
             labels = tuple(name.partition(":")[2] for name in probabilities)
-            decided: Array = self._names[key].add(labels)[largest]
+            decided: Array = self._names[key].number(labels)[largest]
             return decided
         if key not in rows.columns:
             raise MissingColumn(
@@ -196,9 +197,15 @@ class Counter:
         if not self._pending:
             return
         if self._grid:
-            columns = _concatenated(self._pending)
+            columns, size = _concatenated(self._pending), self._pending_rows
             self._pending, self._pending_rows = [], 0
-            self._tables.append(reduce_cells(columns, self._keys_held(columns)))
+            keys, half = self._keys_held(columns), max(size // 2, FEW)
+
+            def reduced(lot: int) -> Columns:
+                rows = slice(lot * half, (lot + 1) * half)
+                return reduce_cells({name: each[rows] for name, each in columns.items()}, keys)
+
+            self._tables += each_thread(-(-size // half), reduced)
         else:
             places = {key: np.arange(len(each)) for key, each in self._names.items()}
             self._tables.append(self._sorted(places))
@@ -317,14 +324,8 @@ class Counter:
 
 def reduce_cells(columns: Columns, keys: Sequence[str]) -> Columns:
     """Reduce rows with the number of their cell in place of the score, and sums in each cell."""
-    if len(columns[SCORE]) >= FEW:
-        from assay.counts.engines import group_cells
-
-        return group_cells(columns, keys)
-    scores = columns[SCORE]
-    columns = {ROWS: np.ones(len(scores), np.int64)} | columns
-    sums = near_sums(distances(scores), columns)
-    return reduce_columns(columns | sums | {SCORE: cells(scores)}, keys)
+    sums = near_sums(distances(columns[SCORE]), columns)
+    return reduce_columns(columns | sums | {SCORE: cells(columns[SCORE])}, keys)
 
 
 def _placed(codes: Array, places: Array) -> Array:

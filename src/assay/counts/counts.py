@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.counts.blocks import bounds, narrow, occurring
-from assay.counts.grid import Exact, Grid, coarsest, distances, starts
+from assay.counts.grid import Exact, Grid, cells, coarsest, distances, lowest
 from assay.counts.names import Name, Names
 from assay.counts.reduction import ROWS, WEIGHT, Columns, near_sums, reduce_columns, sum_weights
 from assay.errors import InputError, TallyError
@@ -146,7 +146,7 @@ class Counts:
             return parts[0]
         known = {key: Names() for key in parts[0].names}
         moved = [
-            {key: known[key].add(part.names[key])[part.columns[key]] for key in part.names}
+            {key: known[key].number(part.names[key])[part.columns[key]] for key in part.names}
             for part in parts
         ]
         sorted_names = {key: each.sorted() for key, each in known.items()}
@@ -275,7 +275,7 @@ class Counts:
         scores, columns = self.columns[SCORE], dict(self.columns)
         if isinstance(self.kept, Exact):
             columns |= near_sums(distances(scores), columns)
-        columns[SCORE] = starts(scores, bits)
+        columns[SCORE] = lowest(cells(scores, bits), bits)
         return Counts.of_columns(reduce_columns(columns, self.keys), self.names, Grid(bits))
 
     def without_weights(self) -> Counts:

@@ -7,16 +7,16 @@ to prove it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from assay.counts.counter import REACHES, Counter, half_of_memory
-from assay.counts.counts import MOST_WEIGHTS, SCORE, Counts, in_order, is_float
+from assay.counts.counts import MOST_WEIGHTS, SCORE, Counts, is_float
 from assay.counts.grid import BITS, cells, mirrored_cells
-from assay.counts.reduction import ROWS, WEIGHT, Columns, reduce_columns
+from assay.counts.reduction import ROWS, WEIGHT
 from assay.errors import InputError
 from assay.text import quote
 
@@ -47,95 +47,82 @@ def count_engine(
     given: Any = nw.from_native(frame)
     counter = Counter(keys, mode=mode)
     schema = given.collect_schema()
-    asked = [key for key in in_order(keys) if not key.startswith(REACHES)]
+    asked = [SCORE if key.startswith(REACHES) else key for key in counter.keys]
     missing = [key for key in asked if key not in schema.names()]
     if missing:
         raise InputError(f"the frame has no column {quote(missing[0])}; it has {schema.names()}")
-    rows = _canonical(given, counter.keys, schema)
-    by = list(counter.keys)
-    counted, weighted = ("count" in schema.names()), WEIGHT in schema.names()
+    # Columns have plain names meanwhile: Spark reads a dot as a field.
+    plain = {key: key if is_float(key) else f"assay_{i}" for i, key in enumerate(counter.keys)}
+    rows = _canonical(given, plain, schema)
+    counted, weighted = "count" in schema.names(), WEIGHT in schema.names()
     if weighted and _distinct(rows, WEIGHT) <= MOST_WEIGHTS:
-        by.append(WEIGHT)
-    grid = SCORE in by and mode != "exact"
+        plain[WEIGHT] = WEIGHT
+    grid = SCORE in plain and mode != "exact"
     if grid and mode == "auto":
         room = (max_memory or half_of_memory()) // _A_SCORE
         grid = _collected(rows.select(nw.len())).item() > room and _distinct(rows, SCORE) > room
+    by = list(plain.values())
     if grid:
         _prove(given)
-        by = [*(key for key in by if key != SCORE), _MIRRORED, _CELL]
+        by = [*(column for column in by if column != SCORE), _MIRRORED, _CELL]
         rows = with_cells(rows)
-    rows = rows.with_columns((nw.col("count") if counted else nw.lit(1)).alias(ROWS))
-    sums = [ROWS] if counted else []
-    if weighted and WEIGHT not in by:
-        weight = nw.col(WEIGHT)
-        for name, factor in (("weight", weight), ("weight²", weight * weight)):
-            sums.append(f"sum({name})")
-            rows = rows.with_columns((factor * nw.col(ROWS)).alias(sums[-1]))
-    table = _collected(_grouped(rows, by, sums, grid=grid))
+    sums = _sums(counted=counted, weighted=weighted and WEIGHT not in plain, grid=grid)
+    named = {f"assay_sum_{i}": name for i, name in enumerate(sums)}
+    if sums:
+        rows = rows.with_columns(*(sums[each].alias(name) for name, each in named.items()))
+    length = [] if counted else [nw.len().alias(ROWS)]
+    grouped = rows.group_by(*by).agg(*length, *(nw.col(column).sum() for column in named))
+    table = _collected(grouped).rename(
+        {column: key for key, column in plain.items()} | named, strict=False
+    )
     return counter.take_groups(_with_cell_numbers(table) if grid else table, grid=grid)
 
 
-def group_cells(columns: Columns, keys: Sequence[str]) -> Columns:
-    """Reduce many rows in this process to cells of a grid, by polars."""
-    import narwhals as nw
-    import polars as pl
-
-    scores = pl.col(SCORE).cast(pl.Float64)
-    rows = with_cells(nw.from_native(pl.LazyFrame(columns).with_columns(scores)))
-    by = [*(key for key in keys if key != SCORE), _MIRRORED, _CELL]
-    sums = [name for name in columns if name not in keys]
-    if ROWS not in columns:
-        rows = rows.with_columns(nw.lit(1).alias(ROWS))
-    grouped = nw.to_native(_grouped(rows, by, sums, grid=True)).collect(engine="streaming")
-    table = _with_cell_numbers(grouped)
-    return reduce_columns({name: table[name].to_numpy() for name in table.columns}, keys)
-
-
-def _grouped(rows: Any, by: list[str], sums: list[str], *, grid: bool) -> Any:
-    """Group rows; on a grid, what their amounts times the distances add up to as well."""
+def _sums(*, counted: bool, weighted: bool, grid: bool) -> dict[str, Any]:
+    """What is summed in each group, by name."""
     import narwhals as nw
 
-    totals = list(sums)
+    rows = nw.col("count") if counted else None
+    amounts: dict[str, Any] = {"": rows}
+    if weighted:
+        for name, factor in (
+            ("weight", nw.col(WEIGHT)),
+            ("weight²", nw.col(WEIGHT) * nw.col(WEIGHT)),
+        ):
+            amounts[f"{name}·"] = factor if rows is None else factor * rows
+    sums = {f"sum({prefix[:-1]})": amount for prefix, amount in amounts.items() if prefix}
+    if counted:
+        sums[ROWS] = rows
     if grid:
-        near = {"near": nw.col(_NEAR), "near²": nw.col(_NEAR) * nw.col(_NEAR)}
-        amounts = {"": ROWS} | {
-            f"{name}·": f"sum({name})" for name in ("weight", "weight²") if f"sum({name})" in sums
-        }
-        columns = {
-            f"sum({prefix}{name})": power * nw.col(amount) if ROWS in sums or prefix else power
-            for prefix, amount in amounts.items()
-            for name, power in near.items()
-        }
-        rows = rows.with_columns(*(value.alias(name) for name, value in columns.items()))
-        totals += columns
-    length = [] if ROWS in sums else [nw.len().alias(ROWS)]
-    return rows.group_by(*by).agg(*length, *(nw.col(name).sum() for name in totals))
+        for name, power in {"near": nw.col(_NEAR), "near²": nw.col(_NEAR) * nw.col(_NEAR)}.items():
+            for prefix, amount in amounts.items():
+                sums[f"sum({prefix}{name})"] = power if amount is None else power * amount
+    return sums
 
 
-def _canonical(frame: Any, keys: Sequence[str], schema: Any) -> Any:
+def _canonical(frame: Any, keys: Mapping[str, str], schema: Any) -> Any:
     """Text keys as text, and scores without -0.0."""
     import narwhals as nw
 
-    columns = []
-    for key in keys:
+    def text(condition: Any) -> Any:
+        false = nw.when(~condition).then(nw.lit("false"))
+        return nw.when(condition).then(nw.lit("true")).otherwise(false)
+
+    columns = {}
+    for key, name in keys.items():
+        value = nw.col(SCORE if key.startswith(REACHES) else key)
         if key.startswith(REACHES):
-            reached = nw.col(SCORE) >= float(key.removeprefix(REACHES))
-            columns.append(
-                nw.when(reached).then(nw.lit("true")).otherwise(nw.lit("false")).alias(key)
-            )
+            value = text(value >= float(key.removeprefix(REACHES)))
         elif is_float(key):
-            number = nw.col(key).cast(nw.Float64)
-            columns.append(nw.when(number == 0).then(nw.lit(0.0)).otherwise(number).alias(key))
+            number = value.cast(nw.Float64)
+            value = nw.when(number == 0).then(nw.lit(0.0)).otherwise(number)
         elif schema[key] == nw.Boolean:
-            known = nw.when(nw.col(key)).then(nw.lit("true"))
-            text = known.otherwise(nw.when(~nw.col(key)).then(nw.lit("false")))
-            columns.append(text.alias(key))
+            value = text(value)
         elif schema[key] != nw.String:
-            columns.append(nw.col(key).cast(nw.String).alias(key))
-        else:
-            columns.append(nw.col(key))
+            value = value.cast(nw.String)
+        columns[name] = value
     amounts = [nw.col(name) for name in ("count", WEIGHT) if name in schema.names()]
-    return frame.select(*columns, *amounts)
+    return frame.select(*(value.alias(name) for name, value in columns.items()), *amounts)
 
 
 def with_cells(frame: Any, bits: int = BITS) -> Any:
@@ -227,7 +214,7 @@ def _prove(frame: Any) -> None:
         session = native.sparkSession
         sent = nw.from_native(session.createDataFrame([(x,) for x in floats], "score double"))
     else:
-        sent = _canonical(frame, [SCORE], frame.collect_schema()).head(1000)
+        sent = _canonical(frame, {SCORE: SCORE}, frame.collect_schema()).head(1000)
     table = _collected(with_cells(sent).select(SCORE, _MIRRORED, _CELL))
     numbers = _cells_of(table[_CELL].to_numpy(), table[_MIRRORED].to_numpy())
     wrong = np.flatnonzero(numbers != cells(table[SCORE].to_numpy()))

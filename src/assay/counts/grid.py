@@ -200,9 +200,6 @@ def _first_step(position: Ids, bits: int) -> Floats:
     return np.ceil(np.ldexp(significand.astype(np.float64), exponent - bits + _STEP))
 
 
-# -- sums alongside the cells ----------------------------------------------------------------------
-
-
 def distances(scores: Array) -> Floats:
     """The distance of each score from the nearer of 0 and 1; 0 outside of [0, 1].
 
@@ -217,8 +214,3 @@ def distances(scores: Array) -> Floats:
 def mirrored_cells(sizes: Array, bits: int = BITS) -> Ids:
     """The cells of scores above 1/2, from their distances from 1."""
     return (2 * _HALF << bits) - cells(sizes, bits)
-
-
-def starts(scores: Array, bits: int) -> Array:
-    """The smallest float of the cell of each score."""
-    return lowest(cells(scores, bits), bits)

@@ -255,61 +255,57 @@ def _numpy_is_fast() -> bool:
 def _runs(keys: Array, spans: Sequence[tuple[int, int]], form: _Form) -> Table:
     """The distinct keys of each bucket and how often each occurs."""
     blocks = [
-        (bucket, start + i, start + j, end)
+        (bucket, start + i, start + j)
         for bucket, (start, end) in enumerate(spans)
         for i, j in bounds(end - start)
     ]
-    first_of = [start for start, _ in spans]
 
     def starts(number: int) -> Array:
         """Where runs start in a block."""
-        bucket, i, j, _ = blocks[number]
+        bucket, i, j = blocks[number]
         new = np.empty(j - i, bool)
         np.not_equal(keys[i + 1 : j], keys[i : j - 1], out=new[1:])
-        new[0] = i == first_of[bucket] or keys[i] != keys[i - 1]
+        new[0] = i == spans[bucket][0] or keys[i] != keys[i - 1]
         return new
 
     sizes = each_thread(len(blocks), lambda i: int(np.count_nonzero(starts(i))))
     ends = np.cumsum([0, *sizes])
     groups = int(ends[-1])
-    label_type = np.min_scalar_type(form.sets << form.shift)
-    labels = np.empty(groups, label_type)
+    labels = np.empty(groups, np.min_scalar_type(form.sets << form.shift))
     if groups == len(keys) and form.keys == form.bits:
 
         def alone(number: int) -> None:
-            bucket, i, j, _end = blocks[number]
-            scores, labels[i:j] = form.unpack(keys[i:j], bucket)
-            keys[i:j] = scores.view(form.bits)
+            bucket, i, j = blocks[number]
+            each, labels[i:j] = form.unpack(keys[i:j], bucket)
+            keys[i:j] = each.view(form.bits)
 
         each_thread(len(blocks), alone)
         scores, counts = keys.view(form.floats), np.ones(groups, np.uint8)
     else:
         scores = np.empty(groups, form.floats)
-        places = np.empty(groups, np.uint32 if len(keys) < 1 << 32 else np.int64)
+        counts = np.empty(groups, np.uint32 if len(keys) < 1 << 32 else np.int64)
+        outermost = np.zeros((len(blocks), 2), np.int64)
 
         def grouped(number: int) -> None:
-            bucket, i, j, _end = blocks[number]
+            bucket, i, j = blocks[number]
             at = np.flatnonzero(starts(number))
-            out = slice(ends[number], ends[number + 1])
-            scores[out], labels[out] = form.unpack(keys[i:j][at], bucket)
-            places[out] = at + i
+            if len(at):
+                out = slice(ends[number], ends[number + 1])
+                scores[out], labels[out] = form.unpack(keys[i:j][at], bucket)
+                counts[out][:-1] = np.diff(at)
+                outermost[number] = at[0] + i, at[-1] + i
 
         each_thread(len(blocks), grouped)
-        counts = _lengths(places, len(keys))
+        # The last run of a block ends where the next one starts.
+        held = np.flatnonzero(sizes)
+        nexts = np.append(outermost[held[1:], 0], len(keys))
+        counts[ends[held + 1] - 1] = nexts - outermost[held, 1]
+        counts = narrow(counts)
     in_bucket = np.zeros(len(spans), np.int64)
     np.add.at(in_bucket, [bucket for bucket, *_ in blocks], sizes)
     per_segment = in_bucket.reshape(form.segments, -1).sum(axis=1)
     numbers = np.arange(form.segments, dtype=np.min_scalar_type(form.segments))
     return Table(np.repeat(numbers, per_segment), scores, labels, counts)
-
-
-def _lengths(starts: Array, size: int) -> Array:
-    """How far it is from each start to the next, written over the starts."""
-    last = size - int(starts[-1]) if len(starts) else 0
-    for i, j in bounds(max(len(starts) - 1, 0)):
-        starts[i:j] = starts[i + 1 : j + 1] - starts[i:j]
-    starts[-1:] = last
-    return narrow(starts)
 
 
 def _interleaved(table: Table) -> Table:

@@ -92,7 +92,7 @@ class Names:
             self._codes[text] = len(self._codes)
         return self._codes[text]
 
-    def add(self, names: tuple[Name, ...]) -> Array:
+    def number(self, names: tuple[Name, ...]) -> Array:
         """The numbers of some names."""
         return np.array([self._code(_NULL if name is None else name) for name in names], np.uint32)
 

@@ -28,7 +28,7 @@ WHOLE = 1 << 53
 
 
 def reduce_columns(columns: Mapping[str, Array], keys: Sequence[str]) -> Columns:
-    """One row for each combination of the keys, ascending; without a value, rows are counted.
+    """One row for each combination of the keys, ascending; without ``rows``, they are counted.
 
     >>> table = reduce_columns({"label": np.array([1, 0, 1])}, ["label"])
     >>> {name: column.tolist() for name, column in table.items()}
@@ -38,7 +38,7 @@ def reduce_columns(columns: Mapping[str, Array], keys: Sequence[str]) -> Columns
     values = {name: column for name, column in columns.items() if name not in keys}
     total = check_total(values[ROWS]) if ROWS in values else size
     if not size:
-        return {key: columns[key] for key in keys} | (values or {ROWS: np.zeros(0, np.int64)})
+        return {key: columns[key] for key in keys} | {ROWS: np.zeros(0, np.int64)} | values
     runs = _joined_keys({key: columns[key] for key in keys})
     first, sizes, lows = runs[0]
     combinations = int(np.prod([float(each) for each in sizes]))
@@ -54,8 +54,7 @@ def reduce_columns(columns: Mapping[str, Array], keys: Sequence[str]) -> Columns
         new[1:] |= column[1:] != column[:-1]
     starts = np.flatnonzero(new)
     reduced = {key: columns[key][order[starts]] for key in keys}
-    if not values:
-        return reduced | {ROWS: np.diff(starts, append=size)}
+    reduced[ROWS] = np.diff(starts, append=size)
     for name, column in values.items():
         wide = column.astype(np.int64) if column.dtype.kind in "iu" else column
         reduction = {"min": np.minimum, "max": np.maximum}.get(name.partition("(")[0], np.add)
@@ -65,13 +64,13 @@ def reduce_columns(columns: Mapping[str, Array], keys: Sequence[str]) -> Columns
 
 def near_sums(near: Array, columns: Mapping[str, Array]) -> Columns:
     """The sums of distances and of their squares, for each amount that rows have."""
-    amounts = {"": columns[ROWS]}
+    amounts = {"": columns.get(ROWS)}
     for name in ("weight", "weight²"):
         if f"sum({name})" in columns:
             amounts[f"{name}·"] = columns[f"sum({name})"]
     powers = {"near": near, "near²": near * near}
     return {
-        f"sum({prefix}{name})": amount * power
+        f"sum({prefix}{name})": power if amount is None else amount * power
         for prefix, amount in amounts.items()
         for name, power in powers.items()
     }
@@ -119,13 +118,12 @@ def _joined_keys(keys: Mapping[str, Array]) -> list[tuple[Array, list[int], list
         low, high = int(column.min()), int(column.max())
         size = high - low + 1
         if size > room:
-            runs.append((column.astype(np.int64) - low, [size], [low]))
+            runs.append((np.subtract(column, low, dtype=np.int64), [size], [low]))
             room = LIMIT // size
             continue
         codes, sizes, lows = runs[-1]
         codes *= size
-        codes += column
-        codes -= low
+        codes += column if low == 0 else np.subtract(column, low, dtype=np.int64)
         sizes.append(size)
         lows.append(low)
         room //= size

@@ -251,9 +251,15 @@ class Resolved:
         return self._score_table(self.counts.select(SCORE, LABEL))
 
     def _score_table(self, counts: Counts) -> ScoreCounts:
+        # With weights as a key, scores would not ascend.
+        counts = counts.without_weights()
         part = self if counts is self.counts else replace(self, counts=counts)
         scores, truth = counts.columns[SCORE], part._truth
-        return ScoreCounts.of_sorted(self.labels, scores, truth, *part._amounts, counts.kept)
+        most = len(counts.names[LABEL])
+        amounts, squares = part._amounts
+        return ScoreCounts.of_sorted(
+            self.labels, scores, truth, amounts, squares, counts.kept, most=most
+        )
 
     def losses(self) -> LossSums | None:
         """Log loss and Brier loss of probabilities; None for scores that are none.

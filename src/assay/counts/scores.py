@@ -80,8 +80,13 @@ class ScoreCounts:
         amounts: Array,
         squares: Array | None = None,
         kept: Exact | Grid = Exact(),  # noqa: B008 - frozen
+        *,
+        most: int,
     ) -> ScoreCounts:
-        """Put the combinations of a score and a label side by side; scores ascend already."""
+        """Put combinations of a score and a label side by side; scores ascend already.
+
+        ``most`` is how many combinations a score can have.
+        """
         size = len(scores)
         new = np.empty(size, bool)
         new[:1] = True
@@ -89,13 +94,12 @@ class ScoreCounts:
         sizes = map_blocks(size, lambda: lambda i, j: int(np.count_nonzero(new[i:j])))
         ends = np.cumsum([0, *sizes])
         groups = int(ends[-1])
-        longest = size - groups + 1
         distinct = scores if groups == size else np.empty(groups, scores.dtype)
 
         def table(each: Array) -> Array:
             kind = each.dtype
             if kind.kind == "u":
-                kind = np.min_scalar_type(int(each.max(initial=0)) * longest)
+                kind = np.min_scalar_type(int(each.max(initial=0)) * most)
             counts = np.zeros((len(labels), groups), kind)
 
             def work(i: int, j: int) -> None:
