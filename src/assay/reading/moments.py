@@ -31,8 +31,9 @@ _WEEKDAY = r"^(?:[A-Za-z]{3,9},? )?"
 DAY_FIRST, MONTH_FIRST = "day first", "month first"
 _SLASHED = r"[/-]"
 _EPOCH = "numbers since 1970"
+_ISO = "ISO 8601"
 LAYOUTS = {
-    "ISO 8601": rf"^{_YEAR}-(?P<month>\d{{2}})-(?P<day>\d{{2}}){_CLOCK}",
+    _ISO: rf"^{_YEAR}-(?P<month>\d{{2}})-(?P<day>\d{{2}}){_CLOCK}",
     "year first": rf"^{_YEAR}[/.](?P<month>\d{{1,2}})[/.](?P<day>\d{{1,2}}){_CLOCK}",
     # 02.09.2026: nobody writes the month first with points.
     "day.month.year": rf"^{_DAY}\.{_MONTH}\.{_YEAR}{_CLOCK}",
@@ -45,7 +46,12 @@ LAYOUTS = {
     # As Apache writes: 16/Nov/2026:04:36:54 +0000.
     "day/month name/year:time": rf"^{_DAY}/{_NAME}/{_YEAR}:{_TIME}{_HALF}{_ZONE}$",
 }
-_NAMED = re.compile(r"\(\?P<(\w+)>")
+# Formats that polars reads much faster, by whether they name a zone.
+_QUICK = {
+    True: ("%Y-%m-%dT%H:%M:%S%.f%#z",),
+    False: ("%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f"),
+}
+_FIRST = 20
 _EITHER = re.compile(rf"^(\d{{1,2}})({_SLASHED})(\d{{1,2}}){_SLASHED}(\d{{4}})")
 # Numbers below are no times: 20240301 would be a day in 1970. The size tells the unit.
 _SMALLEST = 1e8
@@ -98,9 +104,10 @@ def time_layout(values: pl.Series, time_format: str | None = None) -> TimeLayout
     numbers = texts.cast(pl.Float64, strict=False)
     if numbers.is_between(_SMALLEST, _UNITS[-1][0] * 100).fill_null(value=False).all():
         return TimeLayout(_EPOCH, zoned=True)
-    read = {name: _parts(texts, name) for name in LAYOUTS}
+    likely = [name for name in LAYOUTS if texts.head(_FIRST).str.contains(LAYOUTS[name]).any()]
+    read = {name: _parts(texts, name) for name in likely}
     shares = {name: part["micros"].null_count() for name, part in read.items()}
-    fewest = min(shares.values())
+    fewest = min(shares.values(), default=len(texts))
     if 2 * fewest >= len(texts):
         return TimeLayout(doubt=f"{texts[0]!r} is not in a layout that is known")
     best = [name for name, unread in shares.items() if unread == fewest]
@@ -193,8 +200,8 @@ def time_column(name: str, dtype: pl.DataType, layout: TimeLayout) -> pl.Expr:
         )
     if layout.name == _EPOCH:
         return _since_1970(column, text=dtype == pl.String).cast(kind).dt.replace_time_zone("UTC")
-    text = column.str.strip_chars()
     if layout.format:
+        text = column.str.strip_chars()
         # A date alone is midnight.
         timed = re.search(r"%[-_0]?[HIRTcs+Xrk]", layout.format) is not None
         # The fraction of a second stands behind the last comma, if not behind a point.
@@ -204,54 +211,70 @@ def time_column(name: str, dtype: pl.DataType, layout: TimeLayout) -> pl.Expr:
         zone = "UTC" if layout.zoned else None
         read = moment.str.to_datetime(form, time_unit="us", time_zone=zone, strict=False)
         return read if layout.zoned else read.dt.replace_time_zone("UTC")
-    micros, zoned = _moment(text, layout.name)
+    kind = pl.Datetime("us", "UTC")
+    return column.map_batches(
+        lambda values: read_times(values, layout), return_dtype=kind, is_elementwise=True
+    )
+
+
+def read_times(values: pl.Series, layout: TimeLayout) -> pl.Series:
+    """Text in a known layout as moments in UTC, null where it is not."""
+    import polars as pl
+
+    text = values.str.strip_chars()
+    quick = pl.Series(values.name, [None], pl.Datetime("us", "UTC")).new_from_index(0, len(values))
+    for form in _QUICK[layout.zoned] if layout.name == _ISO else ():
+        if _read(text.head(_FIRST), form, zoned=layout.zoned).null_count() < min(_FIRST, len(text)):
+            quick = _read(text, form, zoned=layout.zoned)
+            break
+    if quick.null_count() == values.null_count():
+        return quick.alias(values.name)
+    rest = (quick.is_null() & text.is_not_null()).arg_true()
+    parts = _parts(text.gather(rest), layout.name)
     # What names a zone where the others don't, or the other way round, is not sure.
-    sure = pl.when(zoned == layout.zoned).then(micros)
-    return sure.cast(kind).dt.replace_time_zone("UTC").alias(name)
+    sure = parts.select(pl.when(pl.col("zoned") == layout.zoned).then("micros")).to_series()
+    moments = sure.cast(pl.Datetime("us")).dt.replace_time_zone("UTC")
+    return quick.scatter(rest, moments).alias(values.name)
+
+
+def _read(text: pl.Series, form: str, *, zoned: bool) -> pl.Series:
+    """Text in a format of strftime as moments in UTC."""
+    zone = "UTC" if zoned else None
+    read = text.str.to_datetime(form, time_unit="us", time_zone=zone, strict=False)
+    return read if zoned else read.dt.replace_time_zone("UTC")
 
 
 def _parts(texts: pl.Series, layout: str) -> pl.DataFrame:
+    """Microseconds since 1970 of texts, null where they are not in the layout, and zones."""
     import polars as pl
 
-    micros, zoned = _moment(pl.col("text"), layout)
-    return texts.to_frame("text").select(micros.alias("micros"), zoned.alias("zoned"))
-
-
-def _moment(text: pl.Expr, layout: str) -> tuple[pl.Expr, pl.Expr]:
-    """Microseconds since 1970 of text in a layout, null where it is none, and what names a zone."""
-    import polars as pl
-
-    pattern = LAYOUTS[layout]
-    found = text.str.extract_groups(pattern)
-    names = set(_NAMED.findall(pattern))
+    found = texts.str.extract_groups(LAYOUTS[layout]).struct.unnest()
 
     def number(part: str) -> pl.Expr:
-        return found.struct.field(part).cast(pl.Int64, strict=False)
+        return pl.col(part).cast(pl.Int64, strict=False)
 
-    if "name" in names:
+    month = number("month")
+    if "name" in found.columns:
         months = {name: place for place, name in enumerate(_MONTHS, 1)}
-        start = found.struct.field("name").str.slice(0, 3).str.to_lowercase()
+        start = pl.col("name").str.slice(0, 3).str.to_lowercase()
         month = start.replace_strict(months, default=None, return_dtype=pl.Int64)
-    else:
-        month = number("month")
-    iso = pl.format("{}-{}-{}", found.struct.field("year"), month, number("day"))
+    iso = pl.format("{}-{}-{}", pl.col("year"), month, number("day"))
     days = iso.str.to_date("%Y-%m-%d", strict=False).cast(pl.Int64)
-    half = found.struct.field("half").str.to_lowercase()
+    half = pl.col("half").str.to_lowercase()
     hour = number("hour")
     shown = pl.when(half.is_not_null()).then(hour.is_between(1, 12)).otherwise(hour < 24)
-    hour = (
-        pl.when(half.is_not_null())
-        .then(hour % 12 + pl.when(half == "p").then(12).otherwise(0))
-        .otherwise(hour)
-    )
+    afternoon = pl.when(half == "p").then(12).otherwise(0)
+    hour = pl.when(half.is_not_null()).then(hour % 12 + afternoon).otherwise(hour)
     minute, second = number("minute"), number("second").fill_null(0)
     sound = hour.is_null() | (shown & (minute < 60) & (second <= 60))
-    part = found.struct.field("part").fill_null("").str.pad_end(6, "0").str.slice(0, 6)
+    part = pl.col("part").fill_null("").str.pad_end(6, "0").str.slice(0, 6)
     offset = (number("ahead").fill_null(0) * 60 + number("past").fill_null(0)) * 60
-    offset = pl.when(found.struct.field("sign") == "-").then(-offset).otherwise(offset)
+    offset = pl.when(pl.col("sign") == "-").then(-offset).otherwise(offset)
     clock = (hour.fill_null(0) * 60 + minute.fill_null(0)) * 60 + second - offset
     micros = (days * 86_400 + clock) * _SECOND + part.cast(pl.Int64, strict=False)
-    return pl.when(sound).then(micros), found.struct.field("zone").is_not_null()
+    return found.select(
+        pl.when(sound).then(micros).alias("micros"), pl.col("zone").is_not_null().alias("zoned")
+    )
 
 
 def _since_1970(column: pl.Expr, *, text: bool) -> pl.Expr:

@@ -72,6 +72,7 @@ UNDETERMINED = _words(
 )
 # What may follow such a verdict: True Positive - Suspicious Activity.
 _REASON = re.compile(r"(?:\s+-|,)\s.*$")
+_MOST_VERDICTS = 50
 _SIGNS = ({"-1", "1"}, {"-1", "+1"})
 # Severities from the lowest to the highest, and what they are also called.
 _SEVERITIES = (
@@ -140,6 +141,8 @@ def harmless_note(column: str, names: Sequence[str], argument: str = "positive")
 
 def is_triage(names: Collection[str]) -> bool:
     """Whether labels say what became of alerts: true positive, false positive and the like."""
+    if len(names) > _MOST_VERDICTS:
+        return False
     words = set(map(_verdict, names))
     return bool(words & (_REAL | _NOT_REAL)) and words <= _REAL | _NOT_REAL | UNDETERMINED
 
