@@ -5,7 +5,6 @@ Models are asked by what they can do; no library is imported for it.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -26,8 +25,6 @@ _REFUSED = {
     "clusterer": "finds clusters, which are no labels",
     "transformer": "transforms rows. Give the whole pipeline, with the classifier at its end",
 }
-_BOOSTERS = {"xgboost": "save_config", "lightgbm": "dump_model", "catboost": "get_all_params"}
-_NUMBERS = ("reg:", "count:", "rank:", "regression", "huber", "fair", "poisson", "quantile", "RMSE")
 _TORCH_ROWS = 4096
 
 
@@ -88,7 +85,6 @@ def _kind(model: Any) -> str:
 def _ask(model: Any, X: Any, name: str) -> tuple[str, Array]:
     """The method that a model was asked by, and what it gave; high numbers are suspicious."""
     libraries = {cls.__module__.partition(".")[0] for cls in type(model).__mro__}
-    booster = next((lib for lib in libraries if hasattr(model, _BOOSTERS.get(lib, "\0"))), None)
     is_detector = _kind(model) in _DETECTORS
     methods: Sequence[str] = _METHODS[:3]
     if is_detector or "pyod" in libraries:
@@ -100,12 +96,11 @@ def _ask(model: Any, X: Any, name: str) -> tuple[str, Array]:
             raise InputError(f"{name} gives {len(values)} outputs: judge one label at a time")
         low = method == "score_samples" or (is_detector and method == "decision_function")
         return method, -_array(values) if low else _array(values)
-    if booster is not None:
-        return _of_booster(model, X, booster, name)
     if "torch" in libraries:
         return "", _of_torch(model, X)
     if not hasattr(model, "predict"):
         return "", _array(model(X))
+    _check_order(model, X, name)
     of_keras = libraries & {"keras", "tf_keras", "tensorflow"}
     values = _array(model.predict(_plain_rows(X), verbose=0) if of_keras else model.predict(X))
     ranks = values.dtype.kind == "f" and (values.ndim == 2 or bool((values % 1 != 0).any()))
@@ -132,42 +127,19 @@ def _by_class(values: Array, classes: Sequence[Any], y: Any, name: str) -> dict[
     return {f"probability:{label}": column for label, column in columns.items()}
 
 
-def _of_booster(model: Any, X: Any, library: str, name: str) -> tuple[str, Array]:
-    """A booster without the methods of a classifier: what its objective makes of its sums."""
-    if library == "catboost":
-        objective = str(model.get_all_params().get("loss_function", ""))
-    elif library == "xgboost":
-        objective = json.loads(model.save_config())["learner"]["learner_train_param"]["objective"]
-    else:
-        objective = str(
-            model.params.get("objective") or model.dump_model(num_iteration=1)["objective"]
-        )
-    if objective.startswith(_NUMBERS):
-        raise InputError(f"{name} has the objective {objective!r}: it {_REFUSED['regressor']}")
-    learned = (
-        model.feature_name()
-        if library == "lightgbm"
-        else model.feature_names_
-        if (library == "catboost")
-        else model.feature_names
-    )
+def _check_order(model: Any, X: Any, name: str) -> None:
+    """Refuse columns in another order than a booster learned them: it reads them by position."""
+    names = getattr(model, "feature_name", None) or getattr(model, "feature_names", None)
+    learned = names() if callable(names) else names
     given = getattr(X, "column_names", getattr(X, "columns", None))
-    if learned is not None and given is not None and set(given) == set(learned):
-        odd = next((i for i, feature in enumerate(learned) if given[i] != feature), None)
-        if odd is not None:
-            raise InputError(
-                f"column {odd + 1} of X is {given[odd]!r}, where {name} learned {learned[odd]!r}: "
-                f"give the columns in the order in which it learned them"
-            )
-    if library == "catboost":
-        return "predict_proba", _array(model.predict(X, prediction_type="Probability"))
-    if library == "xgboost":
-        has_rows = hasattr(X, "num_row")
-        values = _array(model.predict(X) if has_rows else model.inplace_predict(_plain_rows(X)))
-        if objective in ("multi:softmax", "binary:hinge"):
-            return "predict", values.astype(np.int64)
-        return "", values
-    return "", _array(model.predict(_plain_rows(X)))
+    if learned is None or given is None or set(given) != set(learned):
+        return
+    odd = next((i for i, feature in enumerate(learned) if given[i] != feature), None)
+    if odd is not None:
+        raise InputError(
+            f"column {odd + 1} of X is {given[odd]!r}, where {name} learned {learned[odd]!r}: give "
+            f"the columns in the order in which it learned them"
+        )
 
 
 @contextmanager
