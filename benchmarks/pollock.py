@@ -1,10 +1,10 @@
-"""Polluted CSV files, as `assay evaluate --on-bad-row skip` reads them: `make pollock`.
+"""Polluted CSV files, as `assay.rows` reads them, next to 0.2: `make pollock`.
 
 The kinds of pollution are those of Pollock (Vitagliano et al., "Pollock: A Data Loading Benchmark",
 PVLDB 16, 2023), made of a table of our own, one file each, with what it should be read as and how
-it is written. The command is told how a file is written. A file scores 1 for being read at all,
-and precision, recall and F1 of its columns, its rows and its cells: 10 at best. What the command
-has read is seen in the slices of its document: the rows of each value, by label and decision.
+it is written. The reader is told how a file is written. A file scores 1 for being read at all,
+and precision, recall and F1 of its columns, its rows and its cells: 10 at best. What 0.2 has read
+is seen in the slices of its document: the rows of each value, by label and decision.
 """
 
 from __future__ import annotations
@@ -19,11 +19,14 @@ import re
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+import assay
 from assay.cli.app import run
+from assay.errors import AssayError
 
 Rows = list[list[str]]
 Bags = tuple[Counter[object], Counter[object], Counter[object]]
@@ -34,29 +37,49 @@ LABELS = ["normal", "attack"]
 
 @dataclass(frozen=True)
 class Polluted:
-    """A file, how the command is told that it is written, and what it should be read as."""
+    """A file, how the reader is told that it is written, and what it should be read as."""
 
     name: str
     text: str
     rows: Rows
-    options: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
     columns: tuple[str, ...] = tuple(COLUMNS)
 
 
-def score(file: Polluted, folder: Path) -> float:
+def score(file: Polluted, seen: Bags | None) -> float:
     """The ten measures of a file, added up."""
-    seen = read(file, folder)
-    if seen is None:
-        return 0.0
-    return 1.0 + sum(map(_agreement, seen, wanted(file)))
+    return 0.0 if seen is None else 1.0 + sum(map(_agreement, seen, wanted(file)))
 
 
-def read(file: Polluted, folder: Path) -> Bags | None:
-    """Columns, rows and cells as the command has read them; None where it refuses the file."""
-    path, out = folder / file.name, folder / "out.json"
-    path.write_bytes(file.text.encode())
+def read(file: Polluted, path: Path) -> Bags | None:
+    """Columns, rows and cells as `assay.rows` has read them; None where it refuses the file."""
     id_, time, label, number, note = file.columns
-    command = ["evaluate", str(path), "--label", label, "--score", number, *file.options]
+    names = dict(zip(file.columns, COLUMNS, strict=True))
+    slices = [id_, time, note]
+    try:
+        opened = assay.rows(
+            path, label=label, score=number, slices=slices, on_bad_row="skip", **file.options
+        )
+        frames = list(opened.batches())
+    except AssayError:
+        return None
+    rows: Counter[object] = Counter()
+    cells: Counter[object] = Counter()
+    for row in (row for frame in frames for row in frame.iter_rows(named=True)):
+        rows[row[f"slice:{id_}"], row["label"], int(row["score"] >= THRESHOLD)] += 1
+        cells.update((names[column], row[f"slice:{column}"]) for column in slices)
+    return Counter(column for column, _ in cells), rows, cells  # type: ignore[misc]
+
+
+def read_by_v02(file: Polluted, path: Path) -> Bags | None:
+    """The same by the command of 0.2."""
+    out = path.with_suffix(".json")
+    id_, time, label, number, note = file.columns
+    command = ["evaluate", str(path), "--label", label, "--score", number]
+    for name, value in file.options.items():
+        command += (
+            ["--no-header"] if name == "header" else [f"--{name.replace('_', '-')}", str(value)]
+        )
     for column in (id_, time, note):
         command += ["--slice", column]
     command += ["--positive", "attack", "--threshold", str(THRESHOLD), "--on-bad-row", "skip"]
@@ -75,7 +98,7 @@ def read(file: Polluted, folder: Path) -> Bags | None:
             for j, count in enumerate(counts):
                 if column == "id" and count:
                     rows[value, document["labels"][i], j] += count
-    return Counter(names[each["column"]] for each in document["slices"]), rows, cells
+    return Counter(column for column, _ in cells), rows, cells  # type: ignore[misc]
 
 
 def wanted(file: Polluted) -> Bags:
@@ -114,14 +137,14 @@ def polluted() -> Iterator[Polluted]:
     yield Polluted("no_trailing_newline.csv", plain.removesuffix("\r\n"), rows)
     yield Polluted("double_trailing_newline.csv", plain + "\r\n", rows)
     numbered = tuple(f"column_{i}" for i in range(1, 6))
-    yield Polluted("no_header.csv", _text(rows), rows, ("--no-header",), numbered)
+    yield Polluted("no_header.csv", _text(rows), rows, {"header": False}, numbered)
     yield Polluted("two_rows.csv", _text([COLUMNS, *rows[:2]]), rows[:2])
     title = "A TITLE,,,,\r\n,,,,\r\n"
-    yield Polluted("preamble.csv", title + plain, rows, ("--skip-lines", "2"))
+    yield Polluted("preamble.csv", title + plain, rows, {"skip_lines": 2})
     for sign in ";\t ":
         text = _text([COLUMNS, *rows], sign)
-        yield Polluted(f"delimiter_{ord(sign)}.csv", text, rows, ("--delimiter", sign))
-    yield Polluted("quotes.csv", _text([COLUMNS, *rows], quote="'"), rows, ("--quote", "'"))
+        yield Polluted(f"delimiter_{ord(sign)}.csv", text, rows, {"delimiter": sign})
+    yield Polluted("quotes.csv", _text([COLUMNS, *rows], quote="'"), rows, {"quote": "'"})
     yield Polluted("blanks_before_quotes.csv", re.sub(r',(?=")', ", ", plain), rows)
     yield Polluted("line_feeds.csv", plain.replace("\r\n", "\n"), rows)
     yield Polluted("carriage_returns.csv", plain.replace("\r\n", "\r"), rows)
@@ -146,13 +169,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--least", type=float, default=9.5, help="the mean that is asked for")
     asked = parser.parse_args()
+    totals = [0.0, 0.0]
+    files = list(polluted())
     with tempfile.TemporaryDirectory() as folder:
-        scores = {file.name: score(file, Path(folder)) for file in polluted()}
-    for name, each in scores.items():
-        print(f"{name:32} {each:7.3f}")
-    mean = sum(scores.values()) / len(scores)
-    print(f"{len(scores)} files, mean {mean:.3f}; 10 is best, {asked.least:g} is asked for")
-    return int(mean < asked.least)
+        for file in files:
+            path = Path(folder) / file.name
+            path.write_bytes(file.text.encode())
+            scores = [score(file, read(file, path)), score(file, read_by_v02(file, path))]
+            totals = [total + each for total, each in zip(totals, scores, strict=True)]
+            print(f"{file.name:32} {scores[0]:7.3f} {scores[1]:7.3f}")
+    mean, before = (total / len(files) for total in totals)
+    print(f"{len(files)} files, mean {mean:.3f}, 0.2 {before:.3f}; {asked.least:g} is asked for")
+    return int(mean < max(asked.least, before))
 
 
 if __name__ == "__main__":

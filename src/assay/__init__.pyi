@@ -6,6 +6,7 @@ line, ``from HOME import NAME as NAME``.
 
 from assay.v02 import *
 from assay.v02 import MeasureFunction
+from assay.reading.rows import rows as rows
 
 __version__: str
 

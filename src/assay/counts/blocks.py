@@ -43,20 +43,30 @@ def bounds(size: int, block: int = BLOCK) -> list[tuple[int, int]]:
     return [(start, min(start + block, size)) for start in range(0, size, block)]
 
 
-def map_blocks(size: int, worker: Callable[[], Worker[Result]], block: int = BLOCK) -> list[Result]:
+def map_blocks(
+    size: int,
+    worker: Callable[[], Worker[Result]],
+    block: int = BLOCK,
+    serial: int = _SERIAL_BLOCKS,
+) -> list[Result]:
     """Call a worker on each block of ``size`` rows; results in block order.
 
     ``worker()`` is called once per thread and returns the function for its blocks, so that each
-    thread allocates its scratch space once.
+    thread allocates its scratch space once. Up to ``serial`` blocks need no threads.
     """
     cut = bounds(size, block)
     count = min(threads(), len(cut))
     # A call from one of our threads runs there: waiting for the pool could block forever.
-    if count <= 1 or len(cut) <= _SERIAL_BLOCKS or current_thread().name.startswith(_NAME):
+    if count <= 1 or len(cut) <= serial or current_thread().name.startswith(_NAME):
         return _run(worker, cut)
     shares = [cut[i::count] for i in range(count)]
     parts = list(_pool(count, os.getpid()).map(lambda share: _run(worker, share), shares))
     return [parts[i % count][i // count] for i in range(len(cut))]
+
+
+def each_thread(size: int, work: Callable[[int], Result]) -> list[Result]:
+    """Call a function for each number below ``size``, on a few threads; results in order."""
+    return map_blocks(size, lambda: lambda i, _: work(i), block=1, serial=1)
 
 
 @cache
@@ -71,6 +81,20 @@ def _pool(count: int, _: int) -> ThreadPoolExecutor:
 def _run(worker: Callable[[], Worker[Result]], share: Sequence[tuple[int, int]]) -> list[Result]:
     work = worker()
     return [work(start, stop) for start, stop in share]
+
+
+def occurring(codes: npt.NDArray[Any], size: int) -> npt.NDArray[np.bool_]:
+    """Which of the numbers below ``size`` occur; once all do, no more are looked at.
+
+    >>> occurring(np.array([0, 2, 0]), 3).tolist()
+    [True, False, True]
+    """
+    seen = np.zeros(size, bool)
+    for i, j in bounds(len(codes)):
+        seen[codes[i:j]] = True
+        if seen.all():
+            break
+    return seen
 
 
 def narrow(counts: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -45,6 +46,19 @@ class Grid:
     def __post_init__(self) -> None:
         if type(self.bits) is not int or not 1 <= self.bits <= MOST_BITS:
             raise InputError(f"a grid has 1 to {MOST_BITS} bits; found bits={self.bits!r}")
+
+
+def coarsest(kinds: Sequence[Exact | Grid]) -> Exact | Grid:
+    """How the scores of a sum are kept.
+
+    >>> coarsest([Exact(), Grid(12), Grid(8)])
+    Grid(bits=8)
+    """
+    return min((kept for kept in kinds if isinstance(kept, Grid)), default=Exact(), key=_bits)
+
+
+def _bits(kept: Exact | Grid) -> int:
+    return kept.bits if isinstance(kept, Grid) else MOST_BITS + 1
 
 
 def cells(scores: Array, bits: int = BITS) -> Ids:
@@ -184,3 +198,19 @@ def _first_step(position: Ids, bits: int) -> Floats:
     """The same of t = 1 - s, in multiples of 2^-53."""
     exponent, significand = _parts(position, bits)
     return np.ceil(np.ldexp(significand.astype(np.float64), exponent - bits + _STEP))
+
+
+def distances(scores: Array) -> Floats:
+    """The distance of each score from the nearer of 0 and 1; 0 outside of [0, 1].
+
+    >>> distances(np.array([0.25, 1.0, 7.0])).tolist()
+    [0.25, 0.0, 0.0]
+    """
+    near: Floats = np.minimum(scores, 1 - scores, dtype=np.float64)
+    np.maximum(near, 0, out=near)
+    return near
+
+
+def mirrored_cells(sizes: Array, bits: int = BITS) -> Ids:
+    """The cells of scores above 1/2, from their distances from 1."""
+    return (2 * _HALF << bits) - cells(sizes, bits)

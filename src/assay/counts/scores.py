@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.counts.blocks import narrow
+from assay.counts.blocks import BLOCK, map_blocks, narrow
 from assay.counts.grid import Exact, Grid, cells, highest, lowest
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -70,6 +70,64 @@ class ScoreCounts:
             sums = summed(amounts), summed(np.square(amounts))
             return cls(tuple(labels), distinct, *sums, kept)
         return cls(tuple(labels), distinct, narrow(summed(amounts)), kept=kept)
+
+    @classmethod
+    def of_sorted(
+        cls,
+        labels: Sequence[str],
+        scores: Array,
+        truth: Array,
+        amounts: Array,
+        squares: Array | None = None,
+        kept: Exact | Grid = Exact(),  # noqa: B008 - frozen
+        *,
+        most: int,
+    ) -> ScoreCounts:
+        """Put combinations of a score and a label side by side; scores ascend already.
+
+        ``most`` is how many combinations a score can have.
+        """
+        size = len(scores)
+        new = np.empty(size, bool)
+        new[:1] = True
+        np.not_equal(scores[1:], scores[:-1], out=new[1:])
+        sizes = map_blocks(size, lambda: lambda i, j: int(np.count_nonzero(new[i:j])))
+        ends = np.cumsum([0, *sizes])
+        groups = int(ends[-1])
+        distinct = scores if groups == size else np.empty(groups, scores.dtype)
+
+        def table(each: Array) -> Array:
+            kind = each.dtype
+            if kind.kind == "u":
+                kind = np.min_scalar_type(int(each.max(initial=0)) * most)
+            counts = np.zeros((len(labels), groups), kind)
+
+            def work(i: int, j: int) -> None:
+                out = slice(ends[i // BLOCK], ends[i // BLOCK + 1])
+                if groups == size:
+                    for label in range(len(labels)):
+                        np.copyto(counts[label, out], each[i:j], where=truth[i:j] == label)
+                    return
+                starts = np.flatnonzero(new[i:j])
+                if not len(starts):
+                    return
+                # A score of several labels may go on in the next block.
+                while j < size and not new[j]:
+                    j += 1
+                i += int(starts[0])
+                starts -= starts[0]
+                distinct[out] = scores[i:j][starts]
+                for label in range(len(labels)):
+                    of_label = np.where(truth[i:j] == label, each[i:j], 0)
+                    counts[label, out] = np.add.reduceat(of_label, starts, dtype=kind)
+
+            map_blocks(size, lambda: work)
+            return counts if kind.kind == "f" else narrow(counts)
+
+        counts = table(amounts)
+        return cls(
+            tuple(labels), distinct, counts, None if squares is None else table(squares), kept
+        )
 
     # -- what is known about a score ---------------------------------------------------------------
 

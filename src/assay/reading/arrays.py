@@ -8,14 +8,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from assay.counts.labels import label_text, resolve_labels
 from assay.errors import InputError, LabelError, ScoreError
 from assay.text import quote
 
 Array: TypeAlias = npt.NDArray[Any]
-
-# Labels that are harmless beside any other label, or only beside their opposite.
-HARMLESS = frozenset({"normal", "benign", "ham", "legitimate", "goodware", "clean"})
-OPPOSITES = {"0": "1", "false": "true", "no": "yes"}
 
 
 def array_of(values: Any, name: str) -> Array:
@@ -118,35 +115,16 @@ def binary_labels(values: Any, positive: Any, name: str) -> tuple[tuple[str, str
     >>> binary_labels(["ham", "spam", "ham"], None, "y_true")
     (('ham', 'spam'), array([0, 1, 0], dtype=uint8))
     """
-    texts = [_label_text(value, name) for value in array_of(values, name).tolist()]
+    texts = [_text(value, name) for value in array_of(values, name).tolist()]
     distinct = sorted(set(texts))
     if len(distinct) != 2:
         raise LabelError(f"{name} must have two labels; found {len(distinct)}: {distinct[:6]}")
-    chosen = _known_positive(distinct) if positive is None else _label_text(positive, "positive=")
-    if chosen not in distinct:
-        raise LabelError(f"positive={chosen!r} does not occur; the labels are {distinct}")
-    negative = distinct[0] if chosen == distinct[1] else distinct[1]
+    negative, chosen = resolve_labels(distinct, positive=positive).labels
     return (negative, chosen), np.array([text == chosen for text in texts], np.uint8)
 
 
-def _label_text(value: Any, name: str) -> str:
-    """A label as text: integers without a decimal point, booleans as true and false."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    if isinstance(value, str | int) and value != "":
-        return str(value)
-    raise LabelError(f"{name} must be text, integers or booleans; found {quote(value)}")
-
-
-def _known_positive(labels: list[str]) -> str:
-    for negative, positive in (labels, labels[::-1]):
-        low, high = negative.lower(), positive.lower()
-        if OPPOSITES.get(low) == high or (low in HARMLESS and high not in HARMLESS):
-            return positive
-    first, second = labels
-    raise LabelError(
-        f"the labels are {first!r} and {second!r}, and neither is known to be harmless: give "
-        f"positive={first!r} or positive={second!r}"
-    )
+def _text(value: Any, name: str) -> str:
+    try:
+        return label_text(value)
+    except LabelError as error:
+        raise LabelError(f"{name}: {error}") from None
