@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -346,6 +347,7 @@ def _concatenated(tables: Sequence[Columns]) -> Columns:
     return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
 
 
+@cache
 def half_of_memory() -> int:
     """Half of the bytes that this machine has."""
     try:

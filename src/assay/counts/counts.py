@@ -177,8 +177,6 @@ class Counts:
             )
         )
 
-    __hash__ = None  # type: ignore[assignment]
-
     @property
     def size(self) -> int:
         """The number of combinations."""
