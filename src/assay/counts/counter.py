@@ -36,7 +36,7 @@ _MOST_SEGMENTS = 1 << 12
 # Pending rows are looked at again after so many more.
 _LOT = 1 << 23
 # So many rows are put on a grid at once.
-_GRID_LOT = 1 << 22
+_GRID_LOT = 1 << 21
 # Counting takes this many times the bytes of what is kept.
 _FACTOR = 4
 _SAMPLE = 1 << 16

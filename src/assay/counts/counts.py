@@ -177,6 +177,8 @@ class Counts:
             )
         )
 
+    __hash__ = None  # type: ignore[assignment]
+
     @property
     def size(self) -> int:
         """The number of combinations."""
