@@ -55,9 +55,10 @@ def map_blocks(
     thread allocates its scratch space once. Up to ``serial`` blocks need no threads.
     """
     cut = bounds(size, block)
-    count = min(threads(), len(cut))
     # A call from one of our threads runs there: waiting for the pool could block forever.
-    if count <= 1 or len(cut) <= serial or current_thread().name.startswith(_NAME):
+    alone = len(cut) <= serial or current_thread().name.startswith(_NAME)
+    count = 1 if alone else min(threads(), len(cut))
+    if count <= 1:
         return _run(worker, cut)
     shares = [cut[i::count] for i in range(count)]
     parts = list(_pool(count, os.getpid()).map(lambda share: _run(worker, share), shares))

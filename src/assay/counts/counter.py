@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -35,7 +36,7 @@ _MOST_SEGMENTS = 1 << 12
 # Pending rows are looked at again after so many more.
 _LOT = 1 << 23
 # So many rows are put on a grid at once.
-_GRID_LOT = 1 << 22
+_GRID_LOT = 1 << 21
 # Counting takes this many times the bytes of what is kept.
 _FACTOR = 4
 _SAMPLE = 1 << 16
@@ -346,6 +347,7 @@ def _concatenated(tables: Sequence[Columns]) -> Columns:
     return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
 
 
+@cache
 def half_of_memory() -> int:
     """Half of the bytes that this machine has."""
     try:

@@ -3,8 +3,8 @@
 The bits of a float that is not negative are ordered like the float; those of a negative one are
 turned over. Shifted to the left, they leave room for the number of the label. So one sort of
 unsigned integers, in place and without an index, orders rows by score and label, and the lengths of
-runs are the counts. Rows are first laid out in buckets: by segment (the other keys), by sign, and
-by ranges of scores, so that a sort takes little memory beside its keys.
+runs are the counts. Rows are first laid out in buckets: by segment (the other keys), by sign, and,
+where polars sorts, by ranges of scores.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from assay.counts.blocks import BLOCK, bounds, each_thread, map_blocks, narrow
+from assay.counts.blocks import BLOCK, bounds, each_thread, map_blocks
 
 Array: TypeAlias = npt.NDArray[Any]
 
 # Where NumPy's sort takes longer than this for a key, polars sorts buckets of many keys.
 # On some processors NumPy's AVX-512 sort is six times slower than on others.
 _FAST = 12e-9
+_BYTE = 255
 _LARGE = 1 << 20
 # The rows of a range: half of all, but no fewer than the first and no more than the last.
 _RANGE = (1 << 20, 1 << 24)
@@ -123,7 +124,7 @@ class _Form:
         return out
 
     def unpack(self, keys: Array, bucket: int) -> tuple[Array, Array]:
-        """The scores and labels of sorted keys."""
+        """The bits of scores, and the labels, of sorted keys."""
         labels = (keys & ((1 << self.shift) - 1)).astype(
             np.min_scalar_type(self.sets << self.shift)
         )
@@ -131,7 +132,7 @@ class _Form:
         bits = (keys >> self.shift).astype(self.bits, copy=False)
         if self.is_negative(bucket):
             bits = ~bits | bits.dtype.type(1 << (8 * bits.itemsize - 1))
-        return bits.view(self.floats), labels
+        return bits, labels
 
     def is_negative(self, bucket: int) -> bool:
         """Whether the scores of a bucket are below 0."""
@@ -159,7 +160,10 @@ def _edges(rows: Sequence[Rows], size: int, dtype: np.dtype[Any], *, negative: b
 
     Equal scores are never cut apart, and where the cuts are does not change the result.
     """
-    ranges = -(-size // min(max(size // 2, _RANGE[0]), _RANGE[1]))
+    ranges = 1
+    if not _numpy_is_fast():
+        # What polars takes to sort a range is what memory is taken beside the keys.
+        ranges = -(-size // min(max(size // 2, _RANGE[0]), _RANGE[1]))
     edges = np.empty(0, dtype)
     if ranges > 1:
         step = max(size >> 16, 1)
@@ -260,52 +264,73 @@ def _runs(keys: Array, spans: Sequence[tuple[int, int]], form: _Form) -> Table:
         for i, j in bounds(end - start)
     ]
 
-    def starts(number: int) -> Array:
-        """Where runs start in a block."""
+    def starts(number: int, before: Any = None) -> Array:
+        """Where runs start in a block; ``before`` is the key before it."""
         bucket, i, j = blocks[number]
         new = np.empty(j - i, bool)
         np.not_equal(keys[i + 1 : j], keys[i : j - 1], out=new[1:])
-        new[0] = i == spans[bucket][0] or keys[i] != keys[i - 1]
+        new[0] = i == spans[bucket][0] or keys[i] != (keys[i - 1] if before is None else before)
         return new
 
     sizes = each_thread(len(blocks), lambda i: int(np.count_nonzero(starts(i))))
-    ends = np.cumsum([0, *sizes])
-    groups = int(ends[-1])
+    groups = sum(sizes)
     labels = np.empty(groups, np.min_scalar_type(form.sets << form.shift))
-    if groups == len(keys) and form.keys == form.bits:
+    bits = keys[:groups] if form.keys == form.bits else np.empty(groups, form.bits)
+    lengths = _Lengths(groups)
+    if groups == len(bits) == len(keys):
 
         def alone(number: int) -> None:
             bucket, i, j = blocks[number]
-            each, labels[i:j] = form.unpack(keys[i:j], bucket)
-            keys[i:j] = each.view(form.bits)
+            bits[i:j], labels[i:j] = form.unpack(keys[i:j], bucket)
 
         each_thread(len(blocks), alone)
-        scores, counts = keys.view(form.floats), np.ones(groups, np.uint8)
     else:
-        scores = np.empty(groups, form.floats)
-        counts = np.empty(groups, np.uint32 if len(keys) < 1 << 32 else np.int64)
-        outermost = np.zeros((len(blocks), 2), np.int64)
-
-        def grouped(number: int) -> None:
-            bucket, i, j = blocks[number]
-            at = np.flatnonzero(starts(number))
-            if len(at):
-                out = slice(ends[number], ends[number + 1])
-                scores[out], labels[out] = form.unpack(keys[i:j][at], bucket)
-                counts[out][:-1] = np.diff(at)
-                outermost[number] = at[0] + i, at[-1] + i
-
-        each_thread(len(blocks), grouped)
-        # The last run of a block ends where the next one starts.
-        held = np.flatnonzero(sizes)
-        nexts = np.append(outermost[held[1:], 0], len(keys))
-        counts[ends[held + 1] - 1] = nexts - outermost[held, 1]
-        counts = narrow(counts)
+        # Blocks follow each other, so that bits are written only over keys that have been read.
+        filled, before = 0, None
+        for number, (bucket, i, j) in enumerate(blocks):
+            at = np.flatnonzero(starts(number, before))
+            before = keys[j - 1]
+            out = slice(filled, filled + len(at))
+            bits[out], labels[out] = form.unpack(keys[i:j][at], bucket)
+            lengths.add(filled - 1, at + i)
+            filled += len(at)
+        lengths.add(groups - 1, np.array([len(keys)]))
     in_bucket = np.zeros(len(spans), np.int64)
     np.add.at(in_bucket, [bucket for bucket, *_ in blocks], sizes)
     per_segment = in_bucket.reshape(form.segments, -1).sum(axis=1)
     numbers = np.arange(form.segments, dtype=np.min_scalar_type(form.segments))
-    return Table(np.repeat(numbers, per_segment), scores, labels, counts)
+    segments = np.repeat(numbers, per_segment)
+    return Table(segments, bits.view(form.floats), labels, lengths.counts())
+
+
+class _Lengths:
+    """The lengths of runs, in bytes; the few that need more are kept apart."""
+
+    def __init__(self, size: int) -> None:
+        self._short = np.ones(size, np.uint8)
+        self._start = 0
+        self._long: list[tuple[Array, Array]] = []
+
+    def add(self, first: int, ends: Array) -> None:
+        """Where runs end, from the one of this number on; nothing ends at the very first start."""
+        lengths = np.diff(ends, prepend=self._start)
+        if not len(lengths):
+            return
+        self._start = ends[-1]
+        lengths, first = (lengths, first) if first >= 0 else (lengths[1:], 0)
+        long = np.flatnonzero(lengths > _BYTE)
+        self._short[first : first + len(lengths)] = np.minimum(lengths, _BYTE)
+        if len(long):
+            self._long.append((first + long, lengths[long]))
+
+    def counts(self) -> Array:
+        """All lengths, in the narrowest type that holds them."""
+        if not self._long:
+            return self._short
+        places, lengths = (np.concatenate(each) for each in zip(*self._long, strict=True))
+        counts = self._short.astype(np.min_scalar_type(int(lengths.max())))
+        counts[places] = lengths
+        return counts
 
 
 def _interleaved(table: Table) -> Table:

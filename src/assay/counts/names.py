@@ -43,23 +43,15 @@ class Names:
         """The number of each row's name; integers and booleans are written as the contract says."""
         import polars as pl
 
-        if column.dtype == pl.Boolean:
-            column = column.cast(pl.UInt8) if not column.null_count() else column.cast(pl.String)
-            return (
-                self._of_integers(column, ("false", "true"))
-                if column.dtype.is_integer()
-                else (self._of_texts(column))
-            )
-        if column.dtype.is_integer():
-            if not len(column) or column.null_count():
-                return self._of_texts(column.cast(pl.String))
+        number = column.dtype.is_integer() or column.dtype == pl.Boolean
+        if number and len(column) and not column.null_count():
+            if column.dtype == pl.Boolean:
+                return self._of_integers(column.cast(pl.UInt8), ("false", "true"))
             low, high = int(column.min()), int(column.max())  # type: ignore[arg-type]
             if high - low < _RANGE:
-                return self._of_integers(
-                    column.cast(pl.Int64) - low if low else column, range(low, high + 1)
-                )
-            return self._of_texts(column.cast(pl.String))
-        return self._of_texts(column)
+                whole = column.cast(pl.Int64) - low if low else column
+                return self._of_integers(whole, range(low, high + 1))
+        return self._of_texts(column.cast(pl.String) if number else column)
 
     def _of_integers(self, column: pl.Series, texts: Any) -> Array:
         values: Array = column.to_numpy()

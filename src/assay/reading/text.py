@@ -1,9 +1,8 @@
 r"""Delimited text: the header, the structure of records, and rows that polars parses as text.
 
-Polars pads short rows in silence. So each block of bytes is parsed with one column more than the
-header has, which only a long row fills, and its delimiters are counted. Where that doesn't fit, a
-quote stands or polars stumbles, the structure of the block is looked at byte by byte: where records
-begin and end, and which are no rows.
+Polars pads short rows and cuts long ones in silence. So where a last field is empty, delimiters are
+too many or too few, a quote stands or polars stumbles, the structure of a block is looked at byte
+by byte: where records begin and end, and which are no rows.
 """
 
 from __future__ import annotations
@@ -280,19 +279,18 @@ class _Reader:
 
         from assay.reading.damage import guarded
 
-        names = [str(i) for i in range(len(self._names) + 1)]
+        names = [str(i) for i in range(len(self._names))]
         position = {name: str(i) for i, name in enumerate(self._names)}
         chosen = [position[column] for column in columns]
         if not data:
             return pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
-        extra = names[-1]
-        sign = self._dialect.delimiter
+        last, sign = names[-1], self._dialect.delimiter
         try:
             with guarded(self._file.name):
                 frame = pl.read_csv(
                     sign.join(name.encode() for name in names) + b"\n" + data,
                     schema=dict.fromkeys(names, pl.String),
-                    columns=[*dict.fromkeys(chosen), extra],
+                    columns=list(dict.fromkeys([*chosen, last])),
                     separator=sign.decode(),
                     quote_char=self._dialect.quote.decode() or None,
                     truncate_ragged_lines=True,
@@ -302,13 +300,10 @@ class _Reader:
             if checked:
                 raise
             return None
-        has_blank_lines = len(self._names) == 1 and frame["0"].null_count() > 0
-        if not checked and (
-            has_blank_lines
-            or frame[extra].null_count() < frame.height
-            or data.count(sign) != frame.height * (len(self._names) - 1)
-        ):
-            return None  # no row is too long, so if one is too short there are too few delimiters
+        # With a last field in each row none is too short, and then each delimiter too many shows.
+        delimiters = frame.height * (len(names) - 1)
+        if not checked and (frame[last].null_count() or data.count(sign) != delimiters):
+            return None
         frame = frame.select(chosen)
         frame.columns = list(columns)
         return frame
