@@ -310,7 +310,7 @@ class Counter:
                 self._names[name].codes(column) if name in self._names else column.to_numpy()
             )
         table[ROWS] = table[ROWS].astype(np.int64)
-        self._tables = [reduce_columns(table, in_order(keys))] if groups.height else []
+        self._tables = [table] if groups.height else []
         return self.finish()
 
     def finish(self) -> Counts:
