@@ -170,6 +170,18 @@ def test_labels_are_written_as_the_contract_says() -> None:
     assert counter.finish().table.rows() == [("0", 2), ("1", 1), ("2", 1), ("true", 1)]
 
 
+def test_a_key_may_turn_out_to_have_many_values() -> None:
+    size = 70_000
+    names = pl.Series([f"h{i // 2}" for i in range(size)])
+    rows = pl.DataFrame(
+        {"label": ["a", "b"] * (size // 2), "score": np.arange(size) % 9 / 8, "cluster": names}
+    )
+    counter = Counter(["label", "score", "cluster"])
+    for start, length in ((0, 5000), (5000, 60_000), (65_000, 5000)):
+        counter.add(rows.slice(start, length))
+    assert counter.finish() == Counts.of(rows)
+
+
 # -- weights ---------------------------------------------------------------------------------------
 
 

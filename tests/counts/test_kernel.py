@@ -55,7 +55,7 @@ def test_the_kernel_and_the_small_one_count_as_by_hand(
     rows, labels, segments = given_
     expected = by_hand(rows)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kernel, "_RANGE", (rows_of_a_range, 1 << 24))
+        patch.setattr(kernel, "_RANGE", rows_of_a_range)
         patch.setattr(kernel, "_LARGE", 5)
         patch.setattr(kernel, "_numpy_is_fast", lambda: fast)
         tables = count_scores(list(rows), labels, segments), count_few(list(rows), labels, segments)

@@ -130,7 +130,7 @@ def test_the_scores_are_those_of_the_rows(rows: Rows, weighted: bool, mode: str)
     view = resolved(frame, "label", "score", "cluster", mode=mode)
     weights = {"weights": weight} if weighted else {}
     table = view.scores()
-    direct = ScoreCounts.of_rows(view.labels, score, truth, kept=view.kept, **weights)
+    direct = ScoreCounts.of_rows(view.labels, score, truth, kept=view.counts.kept, **weights)
     assert (table.labels, table.kept) == (direct.labels, direct.kept)
     assert np.array_equal(table.scores, direct.scores)
     assert np.allclose(table.counts, direct.counts, rtol=1e-12)
@@ -179,7 +179,7 @@ def test_probabilities_of_classes_are_counted_one_against_the_rest(mode: str) ->
     order = [1, 0, 2]
     place = np.array([order.index(each) for each in truth])
     for i, counts in enumerate(view.scores()):
-        kept = view.kept
+        kept = view.counts.kept
         direct = ScoreCounts.of_rows([*"abc"], table[:, order[i]], place, kept=kept)
         assert np.array_equal(counts.scores, direct.scores)
         assert np.array_equal(counts.counts, direct.counts)
@@ -247,7 +247,7 @@ def test_what_scores_do_not_decide_says_why() -> None:
         with pytest.raises(ScoreError, match="threshold= is a finite number"):
             view([0.0] * 4, threshold=threshold)
     grid = view([0.1, 0.2, 0.3, 0.4], "grid", threshold=0.25)
-    assert (grid.kept, grid.confusion().cells) == (Grid(), ((1, 1), (1, 1)))
+    assert (grid.counts.kept, grid.confusion().cells) == (Grid(), ((1, 1), (1, 1)))
     with pytest.raises(ScoreError, match=r"how many reach 0\.3: count rows by score>=0\.3 too"):
         view([0.1, 0.2, 0.3, 0.4], "grid", threshold=0.3).confusion()
     both = Counts.of(

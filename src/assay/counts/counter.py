@@ -40,7 +40,6 @@ _GRID_LOT = 1 << 21
 # Counting takes this many times the bytes of what is kept.
 _FACTOR = 4
 _SAMPLE = 1 << 16
-_WITHOUT_ANSWER = 4 << 30
 
 
 class Counter:
@@ -79,7 +78,7 @@ class Counter:
         self._pending: list[Columns] = []
         self._pending_rows = self._looked_at = 0
         self._tables: list[Columns] = []
-        self._compacted = 0
+        self._table_rows = self._compacted = self._bytes = 0
         self.notes: tuple[str, ...] = ()
 
     @property
@@ -167,9 +166,13 @@ class Counter:
     def _add(self, columns: Columns) -> None:
         if WEIGHT in columns and len(self._weights) > MOST_WEIGHTS:
             columns = sum_weights(columns)
-            self._pending = [sum_weights(p) if WEIGHT in p else p for p in self._pending]
-            tables = [sum_weights(table) if WEIGHT in table else table for table in self._tables]
-            self._tables = [reduce_columns(table, self.keys) for table in tables]
+            self._pending = [
+                sum_weights(part) if WEIGHT in part else part for part in self._pending
+            ]
+            self._tables = [
+                reduce_columns(sum_weights(table), self.keys) if WEIGHT in table else table
+                for table in self._tables
+            ]
         keys = self._keys_held(columns)
         segments = prod(len(self._names[key]) for key in keys if key in self._names)
         segments //= max(len(self._names.get(LABEL, ())), 1)
@@ -178,20 +181,28 @@ class Counter:
         if self._grid or kernel:
             self._pending.append(columns)
             self._pending_rows += len(columns[SCORE])
-            if self._grid:
-                if self._pending_rows >= _GRID_LOT or self._too_large():
-                    self._flush()
-                if self._table_rows() > 2 * self._compacted + _GRID_LOT:
-                    self._compact()
-            elif self._pending_rows - self._looked_at >= _LOT or self._too_large():
-                self._look()
-            return
-        for key in floats:
-            # -0.0 is 0.0
-            columns[key] = columns[key] + columns[key].dtype.type(0)
-        self._tables.append(reduce_columns(columns, keys))
-        if self._table_rows() > 2 * self._compacted + _LOT or self._too_large():
+            self._bytes += _size(columns)
+        else:
+            # What waits for the kernel may have too many segments for it by now.
+            waiting, self._pending, self._pending_rows = self._pending, [], 0
+            for part in (*waiting, columns):
+                for key in floats:
+                    # -0.0 is 0.0
+                    part[key] = part[key] + part[key].dtype.type(0)
+                self._append(reduce_columns(part, self._keys_held(part)))
+        many = self._table_rows > 2 * self._compacted + (_GRID_LOT if self._grid else _LOT)
+        if self._grid:
+            if self._pending_rows >= _GRID_LOT or self._too_large():
+                self._flush()
+            if many:
+                self._compact()
+        elif many or self._pending_rows - self._looked_at >= _LOT or self._too_large():
             self._look()
+
+    def _append(self, table: Columns) -> None:
+        self._tables.append(table)
+        self._table_rows += len(table[ROWS])
+        self._bytes += _size(table)
 
     def _flush(self) -> None:
         """Count the pending rows into a table, with numbers of names as they came."""
@@ -206,24 +217,30 @@ class Counter:
                 rows = slice(lot * half, (lot + 1) * half)
                 return reduce_cells({name: each[rows] for name, each in columns.items()}, keys)
 
-            self._tables += each_thread(-(-size // half), reduced)
+            for table in each_thread(-(-size // half), reduced):
+                self._append(table)
         else:
-            places = {key: np.arange(len(each)) for key, each in self._names.items()}
-            self._tables.append(self._sorted(places))
+            self._append(self._sorted({key: np.arange(len(x)) for key, x in self._names.items()}))
+        self._bytes = sum(map(_size, self._tables))
 
     def _keys_held(self, columns: Columns) -> tuple[str, ...]:
         return in_order([*self.keys, *([WEIGHT] if WEIGHT in columns else [])])
 
-    def _table_rows(self) -> int:
-        return sum(len(table[ROWS]) for table in self._tables)
-
-    def _bytes(self) -> int:
-        return sum(
-            column.nbytes for part in (*self._pending, *self._tables) for column in part.values()
-        )
-
     def _too_large(self) -> bool:
-        return self._bytes() * _FACTOR > (self._limit or half_of_memory())
+        return self._bytes * _FACTOR > (self._limit or half_of_memory())
+
+    def _compact(self) -> None:
+        """Put everything so far into one table."""
+        self._flush()
+        if len(self._tables) > 1:
+            columns = _concatenated(self._tables)
+            self._replace([reduce_columns(columns, self._keys_held(columns))])
+        self._compacted = self._table_rows
+
+    def _replace(self, tables: list[Columns]) -> None:
+        self._tables, self._table_rows, self._bytes = [], 0, 0
+        for table in tables:
+            self._append(table)
 
     def _look(self) -> None:
         """Count pending rows if that makes them fewer; if they are too many, go over to a grid."""
@@ -234,30 +251,22 @@ class Counter:
         if not self._too_large():
             return
         limit = self._limit or half_of_memory()
-        found = f"{self._table_rows():,} combinations of {', '.join(self.keys)}"
+        reason = (
+            f"{self._table_rows:,} combinations of {', '.join(self.keys)} don't fit into "
+            f"{limit / 1e6:,.1f} MB"
+        )
         if self._mode == "exact" or SCORE not in self.keys:
-            raise InputError(
-                f"{found} don't fit into {limit / 1e6:,.1f} MB: raise max_memory=, say mode='grid' "
-                f"or count by fewer keys"
-            )
-        self.notes = (f"{found} don't fit into {limit / 1e6:,.1f} MB, so scores are on a grid",)
+            raise InputError(f"{reason}: raise max_memory=, say mode='grid' or count by fewer keys")
+        self.notes = (f"{reason}, so scores are on a grid",)
         self._grid = True
-        self._tables = [reduce_cells(table, self._keys_held(table)) for table in self._tables]
-        self._compacted = self._table_rows()
+        self._replace([reduce_cells(table, self._keys_held(table)) for table in self._tables])
+        self._compacted = self._table_rows
 
     def _are_tied(self) -> bool:
         """Whether a sample of the pending rows shows many ties."""
         step = max(self._pending_rows // _SAMPLE, 1)
         sample = np.concatenate([columns[SCORE][::step] for columns in self._pending])
         return len(np.unique(sample)) < len(sample) // 2
-
-    def _compact(self) -> None:
-        """Put everything so far into one table."""
-        self._flush()
-        if len(self._tables) > 1:
-            columns = _concatenated(self._tables)
-            self._tables = [reduce_columns(columns, self._keys_held(columns))]
-        self._compacted = self._table_rows()
 
     def _sorted(self, places: dict[str, Array]) -> Columns:
         """The pending rows, counted by the kernel; names are numbered by their places."""
@@ -301,7 +310,7 @@ class Counter:
                 self._names[name].codes(column) if name in self._names else column.to_numpy()
             )
         table[ROWS] = table[ROWS].astype(np.int64)
-        self._tables = [reduce_columns(table, in_order(keys))] if groups.height else []
+        self._tables = [table] if groups.height else []
         return self.finish()
 
     def finish(self) -> Counts:
@@ -320,13 +329,17 @@ class Counter:
         columns = reduce_columns(columns, self._keys_held(columns))
         if self._grid:
             columns[SCORE] = lowest(columns[SCORE])
-        return Counts.of_columns(columns, names, self.kept).without_many_weights()
+        return Counts.of_columns(columns, names, self.kept)
 
 
 def reduce_cells(columns: Columns, keys: Sequence[str]) -> Columns:
     """Reduce rows with the number of their cell in place of the score, and sums in each cell."""
     sums = near_sums(distances(columns[SCORE]), columns)
     return reduce_columns(columns | sums | {SCORE: cells(columns[SCORE])}, keys)
+
+
+def _size(columns: Columns) -> int:
+    return sum(column.nbytes for column in columns.values())
 
 
 def _placed(codes: Array, places: Array) -> Array:
@@ -353,4 +366,4 @@ def half_of_memory() -> int:
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     except (AttributeError, ValueError, OSError):
-        return _WITHOUT_ANSWER
+        return 4 << 30

@@ -101,7 +101,7 @@ class Counts:
         names: Mapping[str, tuple[Name, ...]],
         kept: Exact | Grid = Exact(),  # noqa: B008 - frozen
     ) -> Counts:
-        """Counts of reduced columns, in the narrowest types that hold them."""
+        """Counts of reduced columns, in the narrowest types; more than a few weights are summed."""
         keys = in_order([name for name in columns if name in names or is_float(name)])
         held: Columns = {}
         texts: dict[str, tuple[Name, ...]] = {}
@@ -112,7 +112,9 @@ class Counts:
             held[key], texts[key] = _drop_unused(columns[key], names[key])
         values = {name: columns[name] for name in sorted(columns) if name not in keys}
         held[ROWS] = narrow(values.pop(ROWS))
-        return cls(keys, held | values, texts, kept)
+        counts = cls(keys, held | values, texts, kept)
+        many = WEIGHT in keys and len(np.unique(held[WEIGHT])) > MOST_WEIGHTS
+        return counts.without_weights() if many else counts
 
     # -- one sum ------------------------------------------------------------------------------
 
@@ -158,8 +160,7 @@ class Counts:
             else:
                 columns[name] = np.concatenate([part.columns[name] for part in parts])
         names = {key: each[0] for key, each in sorted_names.items()}
-        total = Counts.of_columns(reduce_columns(columns, parts[0].keys), names, kept)
-        return total.without_many_weights()
+        return Counts.of_columns(reduce_columns(columns, parts[0].keys), names, kept)
 
     def __eq__(self, other: object) -> bool:
         """The same counts; sums of floats may differ by rounding (1e-9)."""
@@ -243,17 +244,13 @@ class Counts:
         if key not in self.names:
             raise InputError(f"{key} is a number; counts are split by text keys")
         codes, names = self.columns[key], self.names[key]
-        order = np.argsort(codes, kind="stable")
-        cuts = np.searchsorted(codes[order], np.arange(len(names) + 1))
         rest = {name: column for name, column in self.columns.items() if name != key}
-        return {
-            name: Counts.of_columns(
-                {each: column[order[start:end]] for each, column in rest.items()},
-                self.names,
-                self.kept,
-            )
-            for name, start, end in zip(names, cuts[:-1], cuts[1:], strict=True)
-        }
+        parts: dict[Name, Counts] = {}
+        for code, name in enumerate(names):
+            held = codes == code
+            columns = {each: column[held] for each, column in rest.items()}
+            parts[name] = Counts.of_columns(columns, self.names, self.kept)
+        return parts
 
     def _check(self, key: str) -> None:
         if key not in self.keys:
@@ -285,11 +282,6 @@ class Counts:
         keys = [key for key in self.keys if key != WEIGHT]
         columns = reduce_columns(sum_weights(self.columns), keys)
         return Counts.of_columns(columns, self.names, self.kept)
-
-    def without_many_weights(self) -> Counts:
-        """The same, with weights summed if they have too many values to be a key."""
-        many = WEIGHT in self.keys and len(np.unique(self.columns[WEIGHT])) > MOST_WEIGHTS
-        return self.without_weights() if many else self
 
     # -- bytes, and which label is the alarm --------------------------------------------------
 

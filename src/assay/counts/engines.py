@@ -193,8 +193,9 @@ def known_floats() -> Array:
     powers = 2.0 ** np.array([-1074, -1060, -1030, -1022, -1000, -300, -64, -30, *range(-20, 0)])
     middles = 1 + np.array([0, 1, 3, 4095, 2731, 8191]) / 8192
     size = np.outer(powers, middles).ravel()
-    size = np.concatenate([size, 1 - size[size > 2.0**-53], [0.0, 0.5, 1.0], 1 + size[-60:]])
-    size = np.concatenate([size, 1 / size[(size > 1e-300)][:60]])
+    size = np.concatenate(
+        [size, 1 - size[size > 2.0**-53], [0.0, 0.5, 1.0], 1 + size, size * 2.0**1020]
+    )
     near = np.concatenate([np.nextafter(size, -1), size, np.nextafter(size, np.inf)])
     near = np.unique(np.concatenate([near, -near[::7], [1.7976931348623157e308]]) + 0.0)
     chosen: Array = near[np.linspace(0, len(near) - 1, 1000).astype(int)]

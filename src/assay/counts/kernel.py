@@ -27,10 +27,8 @@ Array: TypeAlias = npt.NDArray[Any]
 _FAST = 12e-9
 _BYTE = 255
 _LARGE = 1 << 20
-# The rows of a range: half of all, but no fewer than the first and no more than the last.
-_RANGE = (1 << 20, 1 << 24)
-# Up to so many buckets are cut out of a block one by one; more are sorted.
-_FEW = 8
+# The rows of a range.
+_RANGE = 1 << 23
 
 
 class Rows(NamedTuple):
@@ -163,7 +161,7 @@ def _edges(rows: Sequence[Rows], size: int, dtype: np.dtype[Any], *, negative: b
     ranges = 1
     if not _numpy_is_fast():
         # What polars takes to sort a range is what memory is taken beside the keys.
-        ranges = -(-size // min(max(size // 2, _RANGE[0]), _RANGE[1]))
+        ranges = -(-size // _RANGE)
     edges = np.empty(0, dtype)
     if ranges > 1:
         step = max(size >> 16, 1)
@@ -217,11 +215,6 @@ def _scatter(part: Rows, form: _Form, keys: Array, starts: Array) -> None:
         block = form.pack(part, i, j, np.empty(j - i, form.keys))
         buckets = form.buckets_of(part, i, j)
         at = starts[i // BLOCK]
-        if form.buckets <= _FEW:
-            for bucket, start in enumerate(at.tolist()):
-                held = buckets == bucket
-                np.compress(held, block, out=keys[start : start + np.count_nonzero(held)])
-            return
         order = np.argsort(buckets, kind="stable")
         cut = np.searchsorted(buckets[order], np.arange(form.buckets + 1))
         block = block[order]
@@ -300,6 +293,11 @@ def _runs(keys: Array, spans: Sequence[tuple[int, int]], form: _Form) -> Table:
     per_segment = in_bucket.reshape(form.segments, -1).sum(axis=1)
     numbers = np.arange(form.segments, dtype=np.min_scalar_type(form.segments))
     segments = np.repeat(numbers, per_segment)
+    if form.keys == form.bits:
+        # Give back the rest; nobody else looks at the keys.
+        del bits
+        keys.resize(groups, refcheck=False)
+        bits = keys
     return Table(segments, bits.view(form.floats), labels, lengths.counts())
 
 

@@ -16,7 +16,7 @@ from assay.counts.blocks import map_blocks
 from assay.counts.confusion import ClusterCounts, Confusion
 from assay.counts.counter import CLASSES, REACHES
 from assay.counts.counts import LABEL, SCORE, Counts
-from assay.counts.grid import Exact, cells
+from assay.counts.grid import Grid, cells, lowest
 from assay.counts.labels import Labels, resolve_labels, shown
 from assay.counts.losses import LossSums
 from assay.counts.names import Name
@@ -29,7 +29,7 @@ from assay.text import quote
 
 Array: TypeAlias = npt.NDArray[Any]
 
-DECISION, CLUSTER, PERIOD = "decision", "cluster", "period"
+DECISION, CLUSTER = "decision", "cluster"
 USUAL_THRESHOLD = 0.5
 _PERCENT, _HALF = 100, 50
 
@@ -122,11 +122,6 @@ class Resolved:
         """What was inferred."""
         return self.sides.notes
 
-    @property
-    def kept(self) -> Any:
-        """How scores are stored."""
-        return self.counts.kept
-
     # -- decisions ----------------------------------------------------------------------------
 
     def confusion(self) -> Confusion:
@@ -172,7 +167,7 @@ class Resolved:
 
     def days(self) -> dict[Name, Resolved]:
         """The same question for each period."""
-        return self.by(PERIOD)
+        return self.by("period")
 
     def families(self) -> dict[Name, Resolved]:
         """The rows of each family; without that key, of each label."""
@@ -201,22 +196,18 @@ class Resolved:
         if DECISION in self.counts.keys:
             return self._places(DECISION)
         columns = self.counts.columns
-        key = next((k for k in self.counts.keys if k == f"{REACHES}{self.threshold!r}"), None)
-        if key is not None:
-            reached = np.array([name == "true" for name in self.counts.names[key]], np.uint8)
-            return reached[columns[key]]
+        for key in self.counts.keys:
+            if key.startswith(REACHES) and float(key.removeprefix(REACHES)) == self.threshold:
+                reached = np.array([name == "true" for name in self.counts.names[key]], np.uint8)
+                return reached[columns[key]]
         if SCORE not in columns:
             raise ScoreError(
                 f"rows were counted without scores, so nothing tells which reach "
                 f"{self.threshold!r}: count them by {REACHES}{self.threshold!r}"
             )
         kept = self.counts.kept
-        if not isinstance(kept, Exact):
-            start = np.array([self.threshold])
-            if not np.array_equal(
-                cells(start, kept.bits), cells(np.nextafter(start, -np.inf), kept.bits)
-            ):
-                return (columns[SCORE] >= self.threshold).astype(np.uint8)
+        start = np.array([self.threshold])
+        if isinstance(kept, Grid) and lowest(cells(start, kept.bits), kept.bits) != start:
             raise ScoreError(
                 f"scores are counted in cells of a grid, which don't tell how many reach "
                 f"{self.threshold!r}: count rows by {REACHES}{self.threshold!r} too"

@@ -30,32 +30,26 @@ def count_few(rows: list[Rows], labels: int, segments: int = 1) -> Table:
     # -0.0 is 0.0
     scores = _joined([each.scores for each in rows]) + rows[0].scores.dtype.type(0)
     codes = _joined([each.labels for each in rows])
-    segment = None
-    if segments > 1:
-        segment = _joined(
-            [np.zeros(len(r.scores), np.uint8) if r.segments is None else r.segments for r in rows]
-        )
+    segment = _joined(
+        [np.zeros(len(r.scores), np.uint8) if r.segments is None else r.segments for r in rows]
+    )
     rows.clear()
-    if segment is None and labels <= 2 and scores.min() >= 0:
+    if segments == 1 and labels <= 2 and scores.min() >= 0:
         bits = np.dtype(f"u{scores.itemsize}")
         keys = (scores.view(bits) << 1) | codes.astype(bits)
         keys.sort()
         codes, scores = (keys & 1).astype(np.uint8), (keys >> 1).view(scores.dtype)
         new = keys[1:] != keys[:-1]
     else:
-        order = np.lexsort((codes, scores) if segment is None else (codes, scores, segment))
-        codes, scores = codes[order], scores[order]
+        order = np.lexsort((codes, scores, segment))
+        codes, scores, segment = codes[order], scores[order], segment[order]
         new = (codes[1:] != codes[:-1]) | (scores[1:] != scores[:-1])
-        if segment is not None:
-            segment = segment[order]
-            new |= segment[1:] != segment[:-1]
+        new |= segment[1:] != segment[:-1]
     ends = np.append(np.flatnonzero(new) + 1, len(scores))
     counts = ends.copy()
     counts[1:] -= ends[:-1]
-    starts, counts = ends - counts, narrow(counts)
-    if segment is None:
-        segment = np.zeros(len(scores), np.uint8)
-    return Table(segment[starts], scores[starts], codes[starts], counts)
+    starts = ends - counts
+    return Table(segment[starts], scores[starts], codes[starts], narrow(counts))
 
 
 def _joined(columns: list[Array]) -> Array:
