@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 import zipfile
 from random import Random
 
@@ -143,3 +145,19 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path) -> None:
     path.write_text("label\n")
     with pytest.raises(errors.InputError, match="was changed while it was read"):
         list(batches)
+
+
+def test_a_length_that_no_memory_holds_ends_as_bad_input_and_not_with_an_abort(tmp_path) -> None:
+    path = tmp_path / "rows.arrow"
+    FRAME.with_columns(pl.Series("label", [None, "a"] * 12)).write_ipc(path, compression="zstd")
+    data = bytearray(path.read_bytes())
+    at = data.index(b"\x28\xb5\x2f\xfd")
+    data[at - 8 : at] = (2**47).to_bytes(8, "little")
+    path.write_bytes(data)
+    program = f"import assay; print(len(list(assay.rows({str(path)!r}, label='label').batches())))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, check=False, text=True
+    )
+    assert done.returncode in (1, 3)  # an exception where the library sees it, else the exit
+    assert "rows.arrow can't be read, it seems to be damaged" in done.stderr
+    assert "panicked" not in done.stderr

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Lock
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from assay.errors import AssayError, InputError
 
@@ -30,7 +32,7 @@ def guarded(name: str) -> Iterator[None]:
     """
     import polars as pl
 
-    with _STANDARD_ERROR.held() as held:
+    with _STANDARD_ERROR.held(name) as held:
         try:
             yield
         except AssayError:
@@ -79,21 +81,24 @@ class _StandardError:
         self._readers = 0
         self._drop = False
         self._kept: int | None = None
+        self._abort: Any = None
+        self.name = ""
         self._file: int | None = None
 
     @contextlib.contextmanager
-    def held(self) -> Iterator[_Held]:
-        """Hold it back; it is passed on afterwards unless dropped."""
+    def held(self, name: str) -> Iterator[_Held]:
+        """Hold it back while a file is read; it is passed on afterwards unless dropped."""
         held = _Held()
-        self._hold()
+        self._hold(name)
         try:
             yield held
         finally:
             self._give_back(drop=held.drop)
 
-    def _hold(self) -> None:
+    def _hold(self, name: str) -> None:
         with self._lock:
             self._readers += 1
+            self.name = name
             if self._readers > 1:
                 return
             try:
@@ -104,6 +109,7 @@ class _StandardError:
                 self._file = _nameless_file()
             _flush()
             os.dup2(self._file, _STDERR)
+            self._abort = _on_abort(_EXIT)
 
     def _give_back(self, *, drop: bool) -> None:
         with self._lock:
@@ -112,6 +118,7 @@ class _StandardError:
             if self._readers or self._kept is None or self._file is None:
                 return
             _flush()
+            _on_abort(self._abort)
             os.dup2(self._kept, _STDERR)
             os.close(self._kept)
             size = os.fstat(self._file).st_size
@@ -122,8 +129,28 @@ class _StandardError:
             os.ftruncate(self._file, 0)
             self._kept, self._drop = None, False
 
+    def exit(self) -> None:
+        """End the process, which can't go on, as bad input does: not with an abort."""
+        text = f"{damaged(self.name, 'it asks for more memory than there is')}\n"
+        os.write(_STDERR if self._kept is None else self._kept, f"Error: {text}".encode())
+        os._exit(_BAD_INPUT)
+
 
 _STANDARD_ERROR = _StandardError()
+_BAD_INPUT = 3
+
+# A damaged length makes a library ask for terabytes. Rust then aborts, which no exception can tell,
+# and which Python's own handlers never see: they run between instructions.
+_LIBC = ctypes.CDLL(None) if os.name == "posix" else None
+_EXIT = ctypes.CFUNCTYPE(None, ctypes.c_int)(lambda _: _STANDARD_ERROR.exit())
+
+
+def _on_abort(handler: Any) -> Any:
+    """Let a C function handle an abort; gives the one before."""
+    if _LIBC is None:
+        return None
+    _LIBC.signal.restype = ctypes.c_void_p
+    return ctypes.c_void_p(_LIBC.signal(signal.SIGABRT, handler))
 
 
 def _nameless_file() -> int:
