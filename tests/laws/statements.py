@@ -250,15 +250,22 @@ def narrows_with_rows(face: Face, rows: Rows, random: Random) -> None:
     whole_one = rows.truth.count(0) * MAX_FPR >= 1
     declared = face.measure.of_scores
     waits = isinstance(declared, Ranked) and declared.reach < 1 and not whole_one
-    for wide, narrow in pairwise(widths):
+    few = _few(face, rows)
+    for wide, narrow in [(widths[0], widths[-1])] if few else pairwise(widths):
         if not math.isnan(wide):
-            # What is read off the few points of a handful of rows moves between these points.
-            few = isinstance(declared, Ranked) and min(map(rows.truth.count, (0, 1))) < 5
             narrower = narrow < (1.05 * wide if few else wide)
             assert narrower or (narrow == wide and (wide == 0 or waits)), widths
 
 
+def _few(face: Face, rows: Rows) -> bool:
+    """Whether unseen rows can outweigh a handful of rows, or a ranking has only a few points."""
+    ranked = isinstance(face.measure.of_scores, Ranked)
+    return len(rows) < 5 or (ranked and min(map(rows.truth.count, (0, 1))) < 5)
+
+
 def widens_with_the_level(face: Face, rows: Rows, random: Random) -> None:
+    if _few(face, rows):
+        return
     estimates = [face.of(rows, level) for level in (0.5, 0.9, 0.99)]
     assert len({repr(estimate.value) for estimate in estimates}) == 1
     for inner, outer in pairwise(estimates):
@@ -271,7 +278,7 @@ def widens_with_the_level(face: Face, rows: Rows, random: Random) -> None:
         # Of one row the mean loss can be anything, whatever the level.
         anything = face.kind is Kind.LOST and len(rows) == 1
         # Two rows may leave the whole range, as far as floats tell.
-        bottom, top = face.measure.range
+        bottom, top = getattr(face.measure.of_scores, "between", None) or face.measure.range
         anything = anything or width >= (top - bottom) * (1 - 1e-12)
         assert outer.high - outer.low > width or width == 0 or anything
 

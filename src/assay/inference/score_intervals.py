@@ -307,7 +307,8 @@ def ranked_interval(
             return rate_interval(ranking.points, declared.reach, level), "order statistics"
         if kind is Interval.EQUAL_ERRORS:
             plain = influence_interval(smooth, smaller, bounds, level)
-            inverted = equal_error_interval(ranking.points, smooth.value, level)
+            both = ranking.points, ranking.points.swapped()
+            inverted = joined(*(equal_error_interval(each, smooth.value, level) for each in both))
             return joined(plain, inverted), "inversion"
         if kind is Interval.FARTHEST:
             more = 0.0

@@ -243,12 +243,17 @@ def _without(table: Table, label: int) -> Table:
 
 
 def _with_rows(table: Table, label: int, unseen: float, rows: Sequence[float]) -> list[Table]:
-    """The table with unseen rows of a class: all wrong, as the largest other class; all right."""
+    """The table with unseen rows of a class: all wrong, as the largest other class; all right.
+
+    Other classes of the same size share the wrong rows.
+    """
     others = [-1.0 if at == label else held for at, held in enumerate(rows)]
+    largest = [at for at, held in enumerate(others) if held == max(others)]
     more = []
-    for decision in (others.index(max(others)), label):
+    for decisions in (largest, [label]):
         changed = [row if at != label else row.copy() for at, row in enumerate(table)]
-        changed[label][decision] += unseen
+        for decision in decisions:
+            changed[label][decision] += unseen / len(decisions)
         more.append(changed)
     return more
 
@@ -283,9 +288,12 @@ def unseen_scores(
     for label, (total, size) in enumerate(zip(totals, sizes, strict=True)):
         rows = np.zeros((2, 1))
         rows[label] = normal(level) ** 2 * total / size
-        middle = int(np.searchsorted(np.cumsum(counts[1 - label]), totals[1 - label] / 2))
+        half = np.cumsum(counts[1 - label]), totals[1 - label] / 2
         wrong = counts.copy()
-        wrong[:, middle : middle + 1] += rows
+        # Between two middle scores, half of the rows have the one and half the other.
+        for side in ("left", "right"):
+            middle = min(int(np.searchsorted(*half, side=side)), table.size - 1)
+            wrong[:, middle : middle + 1] += rows / 2
         sides = (counts, rows) if label else (rows, counts)
         ends = (scores, scores[-1:]) if label else (scores[:1], scores)
         tables = (wrong, scores), (np.concatenate(sides, axis=1), np.concatenate(ends))

@@ -199,6 +199,12 @@ class Points:
         negatives, positives = table.effective()
         return cls(sums[1, ::-1], sums[0, ::-1], (positives, negatives))
 
+    def swapped(self) -> Points:
+        """The points with the other class as the positive one, and scores turned over."""
+        return Points(
+            self.negatives - self.fp[::-1], self.positives - self.tp[::-1], self.effective[::-1]
+        )
+
     def __len__(self) -> int:
         return len(self.tp)
 
