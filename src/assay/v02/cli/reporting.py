@@ -22,16 +22,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from assay.v02.cli.messages import OutputError, must_be_installed, say
-from assay.v02.cli.options import (
-    TYPED,
-    Decorator,
-    FilePath,
-    Function,
-    Option,
-    judging,
-    out_file,
-    share,
-)
+from assay.v02.cli.options import TYPED, Decorator, FilePath, Function, Option, judging, out_file, share
 from assay.v02.cli.recording import Recording
 from assay.v02.escaping import given_text, plural
 from assay.v02.report import FORMATS, FURTHER, SUFFIXES, atomic_files

@@ -10,15 +10,7 @@ import click
 
 from assay.v02.cli import options
 from assay.v02.cli.exchange import export_runs, import_runs, say_unless
-from assay.v02.cli.options import (
-    FLIPS,
-    RUN_NAME,
-    RUN_TAG,
-    Command,
-    CommandGroup,
-    Option,
-    which_runs,
-)
+from assay.v02.cli.options import FLIPS, RUN_NAME, RUN_TAG, Command, CommandGroup, Option, which_runs
 from assay.v02.cli.recording import STORE, opened_store
 from assay.v02.cli.reporting import (
     DEFAULT_LEVEL,

@@ -26,17 +26,7 @@ from assay.v02.measures import (
     parse,
 )
 from assay.v02.measures.catalogue import DIFFERENCES
-from assay.v02.plots.canvas import (
-    BLUE,
-    COLOURS,
-    GREY,
-    ORANGE,
-    PAGE,
-    drawing,
-    label,
-    one_line,
-    title,
-)
+from assay.v02.plots.canvas import BLUE, COLOURS, GREY, ORANGE, PAGE, drawing, label, one_line, title
 from assay.v02.plots.incident_times import IncidentSpan, operating, time_to_detect, timeline
 from assay.v02.plots.intervals import ClaimedNumber, claimed
 from assay.v02.tally.incident_tally import SECOND

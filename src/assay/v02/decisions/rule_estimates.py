@@ -17,25 +17,8 @@ from assay.errors import InputError
 from assay.v02.evaluation.deployment import ALERTS, FALSE_ALARMS, MISSED, daily
 from assay.v02.evaluation.judge import formula_of
 from assay.v02.evaluation.wording import none_keeps, untried
-from assay.v02.formula import (
-    FN,
-    FP,
-    TN,
-    TP,
-    Expression,
-    at_base_rate,
-    cells,
-    of_classes,
-    proportion,
-)
-from assay.v02.inference import (
-    Bootstrap,
-    ClopperPearson,
-    Estimate,
-    Quantity,
-    estimate,
-    paired_scores,
-)
+from assay.v02.formula import FN, FP, TN, TP, Expression, at_base_rate, cells, of_classes, proportion
+from assay.v02.inference import Bootstrap, ClopperPearson, Estimate, Quantity, estimate, paired_scores
 from assay.v02.inference.differences import has_difference
 from assay.v02.inference.paired_tests import paired_difference
 from assay.v02.inference.threshold_resampling import ChosenTables

@@ -21,14 +21,7 @@ from assay.v02.sources import FAMILY, Coded, NameColumn
 from assay.v02.sources.coded import Labels
 from assay.v02.sources.columns import recode
 from assay.v02.sources.files.several_models import LOT, ModelLot
-from assay.v02.sources.labelling import (
-    SEVERAL,
-    USUAL,
-    Labelling,
-    listed_labels,
-    no_ranking,
-    one_score,
-)
+from assay.v02.sources.labelling import SEVERAL, USUAL, Labelling, listed_labels, no_ranking, one_score
 from assay.v02.sources.labelling import resolve as resolve_labels
 from assay.v02.sources.validation import families_of
 from assay.v02.tally import JointScores, PairTally, Resolved, Sample, ScoreTally, Tally

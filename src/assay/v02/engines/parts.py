@@ -12,13 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.v02.engines.ask import Ask
-from assay.v02.engines.local import (
-    ScoreCounter,
-    are_rarer,
-    count_coded,
-    label_amounts,
-    most_frequent,
-)
+from assay.v02.engines.local import ScoreCounter, are_rarer, count_coded, label_amounts, most_frequent
 from assay.errors import InputError, TallyError
 from assay.v02.number_text import megabytes
 from assay.v02.sources.coded import Coded, joined

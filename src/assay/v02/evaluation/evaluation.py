@@ -20,14 +20,7 @@ from assay.v02.evaluation.deployment import (
     reading,
     top_of,
 )
-from assay.v02.evaluation.entries import (
-    DEFAULT_BASE_RATES,
-    ByKey,
-    ByMeasure,
-    Curves,
-    Entry,
-    entries,
-)
+from assay.v02.evaluation.entries import DEFAULT_BASE_RATES, ByKey, ByMeasure, Curves, Entry, entries
 from assay.v02.evaluation.findings import (
     Finding,
     class_never_predicted,

@@ -21,16 +21,7 @@ from assay.v02.inference.score_intervals import (
     mean_interval,
     rests_on_one_cluster,
 )
-from assay.v02.measures import (
-    ByRow,
-    ClassAverage,
-    MeanLoss,
-    Measure,
-    OverPairs,
-    Ranked,
-    Ranking,
-    Share,
-)
+from assay.v02.measures import ByRow, ClassAverage, MeanLoss, Measure, OverPairs, Ranked, Ranking, Share
 from assay.v02.measures.scores import bound_of, bound_of_average, bound_over_pairs
 from assay.v02.tally import Resolved, Sample, ScoreTally
 from assay.v02.tally.resolved_tally import MOST_PROBABILITIES

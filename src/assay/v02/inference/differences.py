@@ -30,16 +30,7 @@ from assay.v02.inference.significance import (
     student,
     student_p,
 )
-from assay.v02.measures import (
-    ROC_AUC,
-    ByRow,
-    ClassAverage,
-    MeanLoss,
-    Measure,
-    OverPairs,
-    Ranked,
-    rank,
-)
+from assay.v02.measures import ROC_AUC, ByRow, ClassAverage, MeanLoss, Measure, OverPairs, Ranked, rank
 from assay.v02.number_text import decimal, p_text
 from assay.v02.sources import code_arrays, must_share_index
 from assay.v02.tally import ClusterTally, PairTally, Sample

@@ -32,13 +32,7 @@ from assay.v02.inference import bootstrap, delta
 from assay.v02.inference.bootstrap import BCa, Bootstrap
 from assay.v02.inference.delta import STRATA_METHODS, Delta, FayFeuer, GammaInterval, Strata
 from assay.v02.inference.estimate import Estimate, Quantity, squares_of, table_of
-from assay.v02.inference.proportions import (
-    PROPORTION_METHODS,
-    Ends,
-    ProportionInterval,
-    Wald,
-    Wilson,
-)
+from assay.v02.inference.proportions import PROPORTION_METHODS, Ends, ProportionInterval, Wald, Wilson
 from assay.v02.inference.score_intervals import DeLong, Newcombe
 from assay.v02.inference.significance import check_level, normal
 from assay.v02.measures import Interval

@@ -10,17 +10,7 @@ from typing import TYPE_CHECKING
 from assay.errors import MethodError
 from assay.v02.escaping import plural
 from assay.v02.number_text import exact_percent
-from assay.v02.plots.canvas import (
-    BLUE,
-    COLOURS,
-    GREY,
-    MARKS,
-    ORANGE,
-    PAGE,
-    drawing,
-    label,
-    one_line,
-)
+from assay.v02.plots.canvas import BLUE, COLOURS, GREY, MARKS, ORANGE, PAGE, drawing, label, one_line
 from assay.v02.plots.curves import MARGIN, WIDE
 
 if TYPE_CHECKING:

@@ -85,28 +85,18 @@ KINDS = {
     "threshold": DocumentKind(
         "assay.threshold/1", "assay.v02.decisions.threshold.choice", "Choice", "threshold.report_of"
     ),
-    "plan": DocumentKind(
-        "assay.plan/1", "assay.v02.decisions.plan_goals", "Plan", "plan.report_of"
-    ),
+    "plan": DocumentKind("assay.plan/1", "assay.v02.decisions.plan_goals", "Plan", "plan.report_of"),
     "sample": DocumentKind(
-        "assay.sample/1",
-        "assay.v02.decisions.sample_strata",
-        "StratifiedSample",
-        "plan.sample_report",
+        "assay.sample/1", "assay.v02.decisions.sample_strata", "StratifiedSample", "plan.sample_report"
     ),
     "compare": DocumentKind(
-        "assay.compare/1",
-        "assay.v02.decisions.compare.comparison",
-        "Comparison",
-        "compare.report_of",
+        "assay.compare/1", "assay.v02.decisions.compare.comparison", "Comparison", "compare.report_of"
     ),
     "audit": DocumentKind(
         "assay.audit/1", "assay.v02.decisions.audit.verdicts", "Audit", "audit.report_of"
     ),
     "check": DocumentKind("assay.check/1", "assay.v02.learn.checks", "Check", "check.report_of"),
-    "gate": DocumentKind(
-        "assay.gate/1", "assay.v02.decisions.gate_rules", "Gate", "gate.report_of"
-    ),
+    "gate": DocumentKind("assay.gate/1", "assay.v02.decisions.gate_rules", "Gate", "gate.report_of"),
     "incidents": DocumentKind(
         "assay.incidents/1",
         "assay.v02.decisions.incidents.detections",

@@ -7,13 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from assay.v02.decisions.audit.verdicts import (
-    Audit,
-    AuditedClaim,
-    JudgedNumber,
-    NumberVerdict,
-    printed,
-)
+from assay.v02.decisions.audit.verdicts import Audit, AuditedClaim, JudgedNumber, NumberVerdict, printed
 from assay.v02.escaping import name, plural
 from assay.v02.evaluation.findings import Finding
 from assay.v02.evaluation.wording import listed

@@ -16,14 +16,7 @@ from assay.v02.inference.threshold_rules import AtThreshold
 from assay.v02.measures import Better, find, parse
 from assay.v02.measures.catalogue import DIFFERENCES
 from assay.v02.measures.measure import spoken
-from assay.v02.number_text import (
-    bound_text,
-    count,
-    exact_percent,
-    percent,
-    significant,
-    threshold_text,
-)
+from assay.v02.number_text import bound_text, count, exact_percent, percent, significant, threshold_text
 from assay.v02.report.over_data_sets import (
     equals,
     marked_rule,

@@ -12,15 +12,7 @@ from assay.v02.evaluation.over_time import INDEPENDENT, AlertsPerDay, Periods, T
 from assay.v02.evaluation.snapshot import SliceCounts, Snapshot
 from assay.v02.evaluation.wording import listed, some
 from assay.v02.inference import Estimate
-from assay.v02.measures import (
-    ACCURACY,
-    FALSE_POSITIVE_RATE,
-    LOWER,
-    NEITHER,
-    PRECISION,
-    RECALL,
-    Measure,
-)
+from assay.v02.measures import ACCURACY, FALSE_POSITIVE_RATE, LOWER, NEITHER, PRECISION, RECALL, Measure
 from assay.v02.measures.catalogue import OVER_TIME, SLICES_OF_ALERTS, of_scores
 from assay.v02.number_text import (
     count,

@@ -388,10 +388,7 @@ def polars_column(name: str, values: Any) -> pl.Series:
     if isinstance(dtype, np.dtype) and dtype.kind in "biuf" and dtype.isnative:
         wide = np.float32 if dtype == np.float16 else dtype
         return pl.Series(name, np.asarray(values).astype(wide, copy=False))
-    from assay.v02.sources.times import (
-        moments_of,
-        seconds_column,
-    )  # which read columns by this module
+    from assay.v02.sources.times import moments_of, seconds_column  # which read columns by this module
 
     if (seconds := seconds_column(name, values)) is not None:
         return seconds

@@ -20,16 +20,7 @@ from assay.v02.number_text import decimal, exact_percent, p_text
 from assay.v02.report import IMPORTED
 from assay.v02.report.document import Document, json_text, sound
 from assay.v02.report.provenance import Provenance
-from assay.v02.report.sections import (
-    Cell,
-    Column,
-    Kind,
-    PeriodCourse,
-    Prose,
-    Report,
-    Section,
-    Table,
-)
+from assay.v02.report.sections import Cell, Column, Kind, PeriodCourse, Prose, Report, Section, Table
 from assay.v02.store.comparing import Unpaired
 from assay.v02.store.run import KeptRun, Page, stored_estimate, summary_of
 

@@ -41,16 +41,7 @@ from assay.v02.formula import (
     substitute,
 )
 from assay.v02.inference import Quantity
-from assay.v02.measures import (
-    ACCURACY,
-    BASIC_RATES,
-    CATALOGUE,
-    LOWER,
-    Bound,
-    Measure,
-    find,
-    mean_of,
-)
+from assay.v02.measures import ACCURACY, BASIC_RATES, CATALOGUE, LOWER, Bound, Measure, find, mean_of
 from assay.v02.tally import Confusion
 
 _SWAPPED = {"TP": "tn", "FP": "fn", "FN": "fp", "TN": "tp"}

@@ -31,13 +31,7 @@ from assay.v02.decisions.compare.fold_table import (
     measure_range,
     measured_folds,
 )
-from assay.v02.decisions.compare.verdicts import (
-    MARGIN,
-    Size,
-    adjusted_by_holm,
-    checked_margin,
-    verdict,
-)
+from assay.v02.decisions.compare.verdicts import MARGIN, Size, adjusted_by_holm, checked_margin, verdict
 from assay.errors import InputError, MethodError
 from assay.v02.evaluation.findings import Finding
 from assay.v02.inference import (

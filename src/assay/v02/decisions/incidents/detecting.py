@@ -26,14 +26,7 @@ from assay.v02.inference.significance import as_list
 from assay.v02.sources.files.column_roles import must_have
 from assay.v02.sources.files.inputs import given_names
 from assay.v02.sources.files.read import must_apply, opened_tables
-from assay.v02.sources.files.request import (
-    Budget,
-    Progress,
-    Request,
-    must_read,
-    refused_row,
-    silent,
-)
+from assay.v02.sources.files.request import Budget, Progress, Request, must_read, refused_row, silent
 from assay.v02.sources.labelling import USUAL, checked_threshold
 from assay.v02.sources.validation import skips
 from assay.v02.tally.incident_tally import SECOND, IncidentTally

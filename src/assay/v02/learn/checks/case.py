@@ -14,14 +14,7 @@ from assay.errors import InputError
 from assay.v02.evaluation.findings import Finding
 from assay.v02.evaluation.findings.finding import Code, Severity
 from assay.v02.evaluation.wording import name, some
-from assay.v02.learn.checks.columns import (
-    ColumnSplit,
-    Facts,
-    Signal,
-    facts_of,
-    identifier,
-    signal_of,
-)
+from assay.v02.learn.checks.columns import ColumnSplit, Facts, Signal, facts_of, identifier, signal_of
 from assay.v02.learn.checks.equal_rows import (
     COARSE,
     COARSER,

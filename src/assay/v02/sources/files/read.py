@@ -29,14 +29,7 @@ from assay.v02.sources.files.collector import Collector
 from assay.v02.sources.files.column_roles import WELL_KNOWN, roles_of, same_roles, well_known
 from assay.v02.sources.files.database_queries import sql_table
 from assay.v02.sources.files.delimited import delimited
-from assay.v02.sources.files.formats import (
-    HEAD,
-    begun,
-    behind_lines,
-    must_be_narrow,
-    unpacked,
-    utf8,
-)
+from assay.v02.sources.files.formats import HEAD, begun, behind_lines, must_be_narrow, unpacked, utf8
 from assay.v02.sources.files.inputs import Source, sources, standard_input, with_keys
 from assay.v02.sources.files.json_files import array_lines, jsonl
 from assay.v02.sources.files.request import (

@@ -32,15 +32,7 @@ from assay.v02.sources.files.inputs import (
     without_query,
 )
 from assay.v02.sources.files.read import opened
-from assay.v02.sources.files.request import (
-    Budget,
-    Meter,
-    OpenedTable,
-    Piece,
-    Progress,
-    Request,
-    silent,
-)
+from assay.v02.sources.files.request import Budget, Meter, OpenedTable, Piece, Progress, Request, silent
 from assay.v02.sources.row_checks import check_ids, numbers_of, value_shown
 from assay.v02.sources.validation import DECISION, LABEL, SCORE
 from assay.v02.tally.confusion import LIMIT, TOO_MANY

@@ -9,12 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from assay.v02.decisions.audit.claim import safe_label
-from assay.v02.decisions.audit.reading.published_tables import (
-    are_counts,
-    cleaned,
-    count_text,
-    entry_of,
-)
+from assay.v02.decisions.audit.reading.published_tables import are_counts, cleaned, count_text, entry_of
 from assay.v02.decisions.audit.reading.table_rows import Draft, Totals, speaks_of_folds
 from assay.errors import InputError, UnknownMeasure
 from assay.v02.escaping import plural
