@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from unittest import mock
 
 import pytest
 from hypothesis import settings
@@ -61,6 +62,13 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
     gc.enable()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _signals_as_they_were() -> Iterator[None]:
+    """Command lines that run in this process leave its signals alone, and so those of children."""
+    with mock.patch.multiple("assay.v02.cli.interruption", watch=mock.DEFAULT, finish=mock.DEFAULT):
+        yield
 
 
 # -- a server --------------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
                 script.write_text(f'#!/bin/sh\nexec {program} "$@"\n')
                 script.chmod(0o755)
             yield home
-            server.terminate()
+            server.kill()
 
 
 def prepared(folder: Path, programs: Path) -> Path:
