@@ -51,7 +51,8 @@ napoleon_numpy_docstring = False
 
 # The build reads no other project's inventory, so it runs without a network.
 # Names from other packages can't be resolved then; our own must be, but for the inside of 0.2.
-nitpick_ignore_regex = [(r"py:.*", r"(?!assay(\.|$)).*|assay\.(v02|store|tally|reading|counts)\..*")]
+_INSIDE = "v02|store|tally|reading|counts"
+nitpick_ignore_regex = [(r"py:.*", rf"(?!assay(\.|$)).*|assay\.({_INSIDE})\..*")]
 
 
 @cache
