@@ -123,4 +123,7 @@ def _run(tests: list[str], copy: Path, server: Server, seconds: float) -> str | 
         raise SystemExit(f"tests of the record are not there; make it anew:\n{said[-2000:]}")
     if not failed:
         return f"pytest ends with {code}"
-    return failed[0].partition(" ")[2].partition(" - ")[0]
+    # The name of a case may have a dash too, as the formula of one has.
+    line = failed[0].partition(" ")[2]
+    named = [test for test in tests if line.startswith(test)]
+    return max(named, key=len, default=line.partition(" - ")[0])
