@@ -1,16 +1,16 @@
 """Rates over time: are periods alike, is there a trend, and by how much did a rate change?
 
-One idea answers the first two: units are dealt to periods anew. If time made no difference, any
-other order of the units would have been as likely. A unit is a row; a host where rows come in
-clusters; a day where a trend is asked for, since the rows of a day may be alike.
+One idea answers the first two: permute units between periods. If time made no difference, any other
+order of the units would be as likely. A unit is a row; a host where rows come in clusters; a day
+for a trend, since the rows of a day may be alike.
 
-Periods are alike as far as the chi-square statistic of their rates says (Cochran 1954). Where each
-expects ten rows of both kinds its limit is near enough; else the rows are dealt out anew with both
-margins kept, which is the exact test, and half of the ties count (mid-p; Lancaster 1961).
+Whether periods are alike is judged by the chi-square statistic of their rates (Cochran 1954). Where
+each expects ten rows of both kinds its distribution is close enough; otherwise rows are permuted
+with both margins fixed, the exact test, and half of the ties count (mid-p; Lancaster 1961).
 
-A rate fell or rose where the last third of the days differs from the first in the direction of the
-trend, and a trend as strong comes up by chance in at most 1 of 100 orders of the days. This is a
-statement on the past, and no forecast.
+A rate fell or rose if the last third of the days differs from the first in the direction of the
+trend, and at most 1 in 100 orders of the days has a trend as strong. This is a statement about the
+past, not a forecast.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ from assay.inference.time_courses import unpaired_difference
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-# From this least expected count on the chi-square distribution is near enough.
+# From this smallest expected count on, the chi-square distribution is close enough.
 ENOUGH_EXPECTED = 10
-# Fewer units than these have too few orders for a trend.
+# With fewer units there are too few orders for a trend.
 LEAST_UNITS = 8
-# A verdict says that a rate fell or rose where the trend has at most this p, adjusted by Holm.
+# The largest Holm-adjusted p of a trend at which a verdict says that a rate fell or rose.
 VERDICT = 0.01
-# How many orders are drawn; the first few tell where p is large.
+# The number of orders drawn; the first are enough where p is large.
 _DRAWS, _FIRST_DRAWS, _LARGE_P = 9_999, 999, 0.02
 _SEED = 42
-# NumPy draws from urns of fewer rows than this; from small ones it may draw row by row.
+# NumPy's hypergeometric draws need fewer rows than this; below the second, it may go row by row.
 _LARGEST_URN, _SMALL_URN = 1_000_000_000, 1_000_000
-# So many hits a period are dealt one by one in less time than period by period.
+# With at most this many hits per period, dealing them one by one is faster.
 _FEW_HITS = 10
-# Statistics that are the same but for rounding.
+# Statistics that differ by less than this are ties.
 _TIE = 1e-9
 TOO_FEW_UNITS = f"a trend needs rows on at least {LEAST_UNITS} days"
 
@@ -58,9 +58,9 @@ def _counts(successes: npt.ArrayLike, trials: npt.ArrayLike) -> tuple[Floats, Fl
 
 
 def alike(successes: npt.ArrayLike, trials: npt.ArrayLike) -> float:
-    """The p of independent rows whose rate is the same in all periods.
+    """The p-value of equal rates in all periods, for independent rows.
 
-    X = sum((k - n p)^2 / n) / (p (1 - p)), where p is the rate of all periods together.
+    X = sum((k - n p)^2 / n) / (p (1 - p)), where p is the overall rate.
 
     >>> alike([9, 9, 2], [10, 10, 10]) < 0.01, alike([9, 8, 9], [10, 10, 10]) > 0.5
     (True, True)
@@ -87,7 +87,7 @@ def alike(successes: npt.ArrayLike, trials: npt.ArrayLike) -> float:
 
 
 def _dealt(trials: npt.NDArray[np.int64], hits: int, draws: int) -> npt.NDArray[np.int64]:
-    """So many hits dealt to the rows of periods by chance; one draw a row."""
+    """Hits dealt to the rows of periods at random; one draw per row."""
     # Few hits are dealt one by one, many period by period.
     one_by_one = hits <= _FEW_HITS * len(trials) and trials.sum() < _SMALL_URN
     return np.random.default_rng(_SEED).multivariate_hypergeometric(
@@ -96,17 +96,17 @@ def _dealt(trials: npt.NDArray[np.int64], hits: int, draws: int) -> npt.NDArray[
 
 
 def _mid_p(drawn: Floats, statistic: float, draws: int) -> float:
-    """The share of draws that are as extreme; half of the ties count."""
+    """The share of draws that are at least as extreme; half of the ties count."""
     tied = np.abs(drawn - statistic) <= _TIE * max(statistic, 1.0)
     above = (drawn > statistic) & ~tied
     return (1 + float(above.sum()) + float(tied.sum()) / 2) / (draws + 1)
 
 
 def hosts_alike(successes: npt.ArrayLike, trials: npt.ArrayLike, periods: npt.ArrayLike) -> float:
-    """The same where rows come in clusters: one number a host, which is dealt out whole.
+    """The same for rows in clusters: one number per host, and hosts are permuted whole.
 
-    ``periods`` says to which period each host belongs, by its middle day. With one host a period
-    every order is as extreme, and p is 1: periods can't be told from hosts.
+    ``periods`` is the period of each host, by its middle day. With one host per period every order
+    is as extreme, and p is 1: differences of periods and of hosts can't be separated.
     """
     k, n = _counts(successes, trials)
     _, at = np.unique(np.asarray(periods), return_inverse=True)
@@ -136,7 +136,7 @@ def hosts_alike(successes: npt.ArrayLike, trials: npt.ArrayLike, periods: npt.Ar
 
 @lru_cache(maxsize=2)
 def _orders(units: int, draws: int) -> npt.NDArray[np.intp]:
-    """Orders of units, drawn by chance, always the same ones."""
+    """Random orders of units, the same in every run."""
     return np.argsort(np.random.default_rng(_SEED).random((draws, units), np.float32), axis=1)
 
 
@@ -145,10 +145,10 @@ def _parts(orders: npt.NDArray[np.intp]) -> list[npt.NDArray[np.intp]]:
 
 
 def trend(successes: npt.ArrayLike, trials: npt.ArrayLike, positions: npt.ArrayLike) -> float:
-    """The two-sided p of no trend, by permuting units; nan of fewer than 8.
+    """The two-sided p-value of no trend, by permuting units; nan with fewer than 8.
 
-    Units are days that have rows, or hosts, taken whole. S = sum of r (position - mean), where r is
-    k - n p, by how much a unit has more than its share.
+    Units are days with rows, or hosts, taken whole. S = sum of r (position - mean), where
+    r = k - n p is what a unit has above its share.
 
     >>> days = range(12)
     >>> trend([10, 10, 9, 10, 9, 9, 7, 8, 6, 5, 6, 4], [10] * 12, days) < 0.01
@@ -188,7 +188,7 @@ class Change:
 
     @property
     def verdict(self) -> str | None:
-        """Whether it fell or rose; None where that can't be said."""
+        """``fell`` or ``rose``; None where neither is shown."""
         agree = self.difference * self.direction > 0
         if not agree or not self.p_adjusted <= VERDICT:
             return None
@@ -200,8 +200,8 @@ def change(
 ) -> Change | None:
     """The change of a rate from the first to the last third of the time; None without rows there.
 
-    Its interval is that of two shares (Newcombe 1998), of rows that count 1 / phi where units
-    differ by phi times as much as their rows explain; then by Student's t.
+    The interval is Newcombe's for two shares (1998). Where units differ phi times as much as their
+    rows explain, rows count 1 / phi, and Student's t takes the place of the normal quantile.
     """
     k, n = _counts(successes, trials)
     at = np.asarray(positions, np.float64)[n > 0]
@@ -227,7 +227,7 @@ def change(
 
 
 def _overdispersion(thirds: Sequence[tuple[Floats, Floats]]) -> tuple[float, int]:
-    """How much more units differ inside of both thirds than their rows explain; at least 1."""
+    """How much more units differ within the thirds than their rows explain; at least 1."""
     df = sum(len(n) for _, n in thirds) - len(thirds)
     spread = 0.0
     for k, n in thirds:
@@ -238,16 +238,16 @@ def _overdispersion(thirds: Sequence[tuple[Floats, Floats]]) -> tuple[float, int
 
 
 def _level_of_t(level: float, df: int) -> float:
-    """The level at which a normal quantile is Student's at this one."""
+    """The level whose normal quantile equals Student's quantile at this level."""
     from scipy.special import ndtr
 
     return float(2 * ndtr(max(student(level, df), normal(level))) - 1)
 
 
 def adjusted(changes: Mapping[str, Change | None]) -> dict[str, Change | None]:
-    """Changes of several measures, with p adjusted for how many were looked at (Holm)."""
-    told = {name: each for name, each in changes.items() if each and not math.isnan(each.p)}
-    by_name = dict(zip(told, holm([each.p for each in told.values()]), strict=True))
+    """Changes of several measures, with Holm-adjusted p-values."""
+    shown = {name: each for name, each in changes.items() if each and not math.isnan(each.p)}
+    by_name = dict(zip(shown, holm([each.p for each in shown.values()]), strict=True))
     return {
         name: replace(each, p_adjusted=by_name[name]) if each and name in by_name else each
         for name, each in changes.items()

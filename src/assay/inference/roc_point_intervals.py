@@ -1,9 +1,9 @@
-"""Intervals of what is read off one point of the ROC curve that the same rows chose.
+"""Intervals of measures at one point of the ROC curve that was chosen on the same rows.
 
-The equal error rate is where the false positive rate e meets the misses. An interval of the
-detection rate at each e is known; all e that it does not rule out are the interval of the equal
-error rate. The largest distance of both rates has at each threshold the interval of a difference of
-two shares; the best threshold looks better than it is, by its optimism.
+The equal error rate e is where the false positive rate equals the false negative rate. There is an
+interval of the detection rate at each e; all e that it doesn't rule out are the interval of the
+equal error rate. For the largest distance of both rates (KS), each threshold has the interval of a
+difference of two shares; the best threshold looks better than it is, by its optimism.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from assay.measures import Points
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-# Halvings of the range in which an end lies.
+# Bisection steps for each end.
 _STEPS = 12
-# Of more thresholds than these every n-th is looked at; the rates of those beside hardly differ.
+# With more thresholds than this, every n-th is evaluated; neighbours hardly differ.
 _MOST_THRESHOLDS = 10_000
 
 
@@ -32,13 +32,13 @@ def equal_error_interval(points: Points, value: float, level: float) -> tuple[fl
     turned = points.fp[::-1]
 
     def recall(rank: float) -> float:
-        """The detection rate of the lowest score that flags at most so many negatives."""
+        """The detection rate at the lowest threshold that flags at most ``rank`` negatives."""
         if rank < 0:
             return 0.0
         return float(points.tp[len(turned) - int(turned.searchsorted(rank, side="right"))]) / all_
 
     def excess(rate: float, side: int) -> float:
-        """By how much an end of the detection rate at a false positive rate is above one minus it.
+        """One end of the detection rate at a false positive rate, less 1 minus that rate.
 
         As :func:`assay.inference.score_intervals.rate_interval`, with the rank of the negative
         at the threshold by the Cornish-Fisher expansion of the binomial distribution.
@@ -61,7 +61,7 @@ def equal_error_interval(points: Points, value: float, level: float) -> tuple[fl
 
 
 def _crossing(excess: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
-    """Two rates between which an excess turns from negative to positive, close together."""
+    """Two close rates between which an excess turns from negative to positive."""
     if excess(low) >= 0:
         return low, low
     for _ in range(_STEPS):
@@ -73,8 +73,8 @@ def _crossing(excess: Callable[[float], float], low: float, high: float) -> tupl
 def farthest_interval(points: Points, optimism: float, level: float) -> tuple[float, float]:
     """The largest distance of detection rate and false positive rate.
 
-    At each threshold the ends are those of a difference of two shares (MOVER of Wilson's). The true
-    distance is at least that at any threshold, so the upper end is the largest of them all.
+    At each threshold the ends are those of a difference of two shares (MOVER of Wilson's).
+    The true value is at least the distance at any threshold, so the upper end is the largest.
     """
     every = max(len(points) // _MOST_THRESHOLDS, 1)
     rates: list[Floats] = [points.tp / points.positives, points.fp / points.negatives]
@@ -92,6 +92,6 @@ def farthest_interval(points: Points, optimism: float, level: float) -> tuple[fl
 
 
 def joined(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
-    """The interval that holds both."""
+    """The smallest interval that contains both."""
     ends = [end for end in (*one, *other) if not math.isnan(end)]
     return min(ends), max(ends)

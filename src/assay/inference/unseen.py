@@ -1,20 +1,20 @@
 """Unseen rows: intervals that hold where few rows, clusters or weights carry a value.
 
-An interval from the spread of the rows that were seen lacks two things. A spread that few rows
-carry is itself poorly known. And rows of a kind that nobody has met may exist.
+An interval from the spread of the observed rows misses two things. A spread that few rows carry is
+itself poorly known. And there may be rows of a kind that has not been observed.
 
-So the interval is made twice. First from the spread that was seen, with Student's t, whose degrees
-of freedom fall as few rows carry the spread (their kurtosis; Satterthwaite 1946):
+So there are two steps. The first is an interval from the observed spread, with Student's t, whose
+degrees of freedom are few where few rows carry the spread (their kurtosis; Satterthwaite 1946):
 
     df = 2 / (sum(r^4) / sum(r^2)^2 - 1 / units)
 
-where r is by how much each unit (row, weighted row or cluster) moves the value. Then K unseen rows
-are added to each class, once all decided wrong and once all right. By how much they move the value
-moves the ends further out, as squares add. K is the square of the normal quantile: with no error
-seen that is Wilson's end, K / (n + K), and it fades as 1 / n.
+where r is the influence of each unit (row, weighted row or cluster) on the value. The second adds K
+unseen rows to each class, once all wrong and once all right. Their effect on the value moves the
+ends further out, in quadrature. K is the square of the normal quantile: with no observed error this
+is Wilson's end, K / (n + K), and it fades as 1 / n.
 
-Weighted rows count as Kish's number of rows. Clusters count n / deff, where deff is by how much the
-variance between clusters exceeds that of independent rows; it is never taken to be less.
+Weighted rows count as Kish's effective number. Rows in clusters count n / deff, where deff is the
+variance between clusters divided by the variance of independent rows, at least 1.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ Table: TypeAlias = list[list[float]]
 
 UNSEEN_ROWS = "unseen rows"
 TOO_FEW = "no interval: too few to say"
-# A variance below this, beside the square of the range, is rounding.
+# A variance below this share of the squared range is rounding.
 _ROUNDING = 1e-24
-# What unseen rows move a value by less than this is rounding.
+# An effect of unseen rows below this is rounding.
 _SLACK = 1e-15
-# Moves cancel whose sum is less than this share of them.
+# Influences cancel if their sum is below this share of them.
 _CANCELLED = 1e-9
 
 
 def kurtosis_df(squares: float, fourths: float, units: float) -> float:
-    """The degrees of freedom of a spread, from sums of the squares and fourth powers of its moves.
+    """The degrees of freedom of a spread, from sums of squared and fourth powers of influences.
 
     >>> kurtosis_df(100.0, 300.0, 100), kurtosis_df(1.0, 1.0, 100)
     (99, 2.0202020202020203)
@@ -68,9 +68,9 @@ def kurtosis_df(squares: float, fourths: float, units: float) -> float:
 
 
 def design_effect(between: float, by_rows: float, rows_a_cluster: float) -> float:
-    """How many rows of a cluster tell as much as one that is independent.
+    """The number of rows in clusters that are worth one independent row.
 
-    At least 1 and at most all of a cluster, which is also taken where rows tell no spread.
+    At least 1 and at most the rows of a cluster, which is also the value where rows have no spread.
     """
     if by_rows <= 0:
         return max(rows_a_cluster, 1.0)
@@ -80,7 +80,7 @@ def design_effect(between: float, by_rows: float, rows_a_cluster: float) -> floa
 def seen_ends(
     value: float, spread: ClusterSpread, bounds: Ends, level: float, rows: float = 1.0
 ) -> Ends:
-    """The interval from the spread of so many rows that were seen; without one, the value alone."""
+    """The interval from the spread of the observed rows; the value alone where there is none."""
     width = bounds[1] - bounds[0]
     least = _ROUNDING * (width**2 if math.isfinite(width) else 1.0) / max(rows, 1.0)
     if not least < spread.variance < math.inf or not math.isfinite(value):
@@ -90,10 +90,10 @@ def seen_ends(
 
 
 def with_unseen(value: float, ends: Ends, moved: Iterable[Sequence[float]], bounds: Ends) -> Ends:
-    """Move the ends out by what unseen rows make of a value.
+    """Move the ends out by the effect of unseen rows.
 
     ``moved`` are the values with unseen rows, for each class: once wrong, once right. Distances are
-    those on the logarithm where the range is open at one end.
+    logarithmic where the range is open at one end.
 
     >>> with_unseen(0.9, (0.9, 0.9), [(0.8, 0.95)], (0.0, 1.0))
     (0.8, 0.95)
@@ -202,7 +202,7 @@ def formula_interval(
 
 
 def _kish(confusion: Confusion) -> list[float]:
-    """Kish's number of rows of each class."""
+    """Kish's effective number of rows of each class."""
     sums = [math.fsum(row) for row in confusion.cells]
     squares = [math.fsum(row) for row in confusion.squares or confusion.cells]
     return [a * a / b if b else 0.0 for a, b in zip(sums, squares, strict=True)]
@@ -328,7 +328,7 @@ def influence_df(influence: Influence, table: ScoreCounts) -> float:
 
 
 def without_idle(table: ScoreCounts) -> ScoreCounts:
-    """The table with neighbouring scores that only negatives have as one: that moves no ranking."""
+    """The table with adjacent scores of negatives alone merged, which changes no ranking."""
     idle = table.counts[1] == 0
     starts = np.flatnonzero(~(idle[1:] & idle[:-1])) + 1
     starts = np.concatenate(([0], starts))
