@@ -3,7 +3,6 @@
 import math
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 from assay.errors import AssayError, InputError, MethodError
@@ -13,8 +12,6 @@ from assay.inference.rank_tests import friedman, wilcoxon
 from assay.inference.significance import (
     MOST_RESAMPLES,
     check_amount,
-    check_flag,
-    check_learning_seed,
     check_level,
     check_share,
     holm,
@@ -131,15 +128,3 @@ def test_a_rule_of_a_number_that_no_float_holds_is_refused(text: str) -> None:
 def test_a_seed_is_a_whole_number(seed: object) -> None:
     with pytest.raises(InputError, match="seed= is a whole number, 0 or more; found"):
         Bootstrap(seed=seed)
-
-
-def test_a_seed_of_learning_has_32_bits() -> None:
-    assert check_learning_seed(2**32 - 1) == 2**32 - 1
-    with pytest.raises(InputError, match="from 0 to 4294967295; found 4294967296"):
-        check_learning_seed(2**32)
-
-
-def test_a_flag_is_true_or_false() -> None:
-    assert check_flag("joint=", np.True_) is True
-    with pytest.raises(InputError, match="joint= is True or False; found 1"):
-        check_flag("joint=", 1)

@@ -119,34 +119,11 @@ def _is_whole(number: Any) -> bool:
     return isinstance(number, int | np.integer) and not isinstance(number, bool)
 
 
-LEARNING_SEEDS = 2**32  # as many as scikit-learn takes
-
-
 def check_seed(seed: Any) -> int:
     """A seed of random draws, as numpy takes it."""
     if not _is_whole(seed) or seed < 0:
         raise InputError(f"seed= is a whole number, 0 or more; found {quote(seed)}")
     return int(seed)
-
-
-def check_learning_seed(seed: Any) -> int:
-    """A seed of random draws, as scikit-learn takes it too."""
-    if check_seed(seed) >= LEARNING_SEEDS:
-        last = LEARNING_SEEDS - 1
-        raise InputError(f"a seed is a whole number from 0 to {last}; found {quote(seed)}")
-    return int(seed)
-
-
-def check_flag(name: str, flag: Any) -> bool:
-    """True or False; a text such as 'no' would count as true.
-
-    >>> check_flag("joint=", "no")
-    Traceback (most recent call last):
-    assay.errors.InputError: joint= is True or False; found 'no'
-    """
-    if not isinstance(flag, bool | np.bool_):
-        raise InputError(f"{name} is True or False; found {quote(flag)}")
-    return bool(flag)
 
 
 def check_draws(user: str, draws: Any, name: str, least: int) -> None:
